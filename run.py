@@ -16,6 +16,7 @@ clean         remove .venv and whatever else was made here; notebooks and data s
 `lab` first installs what requirements.lock names into .venv, unless that is done already; `bench` too.
 Both tests, `strike`, `holes` and `site` add what requirements-test.lock names.
 """
+
 # Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
 from __future__ import print_function
 
@@ -43,7 +44,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-STAMP = VENV / "installed.txt"  # written last: what is installed; UNFINISHED until then; a .venv without it is not ours
+STAMP = (
+    VENV / "installed.txt"
+)  # written last: what is installed; UNFINISHED until then; a .venv without it is not ours
 UNFINISHED = "unfinished"
 COURSE = ["requirements.lock"]
 ALL = COURSE + ["requirements-test.lock"]
@@ -76,7 +79,9 @@ def use_new_enough_python():
 
 def stamp_of(locks):
     """Changes with the locks, the package's metadata, and the folder (a moved .venv is broken). Not with the Python that runs this."""
-    key = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in locks + ["pyproject.toml"]))
+    key = hashlib.sha256(
+        b"".join((ROOT / name).read_bytes() for name in locks + ["pyproject.toml"])
+    )
     return "{} {}".format(key.hexdigest(), ROOT)
 
 
@@ -90,7 +95,9 @@ def stamped():
     if not (python_of(VENV).exists() and STAMP.exists()):
         return ""
     stamp, _, count = STAMP.read_text(encoding="utf-8").partition("\n")
-    return stamp if stamp.endswith(" {}".format(ROOT)) and count and packages() >= int(count) else ""
+    return (
+        stamp if stamp.endswith(" {}".format(ROOT)) and count and packages() >= int(count) else ""
+    )
 
 
 def install(locks=COURSE):
@@ -103,15 +110,23 @@ def install(locks=COURSE):
             return
         free, size = shutil.disk_usage(str(ROOT)).free / 1e6, MB[len(locks)]
         if free < 1.3 * size:
-            sys.exit("The disk is too full: this takes {} MB, and {:.0f} MB are free.".format(size, free))
+            sys.exit(
+                "The disk is too full: this takes {} MB, and {:.0f} MB are free.".format(size, free)
+            )
         if not stamp:
             clear()
             make_venv(VENV)
         STAMP.write_text(UNFINISHED, encoding="utf-8")
-        print("Installing the course{} into .venv: once, half a minute, {} MB on disk.".format(
-            "" if locks == COURSE else " and its tests", size), flush=True)
+        print(
+            "Installing the course{} into .venv: once, half a minute, {} MB on disk.".format(
+                "" if locks == COURSE else " and its tests", size
+            ),
+            flush=True,
+        )
         files = [part for name in locks for part in ("-r", ROOT / name)]
-        pip(VENV, "--require-hashes", "--only-binary", ":all:", "--no-compile", *files)  # Python compiles what is used
+        pip(
+            VENV, "--require-hashes", "--only-binary", ":all:", "--no-compile", *files
+        )  # Python compiles what is used
         pip(VENV, "--no-deps", "--no-build-isolation", "-e", ROOT)
         STAMP.write_text("{}\n{}".format(stamp_of(locks), packages()), encoding="utf-8")
 
@@ -119,10 +134,16 @@ def install(locks=COURSE):
 def clear():
     """Make .venv an empty folder that is known to be ours."""
     if VENV.exists() and any(VENV.iterdir()) and not STAMP.exists():
-        sys.exit("There is a .venv here that run.py has not made, or only a part of one: {}\n"
-                 "Move it away if it is yours, or remove it (make clean does), and run the same command again.".format(VENV))
+        sys.exit(
+            "There is a .venv here that run.py has not made, or only a part of one: {}\n"
+            "Move it away if it is yours, or remove it (make clean does), and run the same command again.".format(
+                VENV
+            )
+        )
     if Path(sys.prefix).resolve() == VENV:
-        sys.exit("The installation in .venv is damaged, and this Python is part of it: run the same command with another Python.")
+        sys.exit(
+            "The installation in .venv is damaged, and this Python is part of it: run the same command with another Python."
+        )
     shutil.rmtree(str(VENV), ignore_errors=True)
     VENV.mkdir(exist_ok=True)
     STAMP.write_text(UNFINISHED, encoding="utf-8")
@@ -143,22 +164,37 @@ def locked(file):
     try:
         if os.name == "nt":
             import msvcrt
+
             file.seek(1 << 20)  # a byte that nobody reads
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
+
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)  # else: a file system without locks
+        return error.errno not in (
+            errno.EACCES,
+            errno.EAGAIN,
+            errno.EDEADLK,
+        )  # else: a file system without locks
     return True
 
 
 def make_venv(venv):
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        sys.exit("Python's venv or ensurepip module is missing ({}).\n"
-                 "On Debian or Ubuntu:  sudo apt install python3-venv   and run the same command again.".format(sys.executable))
-    made = subprocess.run([sys.executable, "-m", "venv", str(venv)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          encoding="utf-8", errors="replace")
+        sys.exit(
+            "Python's venv or ensurepip module is missing ({}).\n"
+            "On Debian or Ubuntu:  sudo apt install python3-venv   and run the same command again.".format(
+                sys.executable
+            )
+        )
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", str(venv)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
     if made.returncode:
         sys.exit("{}\nCould not make {} (the reason is above).".format(made.stdout, venv))
 
@@ -168,8 +204,13 @@ def pip(venv, *args):
     command = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check"] + list(args)
     width = shutil.get_terminal_size().columns - 1
     lines = []
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          encoding="utf-8", errors="replace") as process:
+    with subprocess.Popen(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
         for line in process.stdout:
             lines.append(line)
             if sys.stdout.isatty():
@@ -183,12 +224,17 @@ def pip(venv, *args):
     if process.returncode == 0:
         return
     if any("connection broken by" in line for line in lines):
-        sys.exit("No network: pip could not reach the package index. Connect (or set HTTPS_PROXY),\n"
-                 "then run the same command again. What pip said is in {}".format(log))
-    sys.exit("{}\npip failed: its last lines are above, all of them in {}\n"
-             "'No matching distribution' means: nothing ready-made exists for Python {}\n"
-             "on this machine; try another Python. After any other error run the same command again.".format(
-                 "".join(lines[-12:]), log, sys.version.split()[0]))
+        sys.exit(
+            "No network: pip could not reach the package index. Connect (or set HTTPS_PROXY),\n"
+            "then run the same command again. What pip said is in {}".format(log)
+        )
+    sys.exit(
+        "{}\npip failed: its last lines are above, all of them in {}\n"
+        "'No matching distribution' means: nothing ready-made exists for Python {}\n"
+        "on this machine; try another Python. After any other error run the same command again.".format(
+            "".join(lines[-12:]), log, sys.version.split()[0]
+        )
+    )
 
 
 def lab(*args):
@@ -196,13 +242,21 @@ def lab(*args):
     if port:
         port = int(port.group(1))
         if port > 65535:
-            sys.exit("There is no port {}: the last one is 65535. Leave --port out, and JupyterLab takes a free one.".format(port))
+            sys.exit(
+                "There is no port {}: the last one is 65535. Leave --port out, and JupyterLab takes a free one.".format(
+                    port
+                )
+            )
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
-                sys.exit("Port {} is taken. Ask for another one, or leave --port out:\n"
-                         "JupyterLab then takes the first free one.".format(port))
+                sys.exit(
+                    "Port {} is taken. Ask for another one, or leave --port out:\n"
+                    "JupyterLab then takes the first free one.".format(port)
+                )
     install()
-    root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container
+    root = (
+        ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    )  # as in a container
     first = "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"  # also in the address that is printed
     return call(python_of(VENV), "-m", "jupyterlab", first, *(root + list(args)))
 
@@ -212,13 +266,24 @@ def test(*args):
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     # One more than cores, for one waits for the browser most of the time; but each collects every test first, four seconds
     processes = min(cores if "-k" in args else cores + 1, 4)
-    return call(python_of(VENV), "-m", "pytest", "-n", processes,
-                "--dist", "loadscope", "--no-loadscope-reorder", *args)  # parts and their order: tests/parts.py
+    return call(
+        python_of(VENV),
+        "-m",
+        "pytest",
+        "-n",
+        processes,
+        "--dist",
+        "loadscope",
+        "--no-loadscope-reorder",
+        *args,
+    )  # parts and their order: tests/parts.py
 
 
 def test_browser(*args):
     install(ALL)
-    return call(python_of(VENV), "-m", "pytest", "--screenshots", "tests/lessons/test_browser.py", *args)
+    return call(
+        python_of(VENV), "-m", "pytest", "--screenshots", "tests/lessons/test_browser.py", *args
+    )
 
 
 def strike(*args):
@@ -257,18 +322,46 @@ def lock(*args):
         venv = Path(folder) / "venv"
         make_venv(venv)
         pip(venv, "uv")
-        write = [python_of(venv), "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course", "--universal", "--quiet",
-                 "--python-version", "3.11", "--generate-hashes", "--no-annotate", "--no-header", "--no-strip-extras"]
+        write = [
+            python_of(venv),
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            "pyproject.toml",
+            "--extra",
+            "course",
+            "--universal",
+            "--quiet",
+            "--python-version",
+            "3.11",
+            "--generate-hashes",
+            "--no-annotate",
+            "--no-header",
+            "--no-strip-extras",
+        ]
         course, tests = [ROOT / name for name in ALL]
         failed = call(*(write + ["-o", course] + list(args)))
         there = re.findall(r"^[\w.-]+", course.read_text(encoding="utf-8"), re.MULTILINE)
-        rest = ["--extra", "test", "-c", course] + ["--no-emit-package={}".format(name) for name in there]
+        rest = ["--extra", "test", "-c", course] + [
+            "--no-emit-package={}".format(name) for name in there
+        ]
         return failed or call(*(write + rest + ["-o", tests] + list(args)))
 
 
 def clean():
-    for pattern in [".venv", ".pytest_cache", ".ruff_cache", ".hypothesis", "build/lib", "build/bdist.*", "autograd_lib.egg-info",
-                    "tests/screenshots", "**/__pycache__", "**/.ipynb_checkpoints"]:
+    for pattern in [
+        ".venv",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        "build/lib",
+        "build/bdist.*",
+        "autograd_lib.egg-info",
+        "tests/screenshots",
+        "**/__pycache__",
+        "**/.ipynb_checkpoints",
+    ]:
         for folder in list(ROOT.glob(pattern)):
             shutil.rmtree(str(folder), ignore_errors=True)
     written = ROOT / "site" / ".written-by-make-site"
@@ -281,18 +374,37 @@ def clean():
             (ROOT / folder).rmdir()
 
 
-TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "holes": holes,
-           "bench": bench, "site": site, "class": class_page,
-           "nbgrader": nbgrader, "lock": lock, "clean": clean}
+TARGETS = {
+    "lab": lab,
+    "test": test,
+    "test-browser": test_browser,
+    "strike": strike,
+    "holes": holes,
+    "bench": bench,
+    "site": site,
+    "class": class_page,
+    "nbgrader": nbgrader,
+    "lock": lock,
+    "clean": clean,
+}
 
 
 def main(target="", *args):
     if target not in TARGETS:
         sys.exit(("There is no target {!r}.\n\n".format(target) if target else "") + __doc__)
     use_new_enough_python()
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles every module anew, half of its start
-    for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
-        os.environ.setdefault(name, "1")  # the course's matrices are small: threads wait for each other longer than they work
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # else each process compiles every module anew, half of its start
+    for name in [
+        "OPENBLAS_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ]:
+        os.environ.setdefault(
+            name, "1"
+        )  # the course's matrices are small: threads wait for each other longer than they work
     try:
         return TARGETS[target](*args)
     except KeyboardInterrupt:
@@ -300,8 +412,10 @@ def main(target="", *args):
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        sys.exit("The disk is full. The course takes {} MB, with its tests {}: make room,\n"
-                 "and run the same command again.".format(*MB.values()))
+        sys.exit(
+            "The disk is full. The course takes {} MB, with its tests {}: make room,\n"
+            "and run the same command again.".format(*MB.values())
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Data sets. The first comes in digits.npz, the second is drawn; the third is fetched, or read from its own files."""
+
 import gzip
 import zlib
 from functools import cache
@@ -42,7 +43,9 @@ def moons(n=200, noise=0.25, seed=0):
     random = np.random.RandomState(seed)
     counts = n // 2, n - n // 2
     upper, lower = (np.linspace(0, np.pi, count) for count in counts)
-    points = np.concatenate([[np.cos(upper), np.sin(upper)], [1 - np.cos(lower), 1 - np.sin(lower) - 0.5]], axis=1).T
+    points = np.concatenate(
+        [[np.cos(upper), np.sin(upper)], [1 - np.cos(lower), 1 - np.sin(lower) - 0.5]], axis=1
+    ).T
     order = random.permutation(n)
     return points[order] + random.normal(scale=noise, size=(n, 2)), np.repeat([0, 1], counts)[order]
 
@@ -54,24 +57,37 @@ def mnist(folder=None):
     ConnectionError if it is not installed or cannot. With one it is read from MNIST's own four files, train-images-idx3-ubyte
     and so on, as they are or as .gz; ValueError or FileNotFoundError names the file that is damaged or missing.
     """
-    train, test = _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
+    train, test = (
+        _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
+    )
     return *_rows(*train), *_rows(*test)
 
 
 def _fetched():
     try:
         from sklearn.datasets import fetch_openml
-        pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff", return_X_y=True)
+
+        pixels, labels = fetch_openml(
+            "mnist_784", version=1, as_frame=False, parser="liac-arff", return_X_y=True
+        )
     except (ImportError, OSError) as error:
-        raise ConnectionError(f"MNIST could not be fetched ({error}). That takes scikit-learn (%pip install scikit-learn) and "
-                              "a network, once. Or give mnist(folder) the folder of its four files, or use digits(), which "
-                              "needs neither.") from None
+        raise ConnectionError(
+            f"MNIST could not be fetched ({error}). That takes scikit-learn (%pip install scikit-learn) and "
+            "a network, once. Or give mnist(folder) the folder of its four files, or use digits(), which "
+            "needs neither."
+        ) from None
     source = "OpenML's mnist_784"
-    return [(source, pixels[part], source, labels[part]) for part in (slice(60_000), slice(60_000, None))]
+    return [
+        (source, pixels[part], source, labels[part])
+        for part in (slice(60_000), slice(60_000, None))
+    ]
 
 
 def _read(folder, part):
-    images, labels = _file(folder, f"{part}-images-idx3-ubyte"), _file(folder, f"{part}-labels-idx1-ubyte")
+    images, labels = (
+        _file(folder, f"{part}-images-idx3-ubyte"),
+        _file(folder, f"{part}-labels-idx1-ubyte"),
+    )
     return images, _idx(images, 2051), labels, _idx(labels, 2049)
 
 
@@ -79,42 +95,60 @@ def _file(folder, name):
     for path in (folder / name, folder / f"{name}.gz"):
         if path.exists():
             return path
-    raise FileNotFoundError(f"{folder / name}: no such file, and none with .gz. MNIST is four files, train-images-idx3-ubyte, "
-                            "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte; put them into one folder.")
+    raise FileNotFoundError(
+        f"{folder / name}: no such file, and none with .gz. MNIST is four files, train-images-idx3-ubyte, "
+        "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte; put them into one folder."
+    )
 
 
 def _idx(path, magic):
     """The array of bytes in an IDX file: the magic number, whose last byte counts the axes, their lengths (all big-endian), the bytes."""
     with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"      # gzip; by its first bytes, since a browser may unpack a file and leave it its name
+        packed = (
+            file.read(2) == b"\x1f\x8b"
+        )  # gzip; by its first bytes, since a browser may unpack a file and leave it its name
     try:
         with (gzip.open if packed else open)(path, "rb") as file:
             start = 4 + 4 * (magic % 256)
             header = file.read(start)
             found = int.from_bytes(header[:4], "big")
             if found != magic:
-                raise ValueError(f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
-                                 "Is it another file under this name? Download it again.")
-            shape = [int.from_bytes(header[at:at + 4], "big") for at in range(4, start, 4)]
+                raise ValueError(
+                    f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
+                    "Is it another file under this name? Download it again."
+                )
+            shape = [int.from_bytes(header[at : at + 4], "big") for at in range(4, start, 4)]
             if prod(shape) > 2**30:
-                raise ValueError(f"{path} announces {' × '.join(map(str, shape))}, more than 1 GB, which is not MNIST. Download it again.")
-            data = file.read(prod(shape) + 1)      # no further: a small gzip file may unpack to one that fills the memory
+                raise ValueError(
+                    f"{path} announces {' × '.join(map(str, shape))}, more than 1 GB, which is not MNIST. Download it again."
+                )
+            data = file.read(
+                prod(shape) + 1
+            )  # no further: a small gzip file may unpack to one that fills the memory
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path}: the gzip file is damaged ({error}). Download it again.") from None
+        raise ValueError(
+            f"{path}: the gzip file is damaged ({error}). Download it again."
+        ) from None
     if len(header) < start or len(data) != prod(shape):
         long = len(data) > prod(shape)
         size = f"more than {start + prod(shape):,}" if long else f"{len(header) + len(data):,}"
-        raise ValueError(f"{path} has {size} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
-                         f"{start + prod(shape):,}. It is {'too long' if long else 'cut short'}: download it again.")
+        raise ValueError(
+            f"{path} has {size} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
+            f"{start + prod(shape):,}. It is {'too long' if long else 'cut short'}: download it again."
+        )
     return np.frombuffer(data, np.uint8).reshape(shape)
 
 
 def _rows(images_from, images, labels_from, labels):
     """Raw pixels from 0 to 255 and labels, digits or their names, as `mnist` returns them."""
     if len(images) != len(labels):
-        raise ValueError(f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They are not of one set: "
-                         "download both again.")
+        raise ValueError(
+            f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They are not of one set: "
+            "download both again."
+        )
     labels = labels.astype(int)
     if not np.isin(labels, range(10)).all():
-        raise ValueError(f"{labels_from} has labels from {labels.min()} to {labels.max()}, and digits are 0 to 9. Download it again.")
+        raise ValueError(
+            f"{labels_from} has labels from {labels.min()} to {labels.max()}, and digits are 0 to 9. Download it again."
+        )
     return images.reshape(len(images), -1).astype(np.float32) / 255, labels

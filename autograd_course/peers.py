@@ -11,6 +11,7 @@ The function runs at once, if its library is installed. If not, its cell says so
 That stands in the lesson's recorded.json, which `python tests/cross/test_recorded.py` writes with all three installed;
 the same file tests that it still holds.
 """
+
 import hashlib
 import inspect
 import io
@@ -39,8 +40,10 @@ def recorded(lesson):
 def excuse(*libraries):
     """What a cell says in the place of libraries that are not installed here."""
     gone = missing(*libraries)
-    return (f"{' and '.join(CALLED[name] for name in gone)} {'is' if len(gone) == 1 else 'are'} not installed here "
-            f"(%pip install {' '.join(PACKAGE[name] for name in gone)}).")
+    return (
+        f"{' and '.join(CALLED[name] for name in gone)} {'is' if len(gone) == 1 else 'are'} not installed here "
+        f"(%pip install {' '.join(PACKAGE[name] for name in gone)})."
+    )
 
 
 def digest(function):
@@ -48,7 +51,7 @@ def digest(function):
     return hashlib.sha256(textwrap.dedent(inspect.getsource(function)).encode()).hexdigest()[:12]
 
 
-PRINTED = {}      # {name of a function: {"source": its digest, "output": what it printed}}, of those that ran here
+PRINTED = {}  # {name of a function: {"source": its digest, "output": what it printed}}, of those that ran here
 
 
 def elsewhere(lesson, library):
@@ -56,6 +59,7 @@ def elsewhere(lesson, library):
 
     lesson: whose cell it is, "21". library: the name it is imported by.
     """
+
     def run(function):
         name = function.__name__
         if not missing(library):
@@ -65,8 +69,12 @@ def elsewhere(lesson, library):
             print(printed.getvalue(), end="")
         elif name in (kept := recorded(lesson)["cells"]):
             as_it_came = ", of the cell as it came" * (digest(function) != kept[name]["source"])
-            print(f"{excuse(library)} Recorded where it is{as_it_came}:\n{kept[name]['output']}", end="")
+            print(
+                f"{excuse(library)} Recorded where it is{as_it_came}:\n{kept[name]['output']}",
+                end="",
+            )
         else:
             print(excuse(library))
         return function
+
     return run

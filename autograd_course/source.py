@@ -1,4 +1,5 @@
 """What can be read off a function: its text, and whether it is still a stub."""
+
 import ast
 import dis
 import linecache
@@ -17,22 +18,39 @@ def find(function):
     code = getattr(function, "__code__", None)
     lines = linecache.getlines(code.co_filename) if code else []
     kind = ast.Lambda if code and code.co_name == "<lambda>" else ast.FunctionDef
-    candidates = [node for node in _functions("".join(lines)) if isinstance(node, kind)
-                  and code.co_firstlineno == min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", []))])]
+    candidates = [
+        node
+        for node in _functions("".join(lines))
+        if isinstance(node, kind)
+        and code.co_firstlineno
+        == min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", []))])
+    ]
     if not candidates:
         return None
     # A line may hold several lambdas: it is the one around its own instructions, and the innermost of those.
     places = [(line, start) for line, _, start, end in code.co_positions() if line and end]
-    return lines, max(candidates, key=lambda node: (
-        sum((node.lineno, node.col_offset) <= place < (node.end_lineno, node.end_col_offset) for place in places),
-        node.lineno, node.col_offset))
+    return lines, max(
+        candidates,
+        key=lambda node: (
+            sum(
+                (node.lineno, node.col_offset) <= place < (node.end_lineno, node.end_col_offset)
+                for place in places
+            ),
+            node.lineno,
+            node.col_offset,
+        ),
+    )
 
 
 @lru_cache(maxsize=64)
 def _functions(text):
     try:
-        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Lambda, ast.FunctionDef))]
-    except SyntaxError:         # a file that has changed since
+        return [
+            node
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, (ast.Lambda, ast.FunctionDef))
+        ]
+    except SyntaxError:  # a file that has changed since
         return []
 
 
@@ -44,7 +62,9 @@ def underneath(function):
     """The function of Python inside a partial, a cache, np.vectorize or an object that can be called; else what was given."""
     for inside in ("pyfunc", "func", "__wrapped__"):
         function = getattr(function, inside, function)
-    return next((one for one in (function, type(function).__call__) if hasattr(one, "__code__")), function)
+    return next(
+        (one for one in (function, type(function).__call__) if hasattr(one, "__code__")), function
+    )
 
 
 def is_stub(function):
@@ -54,9 +74,19 @@ def is_stub(function):
 
 @lru_cache(maxsize=1024)
 def _does_nothing(code):
-    steps = [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP")] if code else []
-    return any(steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)])
-               for body in (None, ...))
+    steps = (
+        [
+            (step.opname, step.argval)
+            for step in dis.get_instructions(code)
+            if step.opname not in ("RESUME", "NOP")
+        ]
+        if code
+        else []
+    )
+    return any(
+        steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)])
+        for body in (None, ...)
+    )
 
 
 def has_blank(function, indices=False):
@@ -71,10 +101,16 @@ def has_blank(function, indices=False):
 @lru_cache(maxsize=1024)
 def _waits(code, indices):
     steps = list(dis.get_instructions(code))
-    return (_does_nothing(code) or any(has_blank(inner, indices) for inner in code.co_consts)
-            or any(_is_blank(steps, at, indices and step.argval is ...) for at, step in enumerate(steps)
-                   if step.opcode in dis.hasconst and (step.argval is ... or isinstance(step.argval, tuple)
-                                                       and ... in step.argval)))
+    return (
+        _does_nothing(code)
+        or any(has_blank(inner, indices) for inner in code.co_consts)
+        or any(
+            _is_blank(steps, at, indices and step.argval is ...)
+            for at, step in enumerate(steps)
+            if step.opcode in dis.hasconst
+            and (step.argval is ... or isinstance(step.argval, tuple) and ... in step.argval)
+        )
+    )
 
 
 def _is_blank(steps, at, indices):
@@ -83,14 +119,19 @@ def _is_blank(steps, at, indices):
     `above` counts what lies upon it; whoever takes it off is its user. A tuple or a slice built with it stands for it.
     """
     above = 0
-    for step in steps[at + 1:]:
+    for step in steps[at + 1 :]:
         if step.opname in ("BUILD_TUPLE", "BUILD_SLICE") and step.arg > above:
             above, indices = 0, False
             continue
         change = dis.stack_effect(step.opcode, step.arg, jump=False)
         if above + change < 0:
-            subscript = step.opname in ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR") or step.argrepr == "[]"
-            return indices or not subscript or step.opname == "STORE_SUBSCR" and above == 2      # x[i] = …: it lies below x and i
+            subscript = (
+                step.opname in ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR")
+                or step.argrepr == "[]"
+            )
+            return (
+                indices or not subscript or step.opname == "STORE_SUBSCR" and above == 2
+            )  # x[i] = …: it lies below x and i
         above += change
     return True
 
@@ -98,5 +139,7 @@ def _is_blank(steps, at, indices):
 @lru_cache(maxsize=512)
 def blank_indices(stub):
     """Whether the text of a stub leaves an index to be filled: `grad_x[...] += ...`."""
-    return any(isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...
-               for part in ast.walk(ast.parse(stub)))
+    return any(
+        isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...
+        for part in ast.walk(ast.parse(stub))
+    )

@@ -40,7 +40,9 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     xs = [np.array(x, dtype=np.float64) for x in xs]
     value = _at(f, xs)
     if not np.array_equal(value, _at(f, xs), equal_nan=True):
-        raise ValueError("check_grads: f gives two values for the same inputs; draw its random numbers before")
+        raise ValueError(
+            "check_grads: f gives two values for the same inputs; draw its random numbers before"
+        )
     u = _direction(rng, value.shape)
     # With one output number the report gives the slope of f itself, free of the projection.
     names = [f"argument {i}" for i in range(len(xs))]
@@ -53,7 +55,10 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
     noise, large = large, large + np.abs(u * value).sum()
     vs = [_direction(rng, x.shape) for x in xs]
     given = {"rev": lambda: vjp(f, *xs)[1](u), "fwd": lambda: _by_columns(f, xs, u)}
-    larger = {"rev": lambda: vjp(f, *xs)[1](-8 * u), "fwd": lambda: [jvp(f, xs, [-8 * v for v in vs])[1]]}
+    larger = {
+        "rev": lambda: vjp(f, *xs)[1](-8 * u),
+        "fwd": lambda: [jvp(f, xs, [-8 * v for v in vs])[1]],
+    }
     once = {"rev": lambda: grads["rev"], "fwd": lambda: [jvp(f, xs, vs)[1]]}
     grads = {mode: [plain(g) for g in given[mode]()] for mode in modes}
 
@@ -63,8 +68,10 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
             near = 1e-5 * max(abs(slope), size) + 4 * error
             low, high = bounds if sides else (slope, slope)
             if not (error < np.inf and low - near <= rule <= high + near):
-                faults.append(f"  {where}: the rule gave {rule / scale + 0:.10g}, "      # + 0: never -0
-                              f"the difference gave {slope / scale:.10g}   [{path}{mode}]")
+                faults.append(
+                    f"  {where}: the rule gave {rule / scale + 0:.10g}, "  # + 0: never -0
+                    f"the difference gave {slope / scale:.10g}   [{path}{mode}]"
+                )
         return sides
 
     for i, x in enumerate(xs):
@@ -74,36 +81,69 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
             where = names[i] + (f", entry {list(k)}" if k else "")
             direction = [np.zeros(x.shape) for x in xs]
             direction[i][k] = 1.0
-            sides = compare(where, direction, {mode: (g := grads[mode][i][k].item(), abs(g)) for mode in modes})
+            sides = compare(
+                where, direction, {mode: (g := grads[mode][i][k].item(), abs(g)) for mode in modes}
+            )
             if sides:
                 found.add((i, k))
                 left, right = sides
-                warnings.warn(f"check_grads: a kink at {where}: the slope is {left / scale:.6g} on the left and "
-                              f"{right / scale:.6g} on the right", RuntimeWarning, stacklevel=3)
+                warnings.warn(
+                    f"check_grads: a kink at {where}: the slope is {left / scale:.6g} on the left and "
+                    f"{right / scale:.6g} on the right",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
     if len(found) > 1:
-        compare("all arguments together", [np.ones(x.shape) for x in xs],
-                {mode: (sum(g.sum() for g in grads[mode]), sum(np.abs(g).sum() for g in grads[mode]))
-                 for mode in modes})
+        compare(
+            "all arguments together",
+            [np.ones(x.shape) for x in xs],
+            {
+                mode: (sum(g.sum() for g in grads[mode]), sum(np.abs(g).sum() for g in grads[mode]))
+                for mode in modes
+            },
+        )
     for mode in modes:
         what = {"rev": "the gradient that arrives", "fwd": "the tangent"}[mode]
         for g, h in zip(once[mode](), larger[mode]()):
-            if not np.allclose(plain(h), -8 * plain(g), rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(plain(g)), initial=0),
-                               equal_nan=True):
-                faults.append(f"  the rule is not linear in {what}: −8 times as much gives something else   [{path}{mode}]")
+            if not np.allclose(
+                plain(h),
+                -8 * plain(g),
+                rtol=1e-9,
+                atol=1e-9 * np.nanmax(np.abs(plain(g)), initial=0),
+                equal_nan=True,
+            ):
+                faults.append(
+                    f"  the rule is not linear in {what}: −8 times as much gives something else   [{path}{mode}]"
+                )
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""
-        raise AssertionError(f"check_grads: the order {path.count('>') + 1} derivative is wrong in {len(faults)} "
-                             f"place{'s' * (len(faults) > 1)}\n" + "\n".join(faults[:8]) + more)
+        raise AssertionError(
+            f"check_grads: the order {path.count('>') + 1} derivative is wrong in {len(faults)} "
+            f"place{'s' * (len(faults) > 1)}\n" + "\n".join(faults[:8]) + more
+        )
     if order > 1:
         # Functions of the inputs, and of what arrives: `t` times a fixed direction, at t = 1.
-        derived = {"rev": lambda *xs: _joined(vjp(f, *xs[:-1])[1](xs[-1] * u)),
-                   "fwd": lambda *xs: jvp(f, xs[:-1], [xs[-1] * v for v in vs])[1]}
+        derived = {
+            "rev": lambda *xs: _joined(vjp(f, *xs[:-1])[1](xs[-1] * u)),
+            "fwd": lambda *xs: jvp(f, xs[:-1], [xs[-1] * v for v in vs])[1],
+        }
         projected = {"rev": np.concatenate([v.ravel() for v in vs]), "fwd": u}
         scale = scale * vs[0].item() if len(vs) == 1 and vs[0].size == 1 else 1.0
         for mode in modes:
             arriving = {"rev": "the gradient that arrives", "fwd": "the tangent"}[mode]
-            _check(derived[mode], [*xs, np.ones(())], projected[mode], [*names, arriving], order - 1, modes, rng,
-                   f"{path}{mode} > ", scale, kinks | found, large)
+            _check(
+                derived[mode],
+                [*xs, np.ones(())],
+                projected[mode],
+                [*names, arriving],
+                order - 1,
+                modes,
+                rng,
+                f"{path}{mode} > ",
+                scale,
+                kinks | found,
+                large,
+            )
 
 
 def _slope(f, xs, u, value, direction, noise, large):
@@ -125,7 +165,9 @@ def _slope(f, xs, u, value, direction, noise, large):
     if best.sides:
         start *= 1e-4
         near = measure(start)
-        if near.sides and np.allclose(near.sides, best.sides, rtol=0, atol=1e-2 * np.abs(best.sides).max()):
+        if near.sides and np.allclose(
+            near.sides, best.sides, rtol=0, atol=1e-2 * np.abs(best.sides).max()
+        ):
             return best[:4]
         best = near._replace(sides=None)
     for factor in (0.1, 10.0):
@@ -146,8 +188,11 @@ def _measured(f, xs, u, value, direction, h, noise, least):
     with np.errstate(all="ignore"):
         at = {k: _at(f, [x + k * h * d for x, d in zip(xs, direction)]) for k in (-2, -1, 1, 2)}
 
-        def change(a, b):  # entry by entry, so that a large one that stays hides no small one that moves
+        def change(
+            a, b
+        ):  # entry by entry, so that a large one that stays hides no small one that moves
             return np.where(a == b, 0.0, a - b) * u
+
         near, far = change(at[1], at[-1]).sum() / (2 * h), change(at[2], at[-2]).sum() / (4 * h)
         slope = (4 * near - far) / 3
         moved = (at[2] != at[-2]) | (at[1] != at[-1])
@@ -155,13 +200,23 @@ def _measured(f, xs, u, value, direction, h, noise, least):
         lefts, rights = change(value, at[-1]) / h, change(at[1], value) / h
         left, right = lefts.sum(), rights.sum()
         # One-sided slopes differ by h·f″ where f is smooth, twice as much for twice the step; at a kink they do not.
-        gap, wide = abs(right - left), abs((change(at[2], value) - change(value, at[-2])).sum()) / (2 * h)
+        gap, wide = (
+            abs(right - left),
+            abs((change(at[2], value) - change(value, at[-2])).sum()) / (2 * h),
+        )
         cut = abs(slope - near)  # what the nearer pair of points alone would be wrong by
         error = cut + rounding + least if np.isfinite(cut + rounding) else np.inf
         kink = gap > 1e-3 * (abs(left) + abs(right)) + 4 * rounding and gap > 0.75 * wide
         bounds = np.minimum(lefts, rights).sum(), np.maximum(lefts, rights).sum()
-    return _Measured(slope, error, (left, right) if kink else None, bounds, moved.any(),
-                     not kink and cut <= 4 * rounding, error < np.inf and error <= 1e-6 * abs(slope))
+    return _Measured(
+        slope,
+        error,
+        (left, right) if kink else None,
+        bounds,
+        moved.any(),
+        not kink and cut <= 4 * rounding,
+        error < np.inf and error <= 1e-6 * abs(slope),
+    )
 
 
 def _joined(arrays):

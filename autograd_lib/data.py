@@ -1,4 +1,5 @@
 """Mini-batches, as torch.utils.data gives them, from arrays."""
+
 import numpy as np
 
 
@@ -14,14 +15,25 @@ class DataLoader:
 
     def __init__(self, *arrays, batch_size=1, shuffle=False, drop_last=False, rng=None):
         if any(isinstance(a, tuple) for a in arrays):
-            raise ValueError("DataLoader: give the arrays one by one, DataLoader(x, y, batch_size=…), not as a tuple")
+            raise ValueError(
+                "DataLoader: give the arrays one by one, DataLoader(x, y, batch_size=…), not as a tuple"
+            )
         self.arrays = [np.asarray(a) for a in arrays]
         shapes = [a.shape for a in self.arrays]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
-            raise ValueError(f"DataLoader: arrays of the same length are needed, not of shapes {shapes}; batch_size is given by name")
+            raise ValueError(
+                f"DataLoader: arrays of the same length are needed, not of shapes {shapes}; batch_size is given by name"
+            )
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ValueError(f"DataLoader: batch_size must be a whole number from 1, and is {batch_size}")
-        self.batch_size, self.shuffle, self.drop_last, self.rng = batch_size, shuffle, drop_last, np.random.default_rng(rng)
+            raise ValueError(
+                f"DataLoader: batch_size must be a whole number from 1, and is {batch_size}"
+            )
+        self.batch_size, self.shuffle, self.drop_last, self.rng = (
+            batch_size,
+            shuffle,
+            drop_last,
+            np.random.default_rng(rng),
+        )
 
     def __len__(self):
         n, size = len(self.arrays[0]), self.batch_size
@@ -31,6 +43,6 @@ class DataLoader:
         n, size = len(self.arrays[0]), self.batch_size
         order = self.rng.permutation(n) if self.shuffle else np.arange(n)
         for k in range(len(self)):
-            rows = order[k * size:(k + 1) * size]
+            rows = order[k * size : (k + 1) * size]
             batch = tuple(a[rows] for a in self.arrays)
             yield batch if len(batch) > 1 else batch[0]

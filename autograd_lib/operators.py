@@ -30,13 +30,16 @@ def _flat(function):
         keywords = {name: plain(a) if isinstance(a, Tensor) else a for name, a in keywords.items()}
         traced = next(traced_in([args, keywords]), None) is not None
         return row.record(args, keywords) if traced else function(*args, **keywords)
+
     return call
 
 
 def _reduction(row):
     """NumPy has other arguments third by position: they must not be taken for keepdims."""
+
     def reduce(a, axis=None, **keywords):
         return row(a, axis=axis, **keywords)
+
     return reduce
 
 
@@ -44,48 +47,180 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     return ops.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-_OPERATORS = {"add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide, "pow": ops.power,
-              "matmul": ops.matmul}
-_METHODS = ["exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "clip",
-            "sum", "mean", "max", "min", "dot", "matmul", "broadcast_to", "squeeze", "expand_dims", "swapaxes", "astype",
-            "logsumexp", "softmax", "log_softmax", "var", "std"]
-_FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp", "log", "sqrt", "abs", "absolute",
-              "sin", "cos", "tanh", "maximum", "minimum", "where", "clip", "sum", "mean", "max", "min", "amax", "amin",
-              "matmul", "dot", "reshape", "transpose", "broadcast_to", "squeeze", "expand_dims", "swapaxes",
-              "concatenate", "stack", "var", "std", "flip", "split", "einsum"]
+_OPERATORS = {
+    "add": ops.add,
+    "sub": ops.subtract,
+    "mul": ops.multiply,
+    "truediv": ops.divide,
+    "pow": ops.power,
+    "matmul": ops.matmul,
+}
+_METHODS = [
+    "exp",
+    "log",
+    "sqrt",
+    "abs",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "gelu",
+    "relu",
+    "clip",
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "dot",
+    "matmul",
+    "broadcast_to",
+    "squeeze",
+    "expand_dims",
+    "swapaxes",
+    "astype",
+    "logsumexp",
+    "softmax",
+    "log_softmax",
+    "var",
+    "std",
+]
+_FUNCTIONS = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "negative",
+    "power",
+    "exp",
+    "log",
+    "sqrt",
+    "abs",
+    "absolute",
+    "sin",
+    "cos",
+    "tanh",
+    "maximum",
+    "minimum",
+    "where",
+    "clip",
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "matmul",
+    "dot",
+    "reshape",
+    "transpose",
+    "broadcast_to",
+    "squeeze",
+    "expand_dims",
+    "swapaxes",
+    "concatenate",
+    "stack",
+    "var",
+    "std",
+    "flip",
+    "split",
+    "einsum",
+]
 # Functions whose slope is 0 wherever it exists; and those whose result does not depend on the values.
-_CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
-             "isfinite", "isinf", "argmax", "argmin", "argsort", "array_equal", "allclose", "isclose", "any", "all"]
+_CONSTANT = [
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "equal",
+    "not_equal",
+    "sign",
+    "floor",
+    "ceil",
+    "rint",
+    "isnan",
+    "isfinite",
+    "isinf",
+    "argmax",
+    "argmin",
+    "argsort",
+    "array_equal",
+    "allclose",
+    "isclose",
+    "any",
+    "all",
+]
 _OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 _STORE_SUBSCR = opmap["STORE_SUBSCR"]
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
-_rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)}
-_rows |= {np.clip: _clip, np.shape: operator.attrgetter("shape"), np.ndim: operator.attrgetter("ndim")}
+_rows |= {
+    f: _reduction(_rows[f])
+    for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)
+}
+_rows |= {
+    np.clip: _clip,
+    np.shape: operator.attrgetter("shape"),
+    np.ndim: operator.attrgetter("ndim"),
+}
 _constant = {getattr(np, name): _flat(getattr(np, name)) for name in _CONSTANT}
 _of_shape = {getattr(np, name) for name in _OF_SHAPE}
 
 
 # What has another name here than in PyTorch, JAX or NumPy, or is made of what there is.
 _ELSEWHERE = {
-    "view": "reshape", "flatten": "reshape(-1)", "ravel": "reshape(-1)", "permute": "transpose(axes)", "t": "T",
-    "unsqueeze": "expand_dims", "expand": "broadcast_to", "clamp": "clip", "cat": "concatenate([x, y], axis)", "vstack": "concatenate",
-    "hstack": "concatenate", "mm": "@", "bmm": "@", "mul": "multiply, *,", "sub": "subtract, −,", "div": "divide, /,", "neg": "negative",
-    "pow": "power, **,", "numpy": ".data", "tolist": ".data.tolist()", "cpu": ".data", "requires_grad_": "t.requires_grad = True",
-    "zero_": ".zero_grad()", "stop_gradient": ".detach()", "tensor": "Tensor", "square": "x * x", "reciprocal": "1 / x",
-    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "vdot": "(x * y).sum()",
-    "tensordot": "einsum(letters, x, y)", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
-    "take": "x[index]", "repeat": "x[index], with indices repeated,",
-    "sort": "x[np.argsort(x)]", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",
-    "silu": "x * sigmoid(x)", "leaky_relu": "where(x > 0, x, slope * x)", "tan": "sin(x) / cos(x)",
+    "view": "reshape",
+    "flatten": "reshape(-1)",
+    "ravel": "reshape(-1)",
+    "permute": "transpose(axes)",
+    "t": "T",
+    "unsqueeze": "expand_dims",
+    "expand": "broadcast_to",
+    "clamp": "clip",
+    "cat": "concatenate([x, y], axis)",
+    "vstack": "concatenate",
+    "hstack": "concatenate",
+    "mm": "@",
+    "bmm": "@",
+    "mul": "multiply, *,",
+    "sub": "subtract, −,",
+    "div": "divide, /,",
+    "neg": "negative",
+    "pow": "power, **,",
+    "numpy": ".data",
+    "tolist": ".data.tolist()",
+    "cpu": ".data",
+    "requires_grad_": "t.requires_grad = True",
+    "zero_": ".zero_grad()",
+    "stop_gradient": ".detach()",
+    "tensor": "Tensor",
+    "square": "x * x",
+    "reciprocal": "1 / x",
+    "norm": "(x * x).sum() ** 0.5",
+    "prod": "exp(log(x).sum()) for x > 0",
+    "vdot": "(x * y).sum()",
+    "tensordot": "einsum(letters, x, y)",
+    "outer": "x.reshape(-1, 1) * y",
+    "cumsum": "@ with a triangle of ones",
+    "take": "x[index]",
+    "repeat": "x[index], with indices repeated,",
+    "sort": "x[np.argsort(x)]",
+    "log1p": "log(1 + x)",
+    "log_sigmoid": "−softplus(−x)",
+    "silu": "x * sigmoid(x)",
+    "leaky_relu": "where(x > 0, x, slope * x)",
+    "tan": "sin(x) / cos(x)",
 }
 
 
 def missing(owner, name):
     """The AttributeError of a name that is not here; it says what there is in its place."""
-    return AttributeError(f"{owner} has no {name}" + (f": {_ELSEWHERE[name]} is what does it here" if name in _ELSEWHERE else ""))
+    return AttributeError(
+        f"{owner} has no {name}"
+        + (f": {_ELSEWHERE[name]} is what does it here" if name in _ELSEWHERE else "")
+    )
 
 
 class _Missing:
@@ -108,21 +243,27 @@ def _dispatch(function, args, kwargs):
         return _rows[function](*args, **kwargs)
     if function in _constant:
         return _constant[function](*args, **kwargs)
-    if function in _of_shape:       # an array of that shape and dtype is as good, and no Tensor
+    if function in _of_shape:  # an array of that shape and dtype is as good, and no Tensor
         return function(*[_like(a) for a in args], **{name: _like(a) for name, a in kwargs.items()})
-    if isinstance(function, np.ufunc) and all(type(a) is Traced for a in args if isinstance(a, Tensor)):
-        return _flat(function)(*args, **kwargs)      # of arrays, in a function that is compiled
-    raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
-                    + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
-                    + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if "
-                      "no gradient is wanted")
+    if isinstance(function, np.ufunc) and all(
+        type(a) is Traced for a in args if isinstance(a, Tensor)
+    ):
+        return _flat(function)(*args, **kwargs)  # of arrays, in a function that is compiled
+    raise TypeError(
+        f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
+        + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
+        + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if "
+        "no gradient is wanted"
+    )
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if method != "__call__" or "out" in kwargs:
         what = f".{method}" if method != "__call__" else " with out=, or in place on an array,"
-        raise TypeError(f"np.{ufunc.__name__}{what} on a Tensor is not supported: nothing may be written over while "
-                        "gradients are recorded; write z = x + y for x += y, and t.sum(…) for np.add.reduce")
+        raise TypeError(
+            f"np.{ufunc.__name__}{what} on a Tensor is not supported: nothing may be written over while "
+            "gradients are recorded; write z = x + y for x += y, and t.sum(…) for np.add.reduce"
+        )
     return _dispatch(ufunc, inputs, kwargs)
 
 
@@ -132,8 +273,11 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
-        refuse(self, "a Tensor that requires a gradient cannot become an array unnoticed: use t.data for its value, "
-                     "t.detach() for a constant, stack or concatenate to join several")
+        refuse(
+            self,
+            "a Tensor that requires a gradient cannot become an array unnoticed: use t.data for its value, "
+            "t.detach() for a constant, stack or concatenate to join several",
+        )
     return np.array(plain(self), dtype=dtype, copy=copy)
 
 
@@ -142,8 +286,11 @@ def _getitem(self, index):
     if any(isinstance(i, Tensor) for i in parts):
         parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         if any(type(i) is Traced and i.dtype == bool for i in parts):
-            refuse(self, "x[mask] has as many entries as the mask has True, and a program is written for one number of "
-                         "them: use where(mask, x, 0)")
+            refuse(
+                self,
+                "x[mask] has as many entries as the mask has True, and a program is written for one number of "
+                "them: use where(mask, x, 0)",
+            )
         index = parts if isinstance(index, tuple) else parts[0]
     return ops.getitem(self, index)
 
@@ -152,8 +299,11 @@ def _seen(self):
     """The value, where it may decide something."""
     value = plain(self)
     if type(value) is Traced:
-        refuse(self, "a value decides here, as an if, a while or an index does, in a function that is being compiled: "
-                     "the program would always do what it did for the first call; use where(…), or keep this part out")
+        refuse(
+            self,
+            "a value decides here, as an if, a while or an index does, in a function that is being compiled: "
+            "the program would always do what it did for the first call; use where(…), or keep this part out",
+        )
     return value
 
 
@@ -163,25 +313,37 @@ def _bool(self):
 
 def _float(self):
     caller = sys._getframe(1)
-    if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR:     # NumPy asks so in `a[i] = t`
-        raise TypeError("a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
-                        "concatenate, choose with where, or write a[i] = t.data if no gradient is wanted")
+    if (
+        not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR
+    ):  # NumPy asks so in `a[i] = t`
+        raise TypeError(
+            "a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
+            "concatenate, choose with where, or write a[i] = t.data if no gradient is wanted"
+        )
     return float(self.item())
 
 
 def _setitem(self, index, value):
-    refuse(self, "items of a Tensor cannot be assigned, because gradients flow through its old values: "
-                 "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
+    refuse(
+        self,
+        "items of a Tensor cannot be assigned, because gradients flow through its old values: "
+        "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf",
+    )
 
 
 def _in_place(self, other):
     """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
     if type(self) is Traced:
-        refuse(self, "an operator in place, such as x += y, would write into an array in a function that is being "
-                     "compiled: write x = x + y")
+        refuse(
+            self,
+            "an operator in place, such as x += y, would write into an array in a function that is being "
+            "compiled: write x = x + y",
+        )
     if self.op is None and self._requires_grad and self.level == 0:
-        raise TypeError("an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as "
-                        "it is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor")
+        raise TypeError(
+            "an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as "
+            "it is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor"
+        )
     return NotImplemented
 
 
@@ -204,11 +366,22 @@ for name, f in _OPERATORS.items():
     setattr(Tensor, f"__{name}__", _method(f))
     setattr(Tensor, f"__r{name}__", _reflected(_method(f)))
     setattr(Tensor, f"__i{name}__", _in_place)
-for name, ufunc in {"gt": np.greater, "ge": np.greater_equal, "lt": np.less, "le": np.less_equal, "eq": np.equal,
-                    "ne": np.not_equal}.items():
+for name, ufunc in {
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}.items():
     setattr(Tensor, f"__{name}__", _constant[ufunc])
-for name, ufunc in {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "mod": np.remainder,
-                    "floordiv": np.floor_divide}.items():      # what arrays have, and Tensors not
+for name, ufunc in {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "mod": np.remainder,
+    "floordiv": np.floor_divide,
+}.items():  # what arrays have, and Tensors not
     setattr(Traced, f"__{name}__", _flat(ufunc))
     setattr(Traced, f"__r{name}__", _reflected(_flat(ufunc)))
 Traced.__invert__ = _flat(np.invert)
@@ -230,12 +403,16 @@ Tensor.__iter__ = _iter
 Tensor.__bool__ = _bool
 Tensor.__float__ = _float
 Tensor.__index__ = lambda self: operator.index(_seen(self)[()])
-Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
+Tensor.__format__ = lambda self, spec: (
+    format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
+)
 for name in _ELSEWHERE.keys() - set(dir(Tensor)):
     setattr(Tensor, name, _Missing(name))
 Tensor.argmax = lambda self, axis=None: np.argmax(self, axis=axis)
 Tensor.argmin = lambda self, axis=None: np.argmin(self, axis=axis)
-Tensor.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in _ELSEWHERE or hasattr(self, name)]
+Tensor.__dir__ = lambda self: [
+    name for name in object.__dir__(self) if name not in _ELSEWHERE or hasattr(self, name)
+]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc
 Tensor.__array_function__ = _array_function

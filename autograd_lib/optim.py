@@ -14,8 +14,10 @@ _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max"
 
 def __getattr__(name):
     """The names of torch.optim that are not here."""
-    raise AttributeError(f"autograd_lib.optim has no {name}: it has SGD, RMSprop, Adam and AdamW, and the schedules "
-                         "LambdaLR, StepLR and CosineAnnealingLR; another is an Optimizer with an _update method")
+    raise AttributeError(
+        f"autograd_lib.optim has no {name}: it has SGD, RMSprop, Adam and AdamW, and the schedules "
+        "LambdaLR, StepLR and CosineAnnealingLR; another is an Optimizer with an _update method"
+    )
 
 
 def _demand(owner, **settings):
@@ -23,10 +25,16 @@ def _demand(owner, **settings):
     for name, given in settings.items():
         count, (least, below) = (2 if name == "betas" else 1), _BOUNDS.get(name, (0, math.inf))
         values = given if count == 2 and isinstance(given, (tuple, list)) else [given]
-        if len(values) != count or any(np.ndim(v) or np.asarray(v).dtype.kind not in "biuf" for v in values):
-            raise TypeError(f"{kind}: {name} must be {'two numbers' if count == 2 else 'a number'}, not {given!r}")
+        if len(values) != count or any(
+            np.ndim(v) or np.asarray(v).dtype.kind not in "biuf" for v in values
+        ):
+            raise TypeError(
+                f"{kind}: {name} must be {'two numbers' if count == 2 else 'a number'}, not {given!r}"
+            )
         if not all(least <= v < below for v in values):
-            raise ValueError(f"{kind}: {name} must be at least {least} and less than {below}, and is {given}")
+            raise ValueError(
+                f"{kind}: {name} must be at least {least} and less than {below}, and is {given}"
+            )
 
 
 class Optimizer(Stateful):
@@ -51,32 +59,55 @@ class Optimizer(Stateful):
 
     def __init__(self, params, **settings):
         name = type(self).__name__
-        if isinstance(params, (Tensor, dict)) or callable(params) or not hasattr(params, "__iter__"):
-            raise TypeError(f"{name}: a list of parameters is needed, as model.parameters() gives it, "
-                            f"not {type(params).__name__}")
+        if (
+            isinstance(params, (Tensor, dict))
+            or callable(params)
+            or not hasattr(params, "__iter__")
+        ):
+            raise TypeError(
+                f"{name}: a list of parameters is needed, as model.parameters() gives it, "
+                f"not {type(params).__name__}"
+            )
         groups = list(params)
         if not any(isinstance(group, dict) for group in groups):
             groups = [{"params": groups}]
         self.param_groups, self.params = [], []
         for group in groups:
-            if not isinstance(group, dict) or "params" not in group or group.keys() - {"params", *settings}:
-                raise TypeError(f'{name}: a group is a dict of "params" and of settings among {", ".join(settings)}, '
-                                f"not {group!r}")
-            mine = (group["params"],) if isinstance(group["params"], Tensor) else tuple(group["params"])
+            if (
+                not isinstance(group, dict)
+                or "params" not in group
+                or group.keys() - {"params", *settings}
+            ):
+                raise TypeError(
+                    f'{name}: a group is a dict of "params" and of settings among {", ".join(settings)}, '
+                    f"not {group!r}"
+                )
+            mine = (
+                (group["params"],)
+                if isinstance(group["params"], Tensor)
+                else tuple(group["params"])
+            )
             self.param_groups.append({**settings, **group, "params": mine})
-            _demand(self, **{key: value for key, value in self.param_groups[-1].items() if key != "params"})
+            _demand(
+                self,
+                **{key: value for key, value in self.param_groups[-1].items() if key != "params"},
+            )
             self.params += mine
         if not self.params:
             raise ValueError(f"{name}: there are no parameters to optimize")
         for i, p in enumerate(self.params):
             if not isinstance(p, Tensor) or not p.requires_grad or p.op is not None:
-                raise TypeError(f"{name}: parameter {i} is not a Tensor made with requires_grad=True, but "
-                                + (f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p)))
+                raise TypeError(
+                    f"{name}: parameter {i} is not a Tensor made with requires_grad=True, but "
+                    + (f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p))
+                )
         if len(set(self.params)) < len(self.params):
             raise ValueError(f"{name}: the same parameter is given twice")
         self.steps = [0] * len(self.params)  # of each parameter, which may join late
-        self._memory = [[np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.memories]
-                        for p in self.params]
+        self._memory = [
+            [np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.memories]
+            for p in self.params
+        ]
 
     @property
     def lr(self):
@@ -101,22 +132,37 @@ class Optimizer(Stateful):
                 g, value = p.grad, p.data
                 if g is None:
                     continue
-                if type(g) is not np.ndarray or g.shape != value.shape or g.dtype != value.dtype or g.itemsize < 4:
+                if (
+                    type(g) is not np.ndarray
+                    or g.shape != value.shape
+                    or g.dtype != value.dtype
+                    or g.itemsize < 4
+                ):
                     g = self._gradient(i, p)
                 steps[i] += 1
                 change, *memory[i] = self._update(g, value, steps[i], *memory[i], **settings)
                 if change.shape != value.shape:
-                    raise ValueError(f"{type(self).__name__}: parameter {i} has shape {value.shape}, and its step {change.shape}: "
-                                     "does the lr in param_groups broadcast to the parameter?")
+                    raise ValueError(
+                        f"{type(self).__name__}: parameter {i} has shape {value.shape}, and its step {change.shape}: "
+                        "does the lr in param_groups broadcast to the parameter?"
+                    )
                 new = np.subtract(value, change, out=change if change.ndim else None)
                 updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
-        commit([*replacing(updates), (setattr, self, "steps", steps), (setattr, self, "_memory", memory)])
+        commit(
+            [
+                *replacing(updates),
+                (setattr, self, "steps", steps),
+                (setattr, self, "_memory", memory),
+            ]
+        )
 
     def _gradient(self, i, p):
         """The gradient of parameter `i`, if it was set by hand or is a float16, which would not hold its square."""
         g = as_array(p.grad, f"{type(self).__name__}: the .grad of parameter {i}")
         if g.shape != p.shape:
-            raise ValueError(f"{type(self).__name__}: parameter {i} has shape {p.shape}, and its .grad {g.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: parameter {i} has shape {p.shape}, and its .grad {g.shape}"
+            )
         return g.astype(np.result_type(p.dtype, np.float32))
 
     def _update(self, g, p, step, *memory, **settings):
@@ -130,17 +176,27 @@ class Optimizer(Stateful):
         commit([(setattr, p, "grad", None) for p in self.params])
 
     def _state(self):
-        named = {f"{name}.{i}": array for i, memory in enumerate(self._memory)
-                 for name, array in zip(self.memories, memory)}
-        return {"lr": _rates([group["lr"] for group in self.param_groups]), "steps": np.array(self.steps), **named}
+        named = {
+            f"{name}.{i}": array
+            for i, memory in enumerate(self._memory)
+            for name, array in zip(self.memories, memory)
+        }
+        return {
+            "lr": _rates([group["lr"] for group in self.param_groups]),
+            "steps": np.array(self.steps),
+            **named,
+        }
 
     def _changes(self, state):
         memory = [[state[f"{name}.{i}"] for name in self.memories] for i in range(len(self.params))]
         rates = state["lr"].ravel().tolist()
         for lr in rates:
             _demand(self, lr=lr)
-        return [*((setitem, group, "lr", lr) for group, lr in zip(self.param_groups, rates)),
-                (setattr, self, "steps", state["steps"].tolist()), (setattr, self, "_memory", memory)]
+        return [
+            *((setitem, group, "lr", lr) for group, lr in zip(self.param_groups, rates)),
+            (setattr, self, "steps", state["steps"].tolist()),
+            (setattr, self, "_memory", memory),
+        ]
 
 
 def _rates(rates):
@@ -166,9 +222,13 @@ class SGD(Optimizer):
     memories = ("velocity",)
 
     def __init__(self, params, lr=1e-3, momentum=0.0, nesterov=False, weight_decay=0.0):
-        super().__init__(params, lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
+        super().__init__(
+            params, lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay
+        )
         if any(group["nesterov"] and not group["momentum"] > 0 for group in self.param_groups):
-            raise ValueError("SGD: nesterov looks ahead along the momentum, so momentum must be above 0")
+            raise ValueError(
+                "SGD: nesterov looks ahead along the momentum, so momentum must be above 0"
+            )
 
     def _update(self, g, p, step, velocity, lr, momentum, nesterov, weight_decay):
         g = _decayed(g, p, weight_decay)
@@ -191,7 +251,9 @@ class RMSprop(Optimizer):
 
     def _update(self, g, p, step, v, lr, alpha, eps, weight_decay):
         g = _decayed(g, p, weight_decay)
-        v = alpha * v + (1 - alpha) * g * g     # not v + (1 − alpha)·(g² − v), where a large v rounds g² away
+        v = (
+            alpha * v + (1 - alpha) * g * g
+        )  # not v + (1 − alpha)·(g² − v), where a large v rounds g² away
         return lr * g / (np.sqrt(v) + eps), v
 
 
@@ -210,8 +272,8 @@ class Adam(Optimizer):
         g, (beta1, beta2) = _decayed(g, p, weight_decay), betas
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g * g
-        m_hat = m / (1 - beta1 ** step)
-        v_hat = v / (1 - beta2 ** step)
+        m_hat = m / (1 - beta1**step)
+        v_hat = v / (1 - beta2**step)
         return lr * m_hat / (np.sqrt(v_hat) + eps), m, v
 
 
@@ -240,7 +302,9 @@ class LRScheduler(Stateful):
 
     def __init__(self, optimizer):
         if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(self).__name__}: the optimizer is needed first, not {type(optimizer).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}: the optimizer is needed first, not {type(optimizer).__name__}"
+            )
         self.optimizer = optimizer
         commit(self._at(0, [group["lr"] for group in optimizer.param_groups]))
 
@@ -251,8 +315,14 @@ class LRScheduler(Stateful):
         """The changes that this epoch brings."""
         factor = self._factor(epoch)
         _demand(self, **{f"the factor at epoch {epoch}": factor})
-        return [(setattr, self, "last_epoch", epoch), (setattr, self, "base_lrs", base_lrs),
-                *((setitem, group, "lr", lr * factor) for group, lr in zip(self.optimizer.param_groups, base_lrs))]
+        return [
+            (setattr, self, "last_epoch", epoch),
+            (setattr, self, "base_lrs", base_lrs),
+            *(
+                (setitem, group, "lr", lr * factor)
+                for group, lr in zip(self.optimizer.param_groups, base_lrs)
+            ),
+        ]
 
     def _state(self):
         return {"base_lr": _rates(self.base_lrs), "last_epoch": np.array(self.last_epoch)}

@@ -21,7 +21,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-_clock = count(1)  # creation numbers, which order the backward pass and date every change of `.data`
+_clock = count(
+    1
+)  # creation numbers, which order the backward pass and date every change of `.data`
 _levels = count(1)
 _blocked = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
 _last_stamp = 0
@@ -72,7 +74,9 @@ class Tensor:
     size = property(lambda self: self._data.size)
 
     def __init__(self, data, requires_grad=False, name=None):
-        self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
+        self._data = as_array(data, "Tensor")[
+            ()
+        ]  # a single number as a NumPy scalar, which is quicker to work with
         self._requires_grad = False
         self.name = name
         self.order = next(_clock)
@@ -93,22 +97,32 @@ class Tensor:
                 value.flags.writeable = False
             return value
         if type(self._data) is not np.ndarray:
-            self._data = np.asarray(self._data)  # a number from here on an array, so that t.data[...] = … writes into it
+            self._data = np.asarray(
+                self._data
+            )  # a number from here on an array, so that t.data[...] = … writes into it
         return self._data
 
     @data.setter
     def data(self, value):
         if self.level:
-            raise RuntimeError("data: inside a function that is being differentiated a value cannot be replaced; "
-                               "compute a new Tensor from it")
-        if value is self._data:      # changed in place, and so are its views
+            raise RuntimeError(
+                "data: inside a function that is being differentiated a value cannot be replaced; "
+                "compute a new Tensor from it"
+            )
+        if value is self._data:  # changed in place, and so are its views
             _changed[_owner(value)] = _stamp_now()
             return
-        brought = isinstance(value, np.ndarray) and value.dtype.kind == "f"     # a number or a list brings no dtype
-        value = np.array(as_array(value, "data"), dtype=None if brought or self.dtype.kind != "f" else self.dtype)
+        brought = (
+            isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        )  # a number or a list brings no dtype
+        value = np.array(
+            as_array(value, "data"), dtype=None if brought or self.dtype.kind != "f" else self.dtype
+        )
         if value.shape != self.shape:
-            raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
-                             "make a new Tensor to change the shape")
+            raise ValueError(
+                f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
+                "make a new Tensor to change the shape"
+            )
         commit(replacing([(self, value)]))
 
     @property
@@ -119,9 +133,13 @@ class Tensor:
     @requires_grad.setter
     def requires_grad(self, wanted):
         if self.op is not None:
-            raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
+            raise RuntimeError(
+                f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}"
+            )
         if self.level:
-            raise RuntimeError("requires_grad: inside a function that is being differentiated or compiled it cannot be set")
+            raise RuntimeError(
+                "requires_grad: inside a function that is being differentiated or compiled it cannot be set"
+            )
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
             self._data = _own(self._data)
@@ -140,28 +158,43 @@ class Tensor:
         Then, and if it is interrupted, every `.grad` is as it was.
         """
         if self.level:
-            raise RuntimeError("backward() inside a function that is being differentiated or compiled: return the value, "
-                               "and let grad, vjp or value_and_grad differentiate it, or call backward() on what it returns")
+            raise RuntimeError(
+                "backward() inside a function that is being differentiated or compiled: return the value, "
+                "and let grad, vjp or value_and_grad differentiate it, or call backward() on what it returns"
+            )
         if not self._requires_grad:
-            raise RuntimeError("backward() on a Tensor that does not require a gradient: nothing it was "
-                               "computed from was made with requires_grad=True")
+            raise RuntimeError(
+                "backward() on a Tensor that does not require a gradient: nothing it was "
+                "computed from was made with requires_grad=True"
+            )
         if grad is None:
             if self.size != 1:
-                raise RuntimeError(f"backward() starts from a scalar, and this Tensor has shape {self.shape}: reduce it to one "
-                                   "number, for example with .sum(), or pass the gradient that arrives there as grad=")
+                raise RuntimeError(
+                    f"backward() starts from a scalar, and this Tensor has shape {self.shape}: reduce it to one "
+                    "number, for example with .sum(), or pass the gradient that arrives there as grad="
+                )
             grad = np.ones(self.shape, self.dtype)[()]
         else:
             grad = plain(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
             grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
-                raise ValueError(f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}")
+                raise ValueError(
+                    f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}"
+                )
         # All is worked out first, so that a pass that is stopped, by an error or Ctrl-C, leaves every .grad as it was.
-        commit([(setattr, t, "grad", g if t.grad is None else _added(t, g)) for t, g in collect(self, grad)])
+        commit(
+            [
+                (setattr, t, "grad", g if t.grad is None else _added(t, g))
+                for t, g in collect(self, grad)
+            ]
+        )
 
     def retain_grad(self):
         """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
         if self.level:
-            raise RuntimeError("retain_grad() inside a function that is being differentiated: return the value too")
+            raise RuntimeError(
+                "retain_grad() inside a function that is being differentiated: return the value too"
+            )
         self._retain = True
 
     def zero_grad(self):
@@ -170,7 +203,9 @@ class Tensor:
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        t = made(Tensor, _own(plain(self)), self.level)    # a copy, which `self.data -= …` does not reach
+        t = made(
+            Tensor, _own(plain(self)), self.level
+        )  # a copy, which `self.data -= …` does not reach
         t._requires_grad = False
         return t
 
@@ -178,17 +213,25 @@ class Tensor:
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
         if self.level and not is_constant(self):
-            refuse(self, "a value cannot become a Python number, as by float(), inside a function that is being "
-                         "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
-                         ".detach() where a constant to the derivative is meant")
+            refuse(
+                self,
+                "a value cannot become a Python number, as by float(), inside a function that is being "
+                "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
+                ".detach() where a constant to the derivative is meant",
+            )
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
         return plain(self).item()
 
     def __repr__(self):
         value = plain(self)
-        text = (f"of shape {value.shape}, being compiled" if type(value) is Traced else repr(value.item())
-                if not value.ndim else np.array2string(value, separator=", ", prefix="Tensor("))
+        text = (
+            f"of shape {value.shape}, being compiled"
+            if type(value) is Traced
+            else repr(value.item())
+            if not value.ndim
+            else np.array2string(value, separator=", ", prefix="Tensor(")
+        )
         more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
         if self.name is not None:
             more.append(f"name={self.name!r}")
@@ -198,10 +241,14 @@ class Tensor:
             more.append("requires_grad=True")
         return f"Tensor({', '.join([text, *more])})"
 
-    def __reduce__(self):  # copying and pickling: the copy is another Tensor, with a number of its own
+    def __reduce__(
+        self,
+    ):  # copying and pickling: the copy is another Tensor, with a number of its own
         if self.op is not None or self.level:
-            raise TypeError("only a Tensor that you made can be copied or pickled, and this one was made by "
-                            f"{self.op.name if self.op else 'a transform'}; use .detach() or .data")
+            raise TypeError(
+                "only a Tensor that you made can be copied or pickled, and this one was made by "
+                f"{self.op.name if self.op else 'a transform'}; use .detach() or .data"
+            )
         return Tensor, (self._data, self._requires_grad, self.name), {"parameter": self.parameter}
 
 
@@ -215,7 +262,9 @@ class Traced(Tensor):
     """A Tensor of the level on which `compile` writes a function down: every call is noted in its `trace`, whether a gradient
     is wanted or not, and its value, a number or an array, must not be looked at."""
 
-    shape = property(lambda self: np.shape(self._data))      # a number may be Python's, which promotes nothing
+    shape = property(
+        lambda self: np.shape(self._data)
+    )  # a number may be Python's, which promotes nothing
     ndim = property(lambda self: np.ndim(self._data))
     size = property(lambda self: np.size(self._data))
     dtype = property(lambda self: np.result_type(np.asarray(self._data)))
@@ -241,36 +290,54 @@ class Primitive:
         self.__doc__ = doc
         if function and not each:
             self._check_rules()
-        self.__module__ = getattr(function if each else next(filter(None, rules), None), "__module__", None)
+        self.__module__ = getattr(
+            function if each else next(filter(None, rules), None), "__module__", None
+        )
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
         self.letters, self.keywords = self._read_names()
         self.method = _quick(self)
 
     def _check_rules(self):
-        for what, given in [("rules", self.rules)] + [("pushes", self.pushes)] * (self.kind == "primitive"):
-            if not isinstance(given, (list, tuple)) or not all(rule is None or callable(rule) for rule in given):
-                raise TypeError(f"{self.name}: {what} are functions, one for each argument, or None for one without a slope; "
-                                f"this is {given!r}")
-            if len(given) != len(self.rules) or any(push and not rule for push, rule in zip(given, self.rules)):
-                raise TypeError(f"{self.name}: each rule has a push, and each push a rule; these are {len(self.rules)} rules "
-                                f"and {len(given)} pushes")
+        for what, given in [("rules", self.rules)] + [("pushes", self.pushes)] * (
+            self.kind == "primitive"
+        ):
+            if not isinstance(given, (list, tuple)) or not all(
+                rule is None or callable(rule) for rule in given
+            ):
+                raise TypeError(
+                    f"{self.name}: {what} are functions, one for each argument, or None for one without a slope; "
+                    f"this is {given!r}"
+                )
+            if len(given) != len(self.rules) or any(
+                push and not rule for push, rule in zip(given, self.rules)
+            ):
+                raise TypeError(
+                    f"{self.name}: each rule has a push, and each push a rule; these are {len(self.rules)} rules "
+                    f"and {len(given)} pushes"
+                )
 
     def _read_names(self):
         """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
         count = 1 if self.arity is None else self.arity
         letters, keywords = (), ()
-        if self.function and not any(self.rules):      # nor letters, but the function has keywords
-            with suppress(ValueError):      # a ufunc
+        if self.function and not any(self.rules):  # nor letters, but the function has keywords
+            with suppress(ValueError):  # a ufunc
                 keywords = tuple(signature(self.function).parameters)[count:]
         for i in reversed(range(count)):
             if rule := self.rule(i):
                 parameters = list(signature(rule).parameters.values())[2:]
-                end = next((k + 1 for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), count)
+                end = next(
+                    (k + 1 for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), count
+                )
                 if len(parameters) < end:
-                    raise TypeError(f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
-                                    f"are passed: g, z and {count} input{'s' * (count > 1)}")
-                letters = tuple(str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end])
+                    raise TypeError(
+                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
+                        f"are passed: g, z and {count} input{'s' * (count > 1)}"
+                    )
+                letters = tuple(
+                    str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
+                )
                 keywords = tuple(p.name for p in parameters[end:])
         return letters, keywords
 
@@ -296,8 +363,15 @@ class Primitive:
                 if a.level > level:
                     level, top = a.level, a
             elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
-                return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
-                                    for i, a in enumerate(args)], params)
+                return self.record(
+                    [
+                        a
+                        if isinstance(a, (Tensor, int, float))
+                        else as_array(a, f"{self.name}: argument {i}")
+                        for i, a in enumerate(args)
+                    ],
+                    params,
+                )
         if type(top) is Traced:
             return self.note(top, args, params)
         values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
@@ -308,7 +382,10 @@ class Primitive:
         if level < 0:
             return z
         if z.dtype.kind not in "biuf":
-            for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
+            for what, v in [
+                *((f"argument {i}", v) for i, v in enumerate(values)),
+                ("its result", z),
+            ]:
                 as_array(plain(v), f"{self.name}: {what}")  # names the one to blame
         needed, tangents = [], {}
         if level > _blocked.get():
@@ -323,18 +400,28 @@ class Primitive:
         node = made(Tensor, z, level)
         node._requires_grad = bool(needed)
         if needed:
-            node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
+            node.op, node.inputs, node.params, node.values, node.needed = (
+                self,
+                tuple(args),
+                params,
+                values,
+                needed,
+            )
         return node
 
     def note(self, top, args, params):
         """The call as a line of a program: what `compile` opens a level for."""
-        if lower := [a for a in args if isinstance(a, Tensor) and a.level < top.level and not is_constant(a)]:
-            raise TypeError(f"{self.name}: {lower[0]!r} is reached in a way that compile does not see: pass it as an argument")
+        if lower := [
+            a for a in args if isinstance(a, Tensor) and a.level < top.level and not is_constant(a)
+        ]:
+            raise TypeError(
+                f"{self.name}: {lower[0]!r} is reached in a way that compile does not see: pass it as an argument"
+            )
         if (z := top.trace.expand(self, args, params)) is not None:
             return z
         args = [plain(a) if isinstance(a, Tensor) else a for a in args]
         z = self._call(list(map(value_of, args)), mapped(value_of, params))
-        as_array(z, f"{self.name}: its result")        # raises if it is not made of numbers
+        as_array(z, f"{self.name}: its result")  # raises if it is not made of numbers
         node = made(Traced, z, top.level)
         node.op, node.inputs, node.params, node.trace = self, tuple(args), params, top.trace
         return top.trace.note(node)
@@ -343,24 +430,33 @@ class Primitive:
         """Raises TypeError for what is not taken. Returns a Traced among the values, if there is one."""
         if unknown := [name for name in params if name not in self.keywords]:
             ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
-            raise TypeError(f"{self.name}: {', '.join(unknown)} is not supported"
-                            + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
-                            + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
+            raise TypeError(
+                f"{self.name}: {', '.join(unknown)} is not supported"
+                + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
+                + f"; the keywords are: {', '.join(self.keywords) or 'none'}"
+            )
         for name, value in params.items():
-            if isinstance(value, (Tensor, tuple, list, dict)) and (traced := next(traced_in(value), None)) is not None:
+            if (
+                isinstance(value, (Tensor, tuple, list, dict))
+                and (traced := next(traced_in(value), None)) is not None
+            ):
                 return traced
             if isinstance(value, Tensor) and not is_constant(value):
-                raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
-                                f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
+                raise TypeError(
+                    f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
+                    f"for it; the inputs are {', '.join(self.letters)}, each with a rule"
+                )
 
     def _split(self, args, params):
         """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
         if not self.arity:
             raise TypeError(f"{self.name}: it has no rules; give one for each input")
-        extra = args[self.arity:]
+        extra = args[self.arity :]
         if len(args) < self.arity or len(extra) > len(self.keywords):
-            raise TypeError(f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments")
-        return args[:self.arity], {**dict(zip(self.keywords, extra)), **params}
+            raise TypeError(
+                f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments"
+            )
+        return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 
     def _call(self, values, params):
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
@@ -368,22 +464,40 @@ class Primitive:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
-            kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
-            raise kind(f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]") from None
+            kind = (
+                type(error)
+                if type(error) in (ValueError, IndexError, np.exceptions.AxisError)
+                else TypeError
+            )
+            raise kind(
+                f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]"
+            ) from None
         if isinstance(z, tuple):
-            raise TypeError(f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each")
+            raise TypeError(
+                f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each"
+            )
         return z
 
     def _push(self, tangents, z, values, params):
         """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
         if self.kind == "linear":  # in all its arguments together
-            parts = [self(*[tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)], **params)]
+            parts = [
+                self(
+                    *[
+                        tangents[i] if i in tangents else np.zeros_like(v)
+                        for i, v in enumerate(values)
+                    ],
+                    **params,
+                )
+            ]
         elif self.kind == "bilinear":
-            parts = [self(*values[:i], t, *values[i + 1:], **params) for i, t in tangents.items()]
+            parts = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
         else:
             rules = self.pushes if self.kind == "primitive" else self.rules
             if lost := [i for i in tangents if not rules[i]]:
-                raise TypeError(f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here")
+                raise TypeError(
+                    f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here"
+                )
             parts = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
         total = parts[0]
         for part in parts[1:]:
@@ -404,7 +518,12 @@ def _quick(row):
         if more or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
             return record((x, *more), params)
         a = x._data
-        if type(a) is not _array and type(a) not in _floats or params and row._check_keywords(params) is not None:
+        if (
+            type(a) is not _array
+            and type(a) not in _floats
+            or params
+            and row._check_keywords(params) is not None
+        ):
             return record((x,), params)
         node = _new(Tensor)
         try:
@@ -428,7 +547,9 @@ def _quick(row):
                 b = y
             else:
                 return record((x, y), {})
-        elif type(y) is Tensor and (type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"):
+        elif type(y) is Tensor and (
+            type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"
+        ):
             level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
         else:
             return record((x, y), {})
@@ -446,7 +567,12 @@ def _quick(row):
         return node
 
     rules = tuple(enumerate(row.rules))
-    plans = (), rules[:1], rules[1:], rules  # by which arguments want a gradient: neither, the first, the second, both
+    plans = (
+        (),
+        rules[:1],
+        rules[1:],
+        rules,
+    )  # by which arguments want a gradient: neither, the first, the second, both
     quick = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
     return quick or (lambda *args, **params: record(args, params))
 
@@ -486,6 +612,7 @@ def primitive(function, rules, pushes, name=None, doc=None):
 
 
 # --- The way back ---------------------------------------------------------------------------------------
+
 
 def backward_pass(output, g):
     """Visit what `output` was computed from, newest first, and send gradients backward.
@@ -528,12 +655,22 @@ def sent(node, g):
     its input, and None for an input that wants none. A leaf sends nothing; nor does a checkpoint, but what it runs again."""
     z, values, params = node._data, node.values, node.params
     grads = [None] * len(values)
-    two = len(values) == 2 and not params       # to say so is quicker than a star
+    two = len(values) == 2 and not params  # to say so is quicker than a star
     for i, rule in node.needed:
-        gx = (rule(g, z, values[0], values[1]) if two else
-              rule(g, z, *values, **params) if params else rule(g, z, *values))
+        gx = (
+            rule(g, z, values[0], values[1])
+            if two
+            else rule(g, z, *values, **params)
+            if params
+            else rule(g, z, *values)
+        )
         value = values[i]
-        fits = type(gx) is _float64 is type(value) or type(gx) is _array and gx.shape == value.shape and gx.dtype is value.dtype
+        fits = (
+            type(gx) is _float64 is type(value)
+            or type(gx) is _array
+            and gx.shape == value.shape
+            and gx.dtype is value.dtype
+        )
         grads[i] = gx if fits else fit(gx, node, i)
     return grads
 
@@ -547,8 +684,10 @@ def fit(gx, node, i):
     try:
         gx = unbroadcast(gx, value.shape)
     except ValueError:
-        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of shape "
-                         f"{value.shape}") from None
+        raise ValueError(
+            f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of shape "
+            f"{value.shape}"
+        ) from None
     return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
@@ -560,7 +699,9 @@ def unbroadcast(g, shape):
         return g.sum(axis=0 if extra == 1 else tuple(range(extra))) if extra else g
     if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
         raise ValueError(f"an array of shape {shape} cannot be broadcast to {got}")
-    return g.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))).reshape(shape)
+    return g.sum(
+        axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))
+    ).reshape(shape)
 
 
 def collect(output, g):
@@ -576,14 +717,21 @@ def collect(output, g):
 
 def _added(t, g):
     """`g` added to the `.grad` that is there, which may have been set by hand."""
-    there = t.grad if type(t.grad) is np.ndarray and t.grad.dtype == g.dtype else as_array(t.grad, "backward: the .grad that is there")
+    there = (
+        t.grad
+        if type(t.grad) is np.ndarray and t.grad.dtype == g.dtype
+        else as_array(t.grad, "backward: the .grad that is there")
+    )
     if there.shape != g.shape:
-        raise ValueError(f"backward: the .grad of {t.name or 'a leaf'} has shape {there.shape}, its value {g.shape}; "
-                         "set it to None, or to an array of that shape")
+        raise ValueError(
+            f"backward: the .grad of {t.name or 'a leaf'} has shape {there.shape}, its value {g.shape}; "
+            "set it to None, or to an array of that shape"
+        )
     return np.asarray(there + g, g.dtype)
 
 
 # --- Checkpoints: the way forward forgotten, and walked again -------------------------------------------
+
 
 def checkpointed(z, start):
     """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
@@ -639,6 +787,7 @@ _float64_row = primitive(np.float64, [None], [None])
 
 # --- Changes of values: dated, and whole or not at all --------------------------------------------------
 
+
 def _stamp_now():
     global _last_stamp
     _last_stamp = next(_clock)
@@ -672,17 +821,23 @@ def commit(changes):
 
 
 def _check_unchanged(node):
-    for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
+    for t, what in [
+        *((t, f"argument {i}") for i, t in enumerate(node.inputs)),
+        (node, "its result"),
+    ]:
         first = t
         while isinstance(t, Tensor):
             if max(t._stamp, _changed.get(_owner(t._data), 0)) > node.order:
                 name = f" ({first.name})" if first.name else ""
-                raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
-                                   "its gradient can no longer be computed; call backward() first, or compute the result again")
+                raise RuntimeError(
+                    f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
+                    "its gradient can no longer be computed; call backward() first, or compute the result again"
+                )
             t = t._data  # a transform's Tensor may stand for one of the user's
 
 
 # --- Where nothing is recorded --------------------------------------------------------------------------
+
 
 class no_grad(ContextDecorator):
     """Within `with no_grad():`, results are constants: nothing is recorded.
@@ -696,7 +851,9 @@ class no_grad(ContextDecorator):
 
     def __call__(self, f):
         if isgeneratorfunction(f) or iscoroutinefunction(f):
-            raise TypeError("no_grad: what is inside such a function runs after its call has ended; use `with` in it")
+            raise TypeError(
+                "no_grad: what is inside such a function runs after its call has ended; use `with` in it"
+            )
         return super().__call__(f)
 
     def _recreate_cm(self):
@@ -711,6 +868,7 @@ class no_grad(ContextDecorator):
 
 
 # --- Levels, and Tensors that are not the user's --------------------------------------------------------
+
 
 def new_level():
     """The number of a level that is inside every level opened so far."""
@@ -727,7 +885,7 @@ def box(x, level, what):
     if not isinstance(x, Tensor):
         x = _own(as_array(x, what))  # what is differentiated must not change under way
     elif type(x._data) is float:
-        x = _float64_row(x)          # of a program: from here on NumPy's
+        x = _float64_row(x)  # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
     return made(Tensor, x, level)
 
@@ -769,6 +927,7 @@ def is_constant(t):
 
 
 # --- Values as arrays -----------------------------------------------------------------------------------
+
 
 def plain(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten; while a program is written, a Traced."""
@@ -825,19 +984,30 @@ def as_array(data, what):
     array = data
     if type(data) is not np.ndarray:
         if isinstance(data, Tensor):
-            raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
+            raise TypeError(
+                f"{what}: this is a Tensor already; use .detach() for a constant with its value"
+            )
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
-            raise TypeError(f"{what}: a plain array is needed, and * or sums of a {type(data).__name__} mean others")
+            raise TypeError(
+                f"{what}: a plain array is needed, and * or sums of a {type(data).__name__} mean others"
+            )
         try:
             array = np.asarray(data)
-        except (TypeError, ValueError) as error:  # a list of Tensors that require gradients, or of unequal lengths
+        except (
+            TypeError,
+            ValueError,
+        ) as error:  # a list of Tensors that require gradients, or of unequal lengths
             raise type(error)(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}")
+        raise TypeError(
+            f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}"
+        )
     return array
 
 
 def _check_floating(dtype, what):
     if dtype.kind != "f":
-        raise TypeError(f"{what}: {dtype} values have no gradient; use floating point, for example 3.0 for 3, "
-                        "or array.astype(float)")
+        raise TypeError(
+            f"{what}: {dtype} values have no gradient; use floating point, for example 3.0 for 3, "
+            "or array.astype(float)"
+        )

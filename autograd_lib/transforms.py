@@ -30,7 +30,9 @@ def _vjp(name, f, xs, positions):
         arrived = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
             arrived = {t.order: gx for t, gx in collect(z, g)}
-        return tuple(arrived[t.order] if t.order in arrived else np.zeros(t.shape, t.dtype) for t in boxes)
+        return tuple(
+            arrived[t.order] if t.order in arrived else np.zeros(t.shape, t.dtype) for t in boxes
+        )
 
     return value, pull
 
@@ -38,10 +40,20 @@ def _vjp(name, f, xs, positions):
 def _value(name, z, level):
     """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
     if z is None or isinstance(z, (tuple, list, dict)):
-        what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
+        what = (
+            "None: is there a return?"
+            if z is None
+            else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
+        )
         raise TypeError(f"{name}: the function returned {what}")
-    value = z._data if isinstance(z, Tensor) and z.level == level else z     # else a constant to this level
-    return value if isinstance(value, Tensor) else np.array(as_array(value, f"{name}: the function's value"))
+    value = (
+        z._data if isinstance(z, Tensor) and z.level == level else z
+    )  # else a constant to this level
+    return (
+        value
+        if isinstance(value, Tensor)
+        else np.array(as_array(value, f"{name}: the function's value"))
+    )
 
 
 def value_and_grad(f, argnums=0):
@@ -53,13 +65,17 @@ def value_and_grad(f, argnums=0):
 
     When called it raises TypeError if such an argument is missing or not floating, ValueError if `f` returns no scalar.
     """
+
     def run(*args, **kwargs):
         value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
         if value.shape != ():
-            raise ValueError(f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
-                             "example with .sum(), or use vjp or jacobian")
+            raise ValueError(
+                f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
+                "example with .sum(), or use vjp or jacobian"
+            )
         grads = pull(value.dtype.type(1))
         return value, grads if isinstance(argnums, (tuple, list)) else grads[0]
+
     return run
 
 
@@ -72,7 +88,9 @@ def _chosen(name, f, args, kwargs, argnums):
         if not isinstance(i, (int, np.integer)):
             raise TypeError(f"{name}: argnums is an int or a tuple of them, not {argnums!r}")
         if not -len(args) <= i < len(args):
-            raise TypeError(f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given")
+            raise TypeError(
+                f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given"
+            )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):
         raise ValueError(f"{name}: argnums {argnums} names an argument twice")
@@ -82,6 +100,7 @@ def _chosen(name, f, args, kwargs, argnums):
         for i, x in zip(positions, xs):
             full[i] = x
         return f(*full, **kwargs)
+
     return chosen, [args[i] for i in positions], positions
 
 
@@ -99,10 +118,14 @@ def jvp(f, xs, tangents):
     floating, ValueError if there is not one tangent per input, of its shape.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))")
+        raise TypeError(
+            "jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))"
+        )
     if [np.shape(x) for x in xs] != [np.shape(t) for t in tangents]:
-        raise ValueError(f"jvp: inputs of shapes {[np.shape(x) for x in xs]} need tangents of these shapes, "
-                         f"not {[np.shape(t) for t in tangents]}")
+        raise ValueError(
+            f"jvp: inputs of shapes {[np.shape(x) for x in xs]} need tangents of these shapes, "
+            f"not {[np.shape(t) for t in tangents]}"
+        )
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
@@ -138,11 +161,21 @@ def jacobian(f, argnums=0, mode=None):
                 parts, axis = [row[i] for row in rows], 0
             else:
                 still = [np.zeros(np.shape(x)) for x in xs]
-                parts, axis = [jvp(chosen, xs, [*still[:i], unit, *still[i + 1:]])[1]
-                               for unit in _unit_arrays(np.shape(x))], -1
+                parts, axis = (
+                    [
+                        jvp(chosen, xs, [*still[:i], unit, *still[i + 1 :]])[1]
+                        for unit in _unit_arrays(np.shape(x))
+                    ],
+                    -1,
+                )
             shape = value.shape + np.shape(x)
-            found.append(ops.reshape(ops.stack(parts, axis), shape) if parts else np.zeros(shape, value.dtype))
+            found.append(
+                ops.reshape(ops.stack(parts, axis), shape)
+                if parts
+                else np.zeros(shape, value.dtype)
+            )
         return tuple(found) if np.ndim(argnums) else found[0]
+
     return run
 
 
@@ -156,7 +189,9 @@ def hessian(f, argnums=0):
     """The function that returns all second derivatives of a scalar function: the shape of `x` twice; with a tuple for `argnums`,
     a tuple of tuples, a row for each of these arguments and in it ∂²f/∂x∂y for each."""
     if np.ndim(argnums):
-        return lambda *args, **kwargs: tuple(jacobian(grad(f, i), argnums)(*args, **kwargs) for i in argnums)
+        return lambda *args, **kwargs: tuple(
+            jacobian(grad(f, i), argnums)(*args, **kwargs) for i in argnums
+        )
     return jacobian(grad(f, argnums), argnums)
 
 
@@ -175,23 +210,31 @@ def checkpoint(f):
     once; its ops are repeated, on the same constants, so random numbers drawn inside are the same both times. It
     returns a Tensor, or a tuple or list of Tensors.
     """
+
     def run(*args, **kwargs):
         start = now()
         out = f(*args, **kwargs)
         several = isinstance(out, (tuple, list))
         results = list(out) if several else [out]
-        made = [i for i, z in enumerate(results) if isinstance(z, Tensor) and z.op is not None and z.order > start]
+        made = [
+            i
+            for i, z in enumerate(results)
+            if isinstance(z, Tensor) and z.op is not None and z.order > start
+        ]
         level = max((results[i].level for i in made), default=None)
         made = [i for i in made if results[i].level == level]
         if len(made) == 1:
             results[made[0]] = checkpointed(results[made[0]], start)
         elif made:  # joined, so that one repetition serves them all
-            joined = checkpointed(ops.concatenate([ops.reshape(results[i], -1) for i in made]), start)
+            joined = checkpointed(
+                ops.concatenate([ops.reshape(results[i], -1) for i in made]), start
+            )
             at = 0
             for i in made:
                 z = results[i]
-                part = ops.reshape(joined[at:at + z.size], z.shape)
+                part = ops.reshape(joined[at : at + z.size], z.shape)
                 results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
                 at += z.size
         return type(out)(results) if several else results[0]
+
     return run

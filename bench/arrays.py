@@ -1,4 +1,5 @@
 """Large arrays, and the gradient of many inputs in forward mode."""
+
 import numpy as np
 from measure import have, median, row, timed
 
@@ -19,17 +20,20 @@ def elementwise():
         z = np.tanh(a)
         (z * c).sum()
         return (c * (1 - z * z))[0]
+
     gradient = ag.compile(ag.value_and_grad(lambda x, c: (ag.tanh(x) * c).sum()))
     runs = {"ours": ours, "compiled": lambda: gradient(a, c)[1][0], "NumPy": by_hand}
     if have("JAX jit"):
         import jax
         import jax.numpy as jnp
+
         jax.config.update("jax_enable_x64", True)
         jitted = jax.jit(jax.value_and_grad(lambda x, c: (jnp.tanh(x) * c).sum()))
         ja, jc = jnp.asarray(a), jnp.asarray(c)
         runs["JAX jit"] = lambda: jitted(ja, jc)[1][0].item()
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
         tx, tc = torch.tensor(a, requires_grad=True), torch.tensor(c)
 
@@ -37,14 +41,17 @@ def elementwise():
             tx.grad = None
             (torch.tanh(tx) * tc).sum().backward()
             return tx.grad[0]
+
         runs["PyTorch"] = theirs
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp
+
         hips = autograd.grad(lambda x: anp.sum(anp.tanh(x) * c))
         runs["HIPS autograd"] = lambda: hips(a)[0]
     if have("MyGrad"):
         import mygrad
+
         mx = mygrad.tensor(a)
 
         def mine():
@@ -52,6 +59,7 @@ def elementwise():
             g = mx.grad[0]
             mx.null_grad()
             return g
+
         runs["MyGrad"] = mine
     return runs
 
@@ -59,7 +67,11 @@ def elementwise():
 @row("gather 10⁵ rows of 64, repeated index, and back", ("×",), rounds=7)
 def gather():
     rng = np.random.default_rng(0)
-    table, index, c = rng.normal(size=(1000, 64)), rng.integers(0, 1000, 10**5), rng.normal(size=(10**5, 64))
+    table, index, c = (
+        rng.normal(size=(1000, 64)),
+        rng.integers(0, 1000, 10**5),
+        rng.normal(size=(10**5, 64)),
+    )
     t = ag.Tensor(table, requires_grad=True)
 
     def ours():
@@ -72,9 +84,11 @@ def gather():
         g = np.zeros_like(table)
         np.add.at(g, index, c)
         return g[0, 0]
+
     runs = {"ours": ours, "NumPy": by_hand}
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
         tt, ti, tc = torch.tensor(table, requires_grad=True), torch.tensor(index), torch.tensor(c)
 
@@ -82,14 +96,17 @@ def gather():
             tt.grad = None
             (tt[ti] * tc).sum().backward()
             return tt.grad[0, 0]
+
         runs["PyTorch"] = theirs
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp
+
         hips = autograd.grad(lambda x: anp.sum(x[index] * c))
         runs["HIPS autograd"] = lambda: hips(table)[0, 0]
     if have("MyGrad"):
         import mygrad
+
         m = mygrad.tensor(table)
 
         def mine():
@@ -97,6 +114,7 @@ def gather():
             g = m.grad[0, 0]
             m.null_grad()
             return g
+
         runs["MyGrad"] = mine
     return runs
 
@@ -110,6 +128,7 @@ def gradient_by_columns(n):
 
     def by_columns():
         return sum(ag.jvp(f, (x,), (v,))[1] for v in directions)
+
     by_rows = ag.grad(f)
     assert np.isclose(by_columns(), by_rows(x).sum())
     times = [(timed(by_columns, 20), timed(lambda: by_rows(x), 20)) for _ in range(15)]

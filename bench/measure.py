@@ -1,10 +1,16 @@
 """Rows of the table, and how one is measured."""
+
 import importlib.util
 import os
 import time
 
-MODULES = {"PyTorch": "torch", "JAX jit": "jax", "HIPS autograd": "autograd", "MyGrad": "mygrad",
-           "micrograd": "micrograd"}
+MODULES = {
+    "PyTorch": "torch",
+    "JAX jit": "jax",
+    "HIPS autograd": "autograd",
+    "MyGrad": "mygrad",
+    "micrograd": "micrograd",
+}
 ROWS = {}
 
 
@@ -13,9 +19,11 @@ def row(title, unit, rounds=15):
 
     `unit` is a pair: how to name the figure, and the number of ops to divide the time by; "×" is a ratio to NumPy.
     """
+
     def register(build):
         ROWS[title] = build, unit, rounds
         return build
+
     return register
 
 
@@ -30,7 +38,9 @@ def measure(build, unit, rounds):
     first = next(iter(values.values()))
     for engine, value in values.items():
         if any(abs(a - b) > 1e-4 * (1 + abs(b)) for a, b in zip(value, first)):
-            raise SystemExit(f"{engine} computes {value}, and {next(iter(values))} {first}: nothing to compare")
+            raise SystemExit(
+                f"{engine} computes {value}, and {next(iter(values))} {first}: nothing to compare"
+            )
     quickest = min(timed(run, 1) for run in runs.values())
     repeat = max(1, int(0.004 / quickest))
     times = {engine: [] for engine in runs}
@@ -38,7 +48,10 @@ def measure(build, unit, rounds):
         for engine, run in runs.items():
             times[engine].append(timed(run, repeat if timed(run, 1) < 0.01 else 1))
     if unit[0] == "×":
-        return {engine: median([t / n for t, n in zip(ts, times["NumPy"])]) for engine, ts in times.items()}
+        return {
+            engine: median([t / n for t, n in zip(ts, times["NumPy"])])
+            for engine, ts in times.items()
+        }
     return {engine: median(ts) * 1e6 / unit[1] for engine, ts in times.items()}
 
 

@@ -5,6 +5,7 @@ python bench/readers.py FOLDER 200     FOLDER: make site ARGS="--parts PARTS FOL
 The server is aiohttp's, a plain one for files, in a process of its own on 127.0.0.1. As static hosts do it sends text
 packed by gzip, an ETag, and `Cache-Control: max-age=600`; readers have six connections, as browsers have.
 """
+
 import asyncio
 import gzip
 import os
@@ -38,6 +39,7 @@ def serve(folder):
         await site.start()
         print(site._server.sockets[0].getsockname()[1], flush=True)
         await asyncio.Event().wait()
+
     asyncio.run(main())
 
 
@@ -54,9 +56,13 @@ async def fetch(session, name, tags):
 async def visit(port, names, tags):
     """(seconds, bytes) of a reader who fetches the first of the names, and then the others."""
     begin = time.perf_counter()
-    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}/", auto_decompress=False,
-                                     headers={"Accept-Encoding": "gzip"}, connector=aiohttp.TCPConnector(limit=6),
-                                     timeout=aiohttp.ClientTimeout(BOUND)) as session:
+    async with aiohttp.ClientSession(
+        f"http://127.0.0.1:{port}/",
+        auto_decompress=False,
+        headers={"Accept-Encoding": "gzip"},
+        connector=aiohttp.TCPConnector(limit=6),
+        timeout=aiohttp.ClientTimeout(BOUND),
+    ) as session:
         size = await fetch(session, names[0], tags)
         size += sum(await asyncio.gather(*[fetch(session, name, tags) for name in names[1:]]))
     return time.perf_counter() - begin, size
@@ -70,12 +76,16 @@ async def measure(port, readers, parts):
         not_kept = [name for name in names if not name.endswith(".part")]
         for when, asked in [("at first", names), ("ten minutes later", not_kept)]:
             begin = time.perf_counter()
-            seconds, sizes = zip(*await asyncio.gather(*[visit(port, asked, tags) for tags in kept]))
+            seconds, sizes = zip(
+                *await asyncio.gather(*[visit(port, asked, tags) for tags in kept])
+            )
             whole = time.perf_counter() - begin
-            print(f"{visits}, {when}: {len(asked)} requests, {sizes[0] / 1e3:,.1f} kB each; {readers} at once: "
-                  f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s; "
-                  f"{readers / whole:.0f} readers and {sum(sizes) / whole / 1e6:.0f} MB a second; "
-                  f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores")
+            print(
+                f"{visits}, {when}: {len(asked)} requests, {sizes[0] / 1e3:,.1f} kB each; {readers} at once: "
+                f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s; "
+                f"{readers / whole:.0f} readers and {sum(sizes) / whole / 1e6:.0f} MB a second; "
+                f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
+            )
 
 
 def main(folder, readers):
@@ -84,10 +94,14 @@ def main(folder, readers):
         for path in Path(copy).iterdir():
             if path.suffix in (".html", ".css", ".js"):
                 Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
-        server = subprocess.Popen([sys.executable, __file__, "serve", copy], stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(
+            [sys.executable, __file__, "serve", copy], stdout=subprocess.PIPE, text=True
+        )
         try:
             port = int(server.stdout.readline())
-            asyncio.run(measure(port, int(readers), sorted(path.name for path in Path(copy).glob("*.part"))))
+            asyncio.run(
+                measure(port, int(readers), sorted(path.name for path in Path(copy).glob("*.part")))
+            )
         finally:
             server.kill()
 

@@ -1,4 +1,5 @@
 """Overhead: chains and networks of scalars."""
+
 from measure import have, row
 
 import autograd_lib as ag
@@ -16,30 +17,45 @@ def backward_of(make, function, tanh, read):
         x, w = make(0.5), make(0.9)
         function(x, w, tanh).backward()
         return read(x)
+
     return run
 
 
 def scalar_engines(function):
     """The same scalar function, forward and backward, on every engine that has `x.backward()`."""
-    runs = {"ours": backward_of(lambda v: ag.Tensor(v, requires_grad=True), function, lambda s: s.tanh(),
-                                lambda x: x.grad)}
+    runs = {
+        "ours": backward_of(
+            lambda v: ag.Tensor(v, requires_grad=True),
+            function,
+            lambda s: s.tanh(),
+            lambda x: x.grad,
+        )
+    }
     gradient = ag.compile(ag.grad(lambda x, w: function(x, w, ag.tanh)))
     runs["compiled"] = lambda: gradient(0.5, 0.9)
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
-        runs["PyTorch"] = backward_of(lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True), function,
-                                      torch.tanh, lambda x: x.grad)
+        runs["PyTorch"] = backward_of(
+            lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True),
+            function,
+            torch.tanh,
+            lambda x: x.grad,
+        )
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp
+
         hips = autograd.grad(lambda x, w: function(x, w, anp.tanh))
         runs["HIPS autograd"] = lambda: hips(0.5, 0.9)
     if have("MyGrad"):
         import mygrad
+
         runs["MyGrad"] = backward_of(mygrad.tensor, function, mygrad.tanh, lambda x: x.grad)
     if have("micrograd"):
         from micrograd.engine import Value
+
         if hasattr(Value, "tanh") or function is doublings:
             runs["micrograd"] = backward_of(Value, function, lambda s: s.tanh(), lambda x: x.grad)
     return runs
@@ -57,9 +73,11 @@ def plain_scalars():
         for _ in range(400):
             s = s * w + x
         return s
+
     runs = scalar_engines(function)
     if have("micrograd"):
         from micrograd.engine import Value
+
         runs["micrograd"] = backward_of(Value, function, None, lambda x: x.grad)
     return runs
 
@@ -71,6 +89,7 @@ def through_grad():
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp
+
         hips = autograd.grad(lambda x, w: chain(x, w, anp.tanh), (0, 1))
         runs["HIPS autograd"] = lambda: hips(0.5, 0.9)[0]
     return runs
@@ -82,6 +101,7 @@ def through_jvp():
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp
+
         hips = autograd.make_jvp(lambda x: chain(x, 0.9, anp.tanh))(0.5)
         runs["HIPS autograd"] = lambda: hips(1.0)[1]
     return runs
@@ -108,19 +128,25 @@ def deep(n):
 
     def build():
         import gc
+
         runs = scalar_engines(function)
-        del runs["compiled"]            # it is one product: its gradient does not depend on x
+        del runs["compiled"]  # it is one product: its gradient does not depend on x
         if n > 900:
             runs.pop("micrograd", None)  # its recursion ends near 1,000
         if n > 10**4:
             runs.pop("MyGrad", None)  # minutes
         gc.collect()
         return runs
+
     return build
 
 
 for exponent in (3, 4, 5, 6):
-    row(f"depth 10{'⁰¹²³⁴⁵⁶'[exponent]}, per op", ("µs", 10**exponent), rounds={3: 15, 4: 7, 5: 3, 6: 1}[exponent])(deep(10**exponent))
+    row(
+        f"depth 10{'⁰¹²³⁴⁵⁶'[exponent]}, per op",
+        ("µs", 10**exponent),
+        rounds={3: 15, 4: 7, 5: 3, 6: 1}[exponent],
+    )(deep(10**exponent))
 
 
 @row("moons, 2-16-16-1 of scalars, 100 points", ("ms", 1000), rounds=3)
@@ -130,11 +156,16 @@ def moons():
     random.seed(0)
     points = [(random.uniform(-1, 2), random.uniform(-1, 1)) for _ in range(100)]
     labels = [1 if x * x + y > 0.5 else -1 for x, y in points]
-    weights = [[[random.uniform(-1, 1) for _ in range(n)] for _ in range(m)] for n, m in ((2, 16), (16, 16), (16, 1))]
+    weights = [
+        [[random.uniform(-1, 1) for _ in range(n)] for _ in range(m)]
+        for n, m in ((2, 16), (16, 16), (16, 1))
+    ]
 
     def run_with(make):
         def run():
-            layers = [[([make(w) for w in neuron], make(0.0)) for neuron in layer] for layer in weights]
+            layers = [
+                [([make(w) for w in neuron], make(0.0)) for neuron in layer] for layer in weights
+            ]
             total = 0.0
             for point, label in zip(points, labels):
                 h = point
@@ -145,9 +176,12 @@ def moons():
                 total = total + (h[0] * -label + 1).relu()
             (total * (1 / len(points))).backward()
             return layers[0][0][0][0].grad
+
         return run
+
     runs = {"ours": run_with(lambda v: ag.Tensor(v, requires_grad=True))}
     if have("micrograd"):
         from micrograd.engine import Value
+
         runs["micrograd"] = run_with(Value)
     return runs

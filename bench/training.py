@@ -1,4 +1,5 @@
 """A training step: forward, backward, gradient descent; on every engine, and by hand in NumPy."""
+
 import numpy as np
 from measure import have, row
 
@@ -23,11 +24,13 @@ def compiled_step(loss, start, X, y, lr):
     def step(parameters, X, y):
         value, grads = gradient(X, y, *parameters)
         return value, [p - lr * g for p, g in zip(parameters, grads)]
+
     parameters = [p.copy() for p in start]
 
     def run():
         value, parameters[:] = step(parameters, X, y)
         return value
+
     run.step = step
     return run
 
@@ -46,11 +49,16 @@ def mlp(sizes, batch, dtype, lr=0.01):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(batch, sizes[0])).astype(dtype)
     y = rng.integers(0, sizes[-1], batch)
-    start = [(rng.normal(size=(n, m)) / n ** 0.5).astype(dtype) for n, m in zip(sizes, sizes[1:])]
+    start = [(rng.normal(size=(n, m)) / n**0.5).astype(dtype) for n, m in zip(sizes, sizes[1:])]
     runs = {}
 
-    ours = [(ag.Tensor(W, requires_grad=True), ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True))
-            for W in start]
+    ours = [
+        (
+            ag.Tensor(W, requires_grad=True),
+            ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True),
+        )
+        for W in start
+    ]
     sgd = ag.optim.SGD([p for layer in ours for p in layer], lr=lr)
 
     def our_step():
@@ -64,6 +72,7 @@ def mlp(sizes, batch, dtype, lr=0.01):
         loss.backward()
         sgd.step()
         return loss.data
+
     runs["ours"] = our_step
 
     def loss_of(X, y, *layers):
@@ -72,6 +81,7 @@ def mlp(sizes, batch, dtype, lr=0.01):
             h = h @ layers[k] + layers[k + 1]
             h = ag.relu(h) if k < len(layers) - 2 else h
         return ag.nn.functional.cross_entropy(h, y)
+
     flat = [p for W in start for p in (W, np.zeros(W.shape[1], dtype))]
     runs["compiled"] = compiled_step(loss_of, flat, X, y, lr)
 
@@ -91,14 +101,20 @@ def mlp(sizes, batch, dtype, lr=0.01):
             W -= lr * gW
             b -= lr * gb
         return loss
+
     runs["NumPy"] = numpy_step
 
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
-        theirs = [(torch.tensor(W, requires_grad=True),
-                   torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True))
-                  for W in start]
+        theirs = [
+            (
+                torch.tensor(W, requires_grad=True),
+                torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True),
+            )
+            for W in start
+        ]
         tX, ty = torch.tensor(X), torch.tensor(y)
         tsgd = torch.optim.SGD([p for layer in theirs for p in layer], lr=lr)
 
@@ -113,6 +129,7 @@ def mlp(sizes, batch, dtype, lr=0.01):
             loss.backward()
             tsgd.step()
             return loss.item()
+
         runs["PyTorch"] = torch_step
 
         quick = [torch.tensor(p, requires_grad=True) for p in flat]
@@ -131,12 +148,14 @@ def mlp(sizes, batch, dtype, lr=0.01):
             loss.backward()
             qsgd.step()
             return loss.item()
+
         if torch_compiled(lambda: quick_loss(tX)):
             runs["torch.compile"] = quick_step
 
     if have("JAX jit"):
         import jax
         import jax.numpy as jnp
+
         jax.config.update("jax_enable_x64", True)
 
         def jax_loss(parameters):
@@ -150,11 +169,13 @@ def mlp(sizes, batch, dtype, lr=0.01):
         def jax_update(parameters):
             loss, grads = jax.value_and_grad(jax_loss)(parameters)
             return loss, [p - lr * g for p, g in zip(parameters, grads)]
+
         jitted = [jnp.asarray(p) for p in flat]
 
         def jax_step():
             loss, jitted[:] = jax_update(jitted)
             return loss.block_until_ready().item()
+
         runs["JAX jit"] = jax_step
 
     if have("HIPS autograd"):
@@ -179,12 +200,14 @@ def mlp(sizes, batch, dtype, lr=0.01):
                 W -= lr * gW
                 b -= lr * gb
             return loss
+
         runs["HIPS autograd"] = hips_step
 
     if have("MyGrad"):
         import mygrad
         from mygrad.nnet import softmax_crossentropy
         from mygrad.nnet.activations import relu
+
         mine = [(mygrad.tensor(W), mygrad.tensor(np.zeros(W.shape[1], dtype))) for W in start]
 
         def mygrad_step():
@@ -200,6 +223,7 @@ def mlp(sizes, batch, dtype, lr=0.01):
                     p.data -= lr * p.grad
                     p.null_grad()
             return loss.item()
+
         runs["MyGrad"] = mygrad_step
     return runs
 
@@ -216,8 +240,17 @@ def small_cnn():
 
     rng = np.random.default_rng(0)
     X, y, lr, n = rng.normal(size=(32, 1, 8, 8)).astype("f"), rng.integers(0, 10, 32), 0.01, 32
-    start = [rng.normal(0, fan_in ** -0.5, shape).astype("f") for shape, fan_in in
-             [((16, 1, 3, 3), 9), ((16,), 9), ((32, 16, 3, 3), 144), ((32,), 144), ((10, 128), 128), ((10,), 128)]]
+    start = [
+        rng.normal(0, fan_in**-0.5, shape).astype("f")
+        for shape, fan_in in [
+            ((16, 1, 3, 3), 9),
+            ((16,), 9),
+            ((32, 16, 3, 3), 144),
+            ((32,), 144),
+            ((10, 128), 128),
+            ((10,), 128),
+        ]
+    ]
     runs = {}
 
     ours = [ag.Tensor(p, requires_grad=True) for p in start]
@@ -232,22 +265,28 @@ def small_cnn():
         loss.backward()
         sgd.step()
         return loss.data
+
     runs["ours"] = our_step
 
     def loss_of(X, y, w1, b1, w2, b2, w3, b3):
         h = F.max_pool2d(ag.relu(F.conv2d(X, w1, b1, padding=1)), 2)
         h = F.max_pool2d(ag.relu(F.conv2d(h, w2, b2, padding=1)), 2)
         return F.cross_entropy(ag.reshape(h, (n, 128)) @ w3.T + b3, y)
+
     runs["compiled"] = compiled_step(loss_of, start, X, y, lr)
 
     by_hand = [p.copy() for p in start]
 
-    def convolved(x, w, b):                     # channels last
+    def convolved(x, w, b):  # channels last
         _, size, _, c = x.shape
         padded = np.zeros((n, size + 2, size + 2, c), "f")
         padded[:, 1:-1, 1:-1] = x
-        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, c), axis=(1, 2, 3)).reshape(-1, 9 * c)
-        return windows, (windows @ w.transpose(2, 3, 1, 0).reshape(9 * c, -1)).reshape(n, size, size, -1) + b
+        windows = np.lib.stride_tricks.sliding_window_view(
+            padded, (3, 3, c), axis=(1, 2, 3)
+        ).reshape(-1, 9 * c)
+        return windows, (windows @ w.transpose(2, 3, 1, 0).reshape(9 * c, -1)).reshape(
+            n, size, size, -1
+        ) + b
 
     def convolved_back(g, windows, w):
         _, size, _, k = g.shape
@@ -255,14 +294,19 @@ def small_cnn():
         gw = (windows.T @ flat).reshape(3, 3, c, k).transpose(3, 2, 0, 1)
         gx = np.zeros((n, size + 2, size + 2, c), "f")
         if c > 1:
-            gc = (flat @ w.transpose(2, 3, 1, 0).reshape(9 * c, k).T).reshape(n, size, size, 3, 3, c)
+            gc = (flat @ w.transpose(2, 3, 1, 0).reshape(9 * c, k).T).reshape(
+                n, size, size, 3, 3, c
+            )
             for i in range(3):
                 for j in range(3):
-                    gx[:, i:i + size, j:j + size] += gc[:, :, :, i, j]
+                    gx[:, i : i + size, j : j + size] += gc[:, :, :, i, j]
         return gx[:, 1:-1, 1:-1], gw, flat.sum(0)
 
     def pooled(x):
-        return np.maximum(np.maximum(x[:, ::2, ::2], x[:, 1::2, ::2]), np.maximum(x[:, ::2, 1::2], x[:, 1::2, 1::2]))
+        return np.maximum(
+            np.maximum(x[:, ::2, ::2], x[:, 1::2, ::2]),
+            np.maximum(x[:, ::2, 1::2], x[:, 1::2, 1::2]),
+        )
 
     def pooled_back(g, x, z):
         out = np.empty_like(x)
@@ -288,10 +332,12 @@ def small_cnn():
         for p, gp in zip(by_hand, (gw1, gb1, gw2, gb2, gw3, gb3)):
             p -= lr * gp
         return loss
+
     runs["NumPy"] = numpy_step
 
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
         theirs = [torch.tensor(p, requires_grad=True) for p in start]
         tX, ty, T = torch.tensor(X), torch.tensor(y), torch.nn.functional
@@ -306,6 +352,7 @@ def small_cnn():
             loss.backward()
             tsgd.step()
             return loss.item()
+
         runs["PyTorch"] = torch_step
 
     if have("MyGrad"):
@@ -313,18 +360,24 @@ def small_cnn():
         from mygrad.nnet import softmax_crossentropy
         from mygrad.nnet.activations import relu
         from mygrad.nnet.layers import conv_nd, max_pool
+
         mine = [mygrad.tensor(p) for p in start]
 
         def mygrad_step():
             w1, b1, w2, b2, w3, b3 = mine
-            h = max_pool(relu(conv_nd(X, w1, stride=1, padding=1) + b1.reshape(1, -1, 1, 1)), (2, 2), 2)
-            h = max_pool(relu(conv_nd(h, w2, stride=1, padding=1) + b2.reshape(1, -1, 1, 1)), (2, 2), 2)
+            h = max_pool(
+                relu(conv_nd(X, w1, stride=1, padding=1) + b1.reshape(1, -1, 1, 1)), (2, 2), 2
+            )
+            h = max_pool(
+                relu(conv_nd(h, w2, stride=1, padding=1) + b2.reshape(1, -1, 1, 1)), (2, 2), 2
+            )
             loss = softmax_crossentropy(mygrad.matmul(h.reshape(n, 128), w3.T) + b3, y)
             loss.backward()
             for p in mine:
                 p.data -= lr * p.grad
                 p.null_grad()
             return loss.item()
+
         runs["MyGrad"] = mygrad_step
     return runs
 
@@ -341,43 +394,69 @@ def transformer():
         def __init__(self):
             self.norms = [nn.LayerNorm((64,), dtype="f") for _ in range(2)]
             self.attention = nn.MultiheadAttention(64, 4, rng=0, dtype="f")
-            self.up, self.down, self.out = [nn.Linear(n, m, rng=0, dtype="f")
-                                            for n, m in ((64, 256), (256, 64), (64, 64))]
+            self.up, self.down, self.out = [
+                nn.Linear(n, m, rng=0, dtype="f") for n, m in ((64, 256), (256, 64), (64, 64))
+            ]
 
         def forward(self, x):
             h = self.norms[0](x)
             x = x + self.attention(h, h, h, need_weights=False, is_causal=True)[0]
             return self.out(x + self.down(ag.relu(self.up(self.norms[1](x)))))
+
     runs = {}
     for name, wrap in (("ours", lambda f: f), ("compiled", ag.compile)):
         model = Block()
 
         def loss_of(X, y, model=model):
             return nn.functional.cross_entropy(ag.transpose(model(X), (0, 2, 1)), y)
+
         runs[name] = backward_step(wrap(loss_of), ag.optim.SGD(model.parameters(), lr=0.01), X, y)
 
     if have("PyTorch"):
         import torch
+
         torch.set_num_threads(1)
         T, tX, ty = torch.nn, torch.tensor(X), torch.tensor(y)
-        theirs = T.ModuleDict({"norm0": T.LayerNorm(64), "norm1": T.LayerNorm(64), "up": T.Linear(64, 256),
-                               "attention": T.MultiheadAttention(64, 4, batch_first=True), "down": T.Linear(256, 64),
-                               "out": T.Linear(64, 64)})
+        theirs = T.ModuleDict(
+            {
+                "norm0": T.LayerNorm(64),
+                "norm1": T.LayerNorm(64),
+                "up": T.Linear(64, 256),
+                "attention": T.MultiheadAttention(64, 4, batch_first=True),
+                "down": T.Linear(256, 64),
+                "out": T.Linear(64, 64),
+            }
+        )
         state = dict(model.named_parameters())
         with torch.no_grad():
             for theirs_name, p in theirs.named_parameters():
-                p.copy_(torch.tensor(state[theirs_name.replace("norm0", "norms.0").replace("norm1", "norms.1")].data))
-        tsgd, hidden = torch.optim.SGD(theirs.parameters(), lr=0.01), torch.triu(torch.ones(64, 64, dtype=torch.bool), 1)
+                p.copy_(
+                    torch.tensor(
+                        state[
+                            theirs_name.replace("norm0", "norms.0").replace("norm1", "norms.1")
+                        ].data
+                    )
+                )
+        tsgd, hidden = (
+            torch.optim.SGD(theirs.parameters(), lr=0.01),
+            torch.triu(torch.ones(64, 64, dtype=torch.bool), 1),
+        )
 
         def torch_step():
             tsgd.zero_grad()
             h = theirs["norm0"](tX)
-            x = tX + theirs["attention"](h, h, h, need_weights=False, attn_mask=hidden, is_causal=True)[0]
+            x = (
+                tX
+                + theirs["attention"](
+                    h, h, h, need_weights=False, attn_mask=hidden, is_causal=True
+                )[0]
+            )
             z = theirs["out"](x + theirs["down"](torch.relu(theirs["up"](theirs["norm1"](x)))))
             loss = T.functional.cross_entropy(z.transpose(1, 2), ty)
             loss.backward()
             tsgd.step()
             return loss.item()
+
         runs["PyTorch"] = torch_step
     return runs
 
@@ -389,6 +468,7 @@ def backward_step(loss, optimizer, X, y):
         value.backward()
         optimizer.step()
         return value.data
+
     return run
 
 
@@ -399,9 +479,14 @@ def small_mlp_in_parts():
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
-    W, b, V, c = start = rng.normal(size=(64, 64)) / 8, np.zeros(64), rng.normal(size=(64, 10)) / 8, np.zeros(10)
+    W, b, V, c = start = (
+        rng.normal(size=(64, 64)) / 8,
+        np.zeros(64),
+        rng.normal(size=(64, 10)) / 8,
+        np.zeros(10),
+    )
     params = [ag.Tensor(p, requires_grad=True) for p in start]
-    sgd = ag.optim.SGD(params, lr=0)       # so that every part computes the same number every time
+    sgd = ag.optim.SGD(params, lr=0)  # so that every part computes the same number every time
     runs = mlp([64, 64, 10], 32, "float64", lr=0)
     pasted = {}
     runs["compiled"]()
@@ -422,7 +507,12 @@ def small_mlp_in_parts():
         g = ops.nll_loss.rules[0](1.0, loss, x6, y)
         g5 = ops.log_softmax.rules[0](g, x6, x5)
         g2 = ops.relu.rules[0](ops.ROWS["matmul"].rules[0](g5, x4, x3, V), x3, x2)
-        gradients = ops.ROWS["matmul"].rules[1](g2, x1, X, W), g2.sum(0), ops.ROWS["matmul"].rules[1](g5, x4, x3, V), g5.sum(0)
+        gradients = (
+            ops.ROWS["matmul"].rules[1](g2, x1, X, W),
+            g2.sum(0),
+            ops.ROWS["matmul"].rules[1](g5, x4, x3, V),
+            g5.sum(0),
+        )
         for p, gp in zip(start, gradients):
             p -= 0 * gp
         return loss
@@ -450,10 +540,17 @@ def small_mlp_in_parts():
         loss = delivered()
         sgd.step()
         return loss
-    return {"NumPy": runs["NumPy"], "compiled: its source alone, pasted": program_alone,
-            "compiled: asked whether it still holds, and run": runs["compiled"],
-            "functions and rules alone, without an engine": table_alone, "forward": recorded,
-            "forward, visiting": visited, "forward, backward() into .grad": delivered, "the whole step": whole}
+
+    return {
+        "NumPy": runs["NumPy"],
+        "compiled: its source alone, pasted": program_alone,
+        "compiled: asked whether it still holds, and run": runs["compiled"],
+        "functions and rules alone, without an engine": table_alone,
+        "forward": recorded,
+        "forward, visiting": visited,
+        "forward, backward() into .grad": delivered,
+        "the whole step": whole,
+    }
 
 
 @row("MLP 784-256-10, batch 64, float32", ("×",), rounds=31)

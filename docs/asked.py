@@ -1,4 +1,5 @@
 """A prediction, for a page to ask and to judge without a kernel: what it asks of the kit are `panel.asks` and its Ask."""
+
 from math import isinf
 
 MIME = "application/vnd.autograd-course.prediction+json"
@@ -17,17 +18,32 @@ def prediction(panel):
     room: how far off a number may be.
     """
     from autograd_course.ask import questions, record
+
     ask = panel.children[0]
     told = [part(*one, ask.question.tolerance) for one in questions.parts(ask.question)]
-    praise = {f"{good} {sure or ''}": ask.praise(good, sure) for good in (True, False) for sure in (None, *record.SURE)}
+    praise = {
+        f"{good} {sure or ''}": ask.praise(good, sure)
+        for good in (True, False)
+        for sure in (None, *record.SURE)
+    }
     return {"name": panel.asks, "parts": told, "sure": record.SURE, "praise": praise}
 
 
 def part(label, answer, choices, tolerance):
     from autograd_course.ask.questions import shown
+
     kind = {bool: "choice", str: "choice", tuple: "shape", list: "row"}.get(type(answer), "number")
     numbers = [] if kind == "choice" else list(answer) if kind in ("shape", "row") else [answer]
-    return {"label": label, "kind": kind, "choices": ["yes", "no"] if isinstance(answer, bool) else choices,
-            "shown": shown(answer), "value": [repr(float(number)) for number in numbers],
-            "room": [0.0 if isinf(number) else 1e-12 + (abs(number) * 0.002 if tolerance is None else tolerance)
-                     for number in numbers]}
+    return {
+        "label": label,
+        "kind": kind,
+        "choices": ["yes", "no"] if isinstance(answer, bool) else choices,
+        "shown": shown(answer),
+        "value": [repr(float(number)) for number in numbers],
+        "room": [
+            0.0
+            if isinf(number)
+            else 1e-12 + (abs(number) * 0.002 if tolerance is None else tolerance)
+            for number in numbers
+        ],
+    }

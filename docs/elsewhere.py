@@ -3,6 +3,7 @@
 python docs/elsewhere.py OWNER/NAME         set that address, and the links made from it
 python docs/elsewhere.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
 """
+
 import json
 import re
 import sys
@@ -18,14 +19,18 @@ UNSET = """\
 - In Colab, on Binder, in a codespace: `python docs/elsewhere.py OWNER/NAME`, with the repository's name on GitHub,
   writes the links here and on every page.
 """
-SET = ("- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
-       "What you do there is gone when it ends, unless you save a copy.\n")
+SET = (
+    "- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
+    "What you do there is gone when it ends, unless you save a copy.\n"
+)
 INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what it needs"
 
 
 def repository(root=ROOT):
-    """"OWNER/NAME" on GitHub, or "" while pyproject.toml names nobody."""
-    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+    """ "OWNER/NAME" on GitHub, or "" while pyproject.toml names nobody."""
+    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "urls"
+    ]["Repository"]
     name = address.removeprefix(GITHUB)
     return "" if name == NOBODY else name
 
@@ -33,7 +38,9 @@ def repository(root=ROOT):
 def pages(repository):
     """The address of what `.github/workflows/pages.yml` publishes."""
     owner, name = repository.split("/")
-    return f"https://{owner.lower()}.github.io/" + f"{name}/" * (name.lower() != f"{owner.lower()}.github.io")
+    return f"https://{owner.lower()}.github.io/" + f"{name}/" * (
+        name.lower() != f"{owner.lower()}.github.io"
+    )
 
 
 def places(repository, stem):
@@ -41,7 +48,8 @@ def places(repository, stem):
     return {
         "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
         "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
-        "codespace": f"https://codespaces.new/{repository}"}
+        "codespace": f"https://codespaces.new/{repository}",
+    }
 
 
 def links(repository):
@@ -49,8 +57,12 @@ def links(repository):
     open_it = PAGES.format(pages(repository)) if repository else ""
     line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
     address = GITHUB + (repository or NOBODY)
-    return [("README.md", open_it + LAB), ("README.md", line), ("docs/classroom.md", f"repo={quote(address, safe='')}&"),
-            ("pyproject.toml", f'"{address}"')]
+    return [
+        ("README.md", open_it + LAB),
+        ("README.md", line),
+        ("docs/classroom.md", f"repo={quote(address, safe='')}&"),
+        ("pyproject.toml", f'"{address}"'),
+    ]
 
 
 def publish(new, root=ROOT):
@@ -62,13 +74,21 @@ def publish(new, root=ROOT):
 
 def for_colab(folder, repository):
     """Write every notebook into a folder, with a cell before its first."""
-    cell = {"cell_type": "code", "execution_count": None, "id": "colab", "metadata": {}, "outputs": [],
-            "source": [INSTALL.format(GITHUB + repository)]}
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "colab",
+        "metadata": {},
+        "outputs": [],
+        "source": [INSTALL.format(GITHUB + repository)],
+    }
     Path(folder).mkdir(exist_ok=True)
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         notebook["cells"].insert(0, cell)
-        (Path(folder) / path.name).write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
+        (Path(folder) / path.name).write_text(
+            json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

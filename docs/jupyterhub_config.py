@@ -1,4 +1,5 @@
 """JupyterHub for a class on one machine; docs/classroom.md says how to start it, and what was measured with it."""
+
 import sys
 from pathlib import Path
 
@@ -16,12 +17,20 @@ c.JupyterHub.spawner_class = "systemdspawner.SystemdSpawner"
 c.SystemdSpawner.dynamic_users = True
 c.Spawner.mem_limit = "512M"
 c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
-c.Spawner.args = ["--KernelManager.transport=ipc"]  # else whoever is on this machine can listen to a kernel's port
+c.Spawner.args = [
+    "--KernelManager.transport=ipc"
+]  # else whoever is on this machine can listen to a kernel's port
 c.Spawner.default_url = "/lab/tree/autograd/notebooks/00_start_here.ipynb"
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a class comes all at once
 
 c.JupyterHub.cleanup_servers = False  # servers and kernels outlive a restart of the hub
-c.JupyterHub.load_roles = [{"name": "cull", "services": ["cull"],
-                            "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"]}]
-c.JupyterHub.services = [{"name": "cull", "command": [
-    sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"]}]
+c.JupyterHub.load_roles = [
+    {
+        "name": "cull",
+        "services": ["cull"],
+        "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
+    }
+]
+c.JupyterHub.services = [
+    {"name": "cull", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"]}
+]

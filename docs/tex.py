@@ -1,4 +1,5 @@
 """Formulas in TeX as MathML, which browsers draw by themselves; on the pages, and in them when they run."""
+
 import html
 import re
 from functools import cache
@@ -14,15 +15,24 @@ def inline(tex, display="inline"):
     if display == "block":
         tex = re.sub(r"\\(lim|sum|max|min)(?=_)", r"\g<0>\\limits", tex)
     made = convert(tex, display=display)
-    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
+    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # said by HTML itself
     # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, | a bracket,
     # and ∂ a letter.
-    made = re.sub(r"(?<=</mo>)(?<!(?:29|5D|7C|7D);</mo>)<mo>(?=&#x02212;)", '<mo form="prefix">', made)
-    made = re.sub(r"(<mrow><mo[^>]*>&#x0007C;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">', made)
-    made = re.sub(r"<mo( stretchy=\"false\")?>(?=&#x(?:0007C|02202);)", r'<mo\1 lspace="0" rspace="0">', made)
+    made = re.sub(
+        r"(?<=</mo>)(?<!(?:29|5D|7C|7D);</mo>)<mo>(?=&#x02212;)", '<mo form="prefix">', made
+    )
+    made = re.sub(
+        r"(<mrow><mo[^>]*>&#x0007C;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">', made
+    )
+    made = re.sub(
+        r"<mo( stretchy=\"false\")?>(?=&#x(?:0007C|02202);)", r'<mo\1 lspace="0" rspace="0">', made
+    )
     made = re.sub(r"<mo>(?=lim|max|min)", '<mo lspace="0" rspace="0.17em">', made)
-    before, after = r"(?<=</m[in]>)(?=<mi>[a-z]{2})", r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)"
-    return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)       # a log x, not alogx
+    before, after = (
+        r"(?<=</m[in]>)(?=<mi>[a-z]{2})",
+        r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)",
+    )
+    return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)  # a log x, not alogx
 
 
 def block(tex):

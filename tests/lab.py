@@ -1,4 +1,5 @@
 """A real JupyterLab, and a headless Chromium to use it with."""
+
 import json
 import os
 import shutil
@@ -13,19 +14,29 @@ from math import ceil
 import pytest
 
 TOKEN = "suite"
-PATIENCE = 240      # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
-SETTINGS = {"@jupyterlab/apputils-extension:notification": {      # they cover a corner
-    "fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}}
+PATIENCE = 240  # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {  # they cover a corner
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    }
+}
 
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]      # what axe-core is asked about
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]  # what axe-core is asked about
 
 
 def from_npm(folder, package, member):
     """The text of a file of a package on npm; the test is skipped where there is no npm."""
     if not shutil.which("npm"):
         pytest.skip("no npm here")
-    fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True,
-                             timeout=PATIENCE)
+    fetched = subprocess.run(
+        ["npm", "pack", "--silent", package],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     if fetched.returncode:
         pytest.skip(f"npm has no {package} for us: {fetched.stderr.strip()[-200:]}")
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
@@ -38,20 +49,40 @@ def jupyterlab(folder, home):
     settings = home / "settings"
     settings.mkdir()
     (settings / "overrides.json").write_text(json.dumps(SETTINGS))
-    own = {name: str(home / name) for name in [
-        "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR",
-        "IPYTHONDIR"]}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
-               "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}",
-               f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
-               f"--MappingKernelManager.kernel_info_timeout={PATIENCE}",
-               "--LabApp.expose_app_in_browser=True"]  # window.jupyterapp, which runs commands
+    own = {
+        name: str(home / name)
+        for name in [
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+            "IPYTHONDIR",
+        ]
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.app_settings_dir={settings}",
+        f"--MappingKernelManager.kernel_info_timeout={PATIENCE}",
+        "--LabApp.expose_app_in_browser=True",
+    ]  # window.jupyterapp, which runs commands
     log = home / "lab.log"
     with open(log, "w") as output:
-        server = subprocess.Popen(command, env=os.environ | own, stdout=output, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, env=os.environ | own, stdout=output, stderr=subprocess.STDOUT
+        )
 
     def ask(path, method="GET"):
-        request = urllib.request.Request(address + path, headers={"Authorization": f"token {TOKEN}"}, method=method)
+        request = urllib.request.Request(
+            address + path, headers={"Authorization": f"token {TOKEN}"}, method=method
+        )
         return urllib.request.urlopen(request, timeout=PATIENCE).read()
 
     try:
@@ -78,11 +109,23 @@ def chromium(playwright):
 
     First Debian's that has no window at all: the same pages, for a sixth less of the processor's time.
     """
-    program = next(filter(None, map(shutil.which, ["chromium-headless-shell", "chromium", "chromium-browser"])), None)
+    program = next(
+        filter(
+            None, map(shutil.which, ["chromium-headless-shell", "chromium", "chromium-browser"])
+        ),
+        None,
+    )
     where = {"executable_path": program} if program else {"channel": "chrome"}
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",  # as root, in a container
-             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-             "--process-per-site"]  # what code was compiled to is shared by pages
+    quiet = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",  # as root, in a container
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--process-per-site",
+    ]  # what code was compiled to is shared by pages
     try:
         browser = playwright.chromium.launch(args=quiet, timeout=1000 * PATIENCE, **where)
     except Exception as error:
@@ -99,14 +142,25 @@ class Window:
     def __init__(self, browser, address):
         self.page = browser.new_page(viewport={"width": 1280, "height": 900})
         self.console, self.outside = [], []
-        self.page.on("console", lambda said: said.type == "error" and self.console.append(said.text))
+        self.page.on(
+            "console", lambda said: said.type == "error" and self.console.append(said.text)
+        )
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.on("request", lambda request: self.outside.append(request.url)
-                     if not request.url.startswith((address, "data:", "blob:")) else None)
+        self.page.on(
+            "request",
+            lambda request: (
+                self.outside.append(request.url)
+                if not request.url.startswith((address, "data:", "blob:"))
+                else None
+            ),
+        )
         self.page.set_default_timeout(1000 * PATIENCE)
         self.page.goto(f"{address}/lab?reset&token={TOKEN}")
-        self.page.wait_for_function("""window.jupyterapp?.shell.currentWidget
-                                       && !document.querySelector('#jupyterlab-splash')""", polling=20)
+        self.page.wait_for_function(
+            """window.jupyterapp?.shell.currentWidget
+                                       && !document.querySelector('#jupyterlab-splash')""",
+            polling=20,
+        )
 
 
 class Lesson:
@@ -114,11 +168,16 @@ class Lesson:
 
     def __init__(self, window, path):
         self.window, self.page = window, window.page
-        self.page.evaluate("path => { window.ran = 0; jupyterapp.commands.execute('docmanager:open', {path}) }", path)
-        self.wait("""path => { const panel = jupyterapp.shell.currentWidget;
+        self.page.evaluate(
+            "path => { window.ran = 0; jupyterapp.commands.execute('docmanager:open', {path}) }",
+            path,
+        )
+        self.wait(
+            """path => { const panel = jupyterapp.shell.currentWidget;
                   return panel?.context?.path === path && panel.sessionContext.session?.kernel?.status === 'idle'
                          && panel.content.widgets.every(cell => !cell.isPlaceholder()) }""",
-                  given=path)
+            given=path,
+        )
         self.page.evaluate(LISTEN)
 
     def close(self):
@@ -133,16 +192,22 @@ class Lesson:
 
     def run_all(self):
         """Run all cells, to the end or the first error."""
-        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells').then(() => window.ran = 1) }")
-        self.wait("window.ran && lab.kernel.status === 'idle' && !lab.asked.size && lab.widgets_show()")
+        self.page.evaluate(
+            "() => { jupyterapp.commands.execute('notebook:run-all-cells').then(() => window.ran = 1) }"
+        )
+        self.wait(
+            "window.ran && lab.kernel.status === 'idle' && !lab.asked.size && lab.widgets_show()"
+        )
 
     def errors(self):
         """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show.
 
         Less "No such comm …": JupyterLab may ask for the state of widgets before ipywidgets is imported.
         """
-        broken = self.page.eval_on_selector_all(".jupyter-widgets-error, .jp-WidgetManager-error",
-                                                "found => found.map(one => one.innerText)")
+        broken = self.page.eval_on_selector_all(
+            ".jupyter-widgets-error, .jp-WidgetManager-error",
+            "found => found.map(one => one.innerText)",
+        )
         return self.page.evaluate("lab.raised") + broken
 
     def cell(self, cell_id):
@@ -152,27 +217,38 @@ class Lesson:
     def widgets(self):
         """(id of its cell, element) of each widget on display, those inside another left out."""
         inner = ".jupyter-widgets .jupyter-widgets"
-        found = self.page.query_selector_all(f".jp-Notebook .jp-OutputArea-output .jupyter-widgets:not({inner})")
+        found = self.page.query_selector_all(
+            f".jp-Notebook .jp-OutputArea-output .jupyter-widgets:not({inner})"
+        )
         return list(zip(self.page.evaluate("nodes => nodes.map(lab.id)", found), found))
 
     def run(self, cell_id, text=None):
         """Run one cell by the keyboard, with `text` typed in the place of its own if there is one."""
         self.cell(cell_id).wait_for_selector(".cm-content").click()
-        self.wait("id => lab.cell(id).node.querySelector('.cm-content') === document.activeElement", given=cell_id)
+        self.wait(
+            "id => lab.cell(id).node.querySelector('.cm-content') === document.activeElement",
+            given=cell_id,
+        )
         if text is not None:
             self.page.keyboard.press("ControlOrMeta+A")
             self.page.keyboard.insert_text(text)
-            self.wait("([id, text]) => lab.cell(id).model.sharedModel.source === text", given=[cell_id, text])
+            self.wait(
+                "([id, text]) => lab.cell(id).model.sharedModel.source === text",
+                given=[cell_id, text],
+            )
         self.page.evaluate("lab.ran = 0")
         self.page.keyboard.press("Shift+Enter")
         self.wait("lab.ran && lab.kernel.status === 'idle'")
 
     def shown(self, cell_id):
         """What the cell has put out, as text, once it has."""
-        self.wait("""id => {
+        self.wait(
+            """id => {
             const node = lab.cell(id).node;
             node.scrollIntoView();      // off screen it is not drawn, and what is not drawn has no text
-            return node.querySelector('.jp-OutputArea').innerText.trim() }""", given=cell_id)
+            return node.querySelector('.jp-OutputArea').innerText.trim() }""",
+            given=cell_id,
+        )
         return self.cell(cell_id).query_selector(".jp-OutputArea").inner_text()
 
     def watch(self, widget):
@@ -181,7 +257,9 @@ class Lesson:
 
     def rest(self):
         """Wait until the kernel has answered all that it was asked, and the watched widget has shown it."""
-        rests = self.wait("lab.rests() && new Promise(idle => requestIdleCallback(() => idle(lab.rests())))")
+        rests = self.wait(
+            "lab.rests() && new Promise(idle => requestIdleCallback(() => idle(lab.rests())))"
+        )
         return rests.json_value()
 
     def press(self, control, keys):
@@ -199,10 +277,15 @@ class Lesson:
     def look(self, width=1280, theme="Light"):
         """The window's width, and JupyterLab's theme."""
         self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.evaluate("theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }",
-                           f"JupyterLab {theme}")
-        self.wait("""theme => document.body.dataset.jpThemeName === theme && document.querySelector('.jp-Cell').offsetHeight
-                     && !document.querySelector('#jupyterlab-splash')""", given=f"JupyterLab {theme}")
+        self.page.evaluate(
+            "theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }",
+            f"JupyterLab {theme}",
+        )
+        self.wait(
+            """theme => document.body.dataset.jpThemeName === theme && document.querySelector('.jp-Cell').offsetHeight
+                     && !document.querySelector('#jupyterlab-splash')""",
+            given=f"JupyterLab {theme}",
+        )
 
     def pictures(self, path):
         """The whole notebook in as many PNGs as it takes: path_1.png, path_2.png, …"""
@@ -212,7 +295,9 @@ class Lesson:
         width, high = self.page.viewport_size["width"], 3000
         self.page.set_viewport_size({"width": width, "height": high})
         self.wait("high => lab.scroller().clientHeight > 0.9 * high", given=high)
-        seen, whole = self.page.evaluate("[lab.scroller().clientHeight, lab.scroller().scrollHeight]")
+        seen, whole = self.page.evaluate(
+            "[lab.scroller().clientHeight, lab.scroller().scrollHeight]"
+        )
         for part in range(ceil(whole / seen)):
             self.page.evaluate("top => { lab.scroller().scrollTop = top }", part * seen)
             self.page.screenshot(path=f"{path}_{part + 1}.png")

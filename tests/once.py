@@ -2,6 +2,7 @@
 
 A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site.
 And its kernel stays for who goes on in it, with answers in place of the stubs."""
+
 import os
 import shutil
 import sys
@@ -17,10 +18,12 @@ import nbval.plugin
 import pytest
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-STARTUP = str(NOTEBOOKS.parent / "docs/kernel.py")      # as for the site: with every picture behind the sliders
-RUNS = "NOTEBOOK_RUNS"      # in the environment: a folder of this run of the suite, which its processes share
+STARTUP = str(
+    NOTEBOOKS.parent / "docs/kernel.py"
+)  # as for the site: with every picture behind the sliders
+RUNS = "NOTEBOOK_RUNS"  # in the environment: a folder of this run of the suite, which its processes share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
-formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""      # what STARTUP did is undone
+formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # what STARTUP did is undone
 FORKED = sys.platform == "linux"
 
 
@@ -42,8 +45,8 @@ def pytest_runtest_teardown(item):
 class Kernel(nbval.plugin.RunningKernel):
     """nbval's, in a copy of the folder: a learner's record beside the notebooks is not for tests to write."""
 
-    whole = None        # the notebook that nbval has run in it, every cell without an error
-    stays = None        # the last of these kernels
+    whole = None  # the notebook that nbval has run in it, every cell without an error
+    stays = None  # the last of these kernels
 
     def __init__(self, kernel_name="python3", cwd=None, **options):
         self.folder = copied_folder()
@@ -58,7 +61,10 @@ class Kernel(nbval.plugin.RunningKernel):
         def put_out(message):
             if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
                 cell.outputs.append(nbformat.v4.output_from_msg(message))
-        reply = self.kc.execute_interactive(cell.source, store_history=False, allow_stdin=False, timeout=600, output_hook=put_out)
+
+        reply = self.kc.execute_interactive(
+            cell.source, store_history=False, allow_stdin=False, timeout=600, output_hook=put_out
+        )
         if reply["content"]["status"] != "ok":
             raise RuntimeError("\n".join([cell.source, *reply["content"]["traceback"]]))
 
@@ -109,9 +115,10 @@ def keep(cell):
     file.done = [*getattr(file, "done", []), cell.test_outputs]
     notebook = deepcopy(file.nb)
     code = [each for each in notebook.cells if each.cell_type == "code"]
-    if len(file.done) == len(code) and all(outputs is not None
-                                           and all(output.output_type != "error" for output in outputs)
-                                           for outputs in file.done):
+    if len(file.done) == len(code) and all(
+        outputs is not None and all(output.output_type != "error" for output in outputs)
+        for outputs in file.done
+    ):
         for each, outputs in zip(code, file.done):
             each.outputs = outputs
         store(with_what_is_left(notebook, file.kernel.folder), file.path)
@@ -130,8 +137,9 @@ def ran(notebook):
 def with_what_is_left(notebook, folder):
     """In its metadata the files that its run has written, {name: text}."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
-    notebook.metadata.left = {file.name: file.read_text("utf-8") for file in folder.iterdir()
-                              if file.name not in before}
+    notebook.metadata.left = {
+        file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name not in before
+    }
     return notebook
 
 

@@ -1,4 +1,5 @@
 """Parts of the suite: what a lesson's tests are called, which process runs what, and in which order."""
+
 import re
 from pathlib import Path
 
@@ -6,8 +7,20 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
-FIRST = ["browser 0", "browser 1", "run 14", "run 12", "run 19", "run 11", "run 05",
-         "run 13", "run 00", "run 06", "run 07", "run 21"]
+FIRST = [
+    "browser 0",
+    "browser 1",
+    "run 14",
+    "run 12",
+    "run 19",
+    "run 11",
+    "run 05",
+    "run 13",
+    "run 00",
+    "run 06",
+    "run 07",
+    "run 21",
+]
 LAST = ["site", "site measured", "live"]
 
 
@@ -21,7 +34,7 @@ def part_of(nodeid):
     name = Path(file).stem
     if name == "test_site" and "accessible" in test:
         return "site measured"
-    if name == "test_browser":      # half of the lessons each, in a JupyterLab of its own
+    if name == "test_browser":  # half of the lessons each, in a JupyterLab of its own
         return f"browser {int(lesson[1]) % 2 if lesson else 0}"
     if name in ("test_site", "test_live"):
         return name.removeprefix("test_")
@@ -43,17 +56,22 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def lesson_of(item):
-    """"03" for every test that is about lesson 03, by its place or by what it is given; None for the others."""
+    """ "03" for every test that is about lesson 03, by its place or by what it is given; None for the others."""
     given = item.callspec.params.values() if hasattr(item, "callspec") else []
-    texts = [value.stem if isinstance(value, Path) else value for value in given if isinstance(value, Path | str)]
+    texts = [
+        value.stem if isinstance(value, Path) else value
+        for value in given
+        if isinstance(value, Path | str)
+    ]
     found = re.search(r"(?:/lesson_|^notebooks/)(\d\d)", item.nodeid) or next(
-        filter(None, (re.match(r"(\d\d)(?:[._]|$)", text) for text in texts)), None)
+        filter(None, (re.match(r"(\d\d)(?:[._]|$)", text) for text in texts)), None
+    )
     return found and found[1]
 
 
 def pytest_itemcollected(item):
     if lesson := lesson_of(item):
-        item.extra_keyword_matches.add(f"lesson_{lesson}")      # for -k
+        item.extra_keyword_matches.add(f"lesson_{lesson}")  # for -k
 
 
 @pytest.hookimpl(trylast=True)
@@ -61,5 +79,12 @@ def pytest_collection_modifyitems(items):
     def place(item):
         part = part_of(item.nodeid)
         first = FIRST.index(part) if part in FIRST else len(FIRST)
-        return first, part in LAST, not part.startswith("run "), part, not item.nodeid.startswith("notebooks/")
+        return (
+            first,
+            part in LAST,
+            not part.startswith("run "),
+            part,
+            not item.nodeid.startswith("notebooks/"),
+        )
+
     items.sort(key=place)

@@ -1,4 +1,5 @@
 """What is thrown at the exercises: of each, by its name, what `planted.py` of its lesson's tests holds."""
+
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import cleandoc
 from pathlib import Path
@@ -6,8 +7,8 @@ from pathlib import Path
 from autograd_course.ask import EXERCISES, edit, registered
 from autograd_course.ask.answers import as_cell
 
-PLANTED = {}         # exercise -> [(wrong answer, a piece of what the verdict must say) or an edit, …]
-ALSO_RIGHT = {}      # exercise -> [code, …]
+PLANTED = {}  # exercise -> [(wrong answer, a piece of what the verdict must say) or an edit, …]
+ALSO_RIGHT = {}  # exercise -> [code, …]
 
 
 def throw(name, *, planted=(), also_right=()):
@@ -17,13 +18,17 @@ def throw(name, *, planted=(), also_right=()):
         if isinstance(one, edit):
             one.applied(solution)
     PLANTED[name] = list(planted)
-    ALSO_RIGHT[name] = [one.applied(solution) if isinstance(one, edit) else as_cell(cleandoc(one), stub)
-                        for one in also_right]
+    ALSO_RIGHT[name] = [
+        one.applied(solution) if isinstance(one, edit) else as_cell(cleandoc(one), stub)
+        for one in also_right
+    ]
 
 
 def wrong_answers(name):
     """[(answer, a piece of the verdict that it must get) or an edit, …]: the mistakes, and what is planted."""
-    return [one for one in EXERCISES[name].listed if isinstance(one, (tuple, edit))] + PLANTED.get(name, [])
+    return [one for one in EXERCISES[name].listed if isinstance(one, (tuple, edit))] + PLANTED.get(
+        name, []
+    )
 
 
 def right_answers(name):

@@ -1,4 +1,5 @@
 """What both wards of the clinic are tested with: of lesson 07, for numbers, and of lesson 09, for arrays."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +12,21 @@ from autograd_course.lessons.lesson_09 import array_ward
 class Ward:
     module: object
     healthy: type
-    longest: int        # lines of an ill method
-    ordinary: list      # inputs of the check that one would think of
-    unfailed: set       # the examinations that nobody fails
+    longest: int  # lines of an ill method
+    ordinary: list  # inputs of the check that one would think of
+    unfailed: set  # the examinations that nobody fails
 
     def wrong(self, engine):
         """{examination: what came out} of those that the engine fails."""
-        return {name: value for name, value in self.module.sheet(engine).items() if self.module.fails(name, value)}
+        return {
+            name: value
+            for name, value in self.module.sheet(engine).items()
+            if self.module.fails(name, value)
+        }
 
     def mended(self, engine):
         """The engine with the healthy method in the place of its own."""
-        name, = own_methods(engine)
+        (name,) = own_methods(engine)
         return type("Mended", (engine,), {name: getattr(self.healthy, name)})
 
     def passes(self, engine):
@@ -33,9 +38,21 @@ def own_methods(engine):
     return [name for name, value in vars(engine).items() if callable(value)]
 
 
-WARDS = {"07": Ward(clinic, clinic.Scalar, 9, [(0.7, 0.4, 1.3), (1.1, 0.3, 0.5), (0.2, 1.9, 0.8)], {"sum"}),
-         "09": Ward(array_ward, array_ward.Array, 12,
-                    [np.random.default_rng(seed).normal(size=(3, n, n)) for seed, n in enumerate([2, 2, 3])], {"dot"})}
-PATIENTS = {f"{lesson}.{letter}": patient for lesson, ward in WARDS.items()
-            for letter, patient in ward.module.PATIENTS.items()}
+WARDS = {
+    "07": Ward(
+        clinic, clinic.Scalar, 9, [(0.7, 0.4, 1.3), (1.1, 0.3, 0.5), (0.2, 1.9, 0.8)], {"sum"}
+    ),
+    "09": Ward(
+        array_ward,
+        array_ward.Array,
+        12,
+        [np.random.default_rng(seed).normal(size=(3, n, n)) for seed, n in enumerate([2, 2, 3])],
+        {"dot"},
+    ),
+}
+PATIENTS = {
+    f"{lesson}.{letter}": patient
+    for lesson, ward in WARDS.items()
+    for letter, patient in ward.module.PATIENTS.items()
+}
 PATIENTS["07.known"] = clinic.SQUARED

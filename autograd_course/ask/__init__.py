@@ -71,6 +71,7 @@ What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/p
 - Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
 - A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
 '''
+
 import re
 import warnings
 from dataclasses import dataclass
@@ -87,19 +88,29 @@ import autograd_lib
 from ..source import blank_indices, has_blank, is_stub
 from . import record
 from .answers import defined, edit
-from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
+from .compare import (
+    expect,
+    expect_call,
+    expect_untouched,
+    returned,
+    times,
+    unfinished,
+    waits,
+    without,
+)
 from .battery import Named, expect_over
 from .probes import expect_engine, expect_rule, not_between, of_engine, of_rule
 from .slips import slip
 from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
-EXERCISES = {}      # name -> Exercise
+EXERCISES = {}  # name -> Exercise
 
 
 @dataclass
 class Exercise:
     """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+
     name: str
     check: object
     minutes: int
@@ -125,7 +136,10 @@ class Exercise:
 
     def mistakes_in(self, part):
         """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
-        return [(wrong[part], hint) for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)]
+        return [
+            (wrong[part], hint)
+            for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)
+        ]
 
     def run(self, one):
         """The pair of an edit, its answer new each time; anything else as it is."""
@@ -149,7 +163,20 @@ class Exercise:
         return scope
 
 
-def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), names=dict):
+def exercise(
+    name,
+    *,
+    minutes,
+    difficulty,
+    question,
+    stub,
+    hints,
+    solution,
+    why,
+    explained="",
+    mistakes=(),
+    names=dict,
+):
     """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in mistakes:
@@ -157,10 +184,25 @@ def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why,
             one.applied(solution)
 
     def register(check):
-        staged = [_text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints]
-        EXERCISES[name] = Exercise(name, check, minutes, difficulty, _text(question), stub, staged, solution,
-                                   _text(explained), why, list(mistakes), names)
+        staged = [
+            _text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints
+        ]
+        EXERCISES[name] = Exercise(
+            name,
+            check,
+            minutes,
+            difficulty,
+            _text(question),
+            stub,
+            staged,
+            solution,
+            _text(explained),
+            why,
+            list(mistakes),
+            names,
+        )
         return EXERCISES[name]
+
     return register
 
 
@@ -176,38 +218,66 @@ def check(name, answer):
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
         _lesson(name[:2])
     if name not in EXERCISES:
-        return Verdict("wrong",
-                       ("hint", f"There is no exercise {name[:40]!r}: write the name as it is in the question."))
+        return Verdict(
+            "wrong",
+            (
+                "hint",
+                f"There is no exercise {name[:40]!r}: write the name as it is in the question.",
+            ),
+        )
     exercise = EXERCISES[name]
     try:
         if waits(answer) or any(answer is ours for ours in OURS):
             raise NotYet
         wanted = len(exercise.parts)
         if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):
-            many = f"and you gave {len(answer)}" if isinstance(answer, (tuple, list)) else "and this is one"
-            raise Wrong("your answer", brief(answer), f"({', '.join(exercise.parts)})",
-                        f"{wanted} values were expected, {many}: give them in this order, in brackets.")
-        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):      # of NumPy's, about ddof
+            many = (
+                f"and you gave {len(answer)}"
+                if isinstance(answer, (tuple, list))
+                else "and this is one"
+            )
+            raise Wrong(
+                "your answer",
+                brief(answer),
+                f"({', '.join(exercise.parts)})",
+                f"{wanted} values were expected, {many}: give them in this order, in brackets.",
+            )
+        with warnings.catch_warnings(
+            action="ignore", category=RuntimeWarning
+        ):  # of NumPy's, about ddof
             remark = exercise.check(answer)
     except NotYet:
-        return Verdict("not yet", ("", "Replace each ... (or pass) above, run that cell, then this one."))
+        return Verdict(
+            "not yet", ("", "Replace each ... (or pass) above, run that cell, then this one.")
+        )
     except (Exception, SystemExit) as error:
-        if unfinished(answer, blank_indices(exercise.stub)) or isinstance(error, TypeError) and "'ellipsis'" in said(error):
-            return Verdict("not yet", ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."))
+        if (
+            unfinished(answer, blank_indices(exercise.stub))
+            or isinstance(error, TypeError)
+            and "'ellipsis'" in said(error)
+        ):
+            return Verdict(
+                "not yet",
+                ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."),
+            )
         if isinstance(error, Wrong):
             *rows, hint = zip(("tried", "got", "expected", "hint"), error.args)
         else:
             rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
             hint = "hint", getattr(error, "hint", "") or likely(error)
-        own = [said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)]
-        verdict = Verdict("wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer)))
+        own = [
+            said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)
+        ]
+        verdict = Verdict(
+            "wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer))
+        )
         record.missed(name, dict(verdict.rows).get("hint", ""), repr(verdict))
         return verdict
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))
 
 
-OURS = []       # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's
+OURS = []  # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's
 
 
 def yours_or_ours(name, answer, **names):
@@ -221,8 +291,10 @@ def yours_or_ours(name, answer, **names):
     if verdict.status == "right" and not remark:
         print(f"From here on your {called} is used.")
         return answer
-    print(f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
-          "ours is used from here on.")
+    print(
+        f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
+        "ours is used from here on."
+    )
     exec(EXERCISES[name].solution, names)
     OURS.append(names[called])
     return OURS[-1]
@@ -230,7 +302,9 @@ def yours_or_ours(name, answer, **names):
 
 def registered():
     """Imports every lesson's module and returns {lesson number: module}."""
-    return {folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))}
+    return {
+        folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))
+    }
 
 
 def _lesson(number):

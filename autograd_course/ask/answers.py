@@ -1,4 +1,5 @@
 """Answers written as the code of a stub cell: the solution, the solution with a slip in it, a right answer in another style."""
+
 import ast
 import re
 from functools import cache
@@ -22,9 +23,13 @@ class edit:
         """The solution's text, changed."""
         for old in self.changes:
             if solution.count(old) != 1:
-                raise ValueError(f"edit: {old!r} stands {solution.count(old)} times in the solution, and has to stand there once:\n"
-                                 f"{solution}")
-        changed, count = re.subn("|".join(map(re.escape, self.changes)), lambda found: self.changes[found[0]], solution)
+                raise ValueError(
+                    f"edit: {old!r} stands {solution.count(old)} times in the solution, and has to stand there once:\n"
+                    f"{solution}"
+                )
+        changed, count = re.subn(
+            "|".join(map(re.escape, self.changes)), lambda found: self.changes[found[0]], solution
+        )
         if count < len(self.changes):
             raise ValueError(f"edit: the old texts {list(self.changes)} overlap in the solution.")
         return changed
@@ -33,8 +38,11 @@ class edit:
 @cache
 def defined(stub):
     """What the learner's cell defines where the stub has its `...`: "two_knobs", or "(from_left, from_right)"."""
-    names = [line.name if hasattr(line, "name") else line.targets[0].id for line in ast.parse(stub).body
-             if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(line))]
+    names = [
+        line.name if hasattr(line, "name") else line.targets[0].id
+        for line in ast.parse(stub).body
+        if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(line))
+    ]
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 

@@ -16,6 +16,7 @@ as how many times. What an exercise leaves out it says where it draws: `d.above(
 `d.size(2)` where an axis has to be longer than 1; and what may be empty, `d.size(0)`. A `most` for a size says that a
 long axis costs too much.
 """
+
 import inspect
 import io
 import re
@@ -33,7 +34,7 @@ from . import compare
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
 from .verdict import Wrong, brief, called, formula, named, shortest
 
-NEAR = 1e-9         # of its size: float32 and difference quotients are further off
+NEAR = 1e-9  # of its size: float32 and difference quotients are further off
 ROUNDS = 22
 # Of an answer's own numbers: which are tried, and which where slopes are measured; the largest length; draws, steps.
 NUMBERS, MEASURED, LONG, MOST, WORK = (1e-8, 1e6), (1e-3, 10), 3000, 40, 20_000
@@ -41,11 +42,22 @@ KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 
 
 # How a sentence begins that says where something differs, or what kind of thing came back: it is true where it is seen.
-PLACES = "Shape ", "nan ", "The first ", "A single ", "An array ", "A number ", "A complex ", "This is "
-PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."      # of an answer in several parts
+PLACES = (
+    "Shape ",
+    "nan ",
+    "The first ",
+    "A single ",
+    "An array ",
+    "A number ",
+    "A complex ",
+    "This is ",
+)
+PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."  # of an answer in several parts
 
 
-_seed = cache(lambda *parts: np.random.SeedSequence(parts))      # half of what a generator takes to be made
+_seed = cache(
+    lambda *parts: np.random.SeedSequence(parts)
+)  # half of what a generator takes to be made
 
 
 class Named(dict):
@@ -58,15 +70,27 @@ class Draw:
     def __init__(self, sizes, values, g=0, near=(), long=(0, 0)):
         self.round, self.another_g = sizes, g
         self.kind = "near" if near else "plain" if long[0] else KINDS[sizes % len(KINDS)]
-        self.near, self.long, self.drawn = near, long, 0      # the length of the so-manieth axis that is drawn
-        self.sizes, self.values, self.arriving = map(np.random.default_rng, (
-            _seed(1, sizes), _seed(2, sizes, values % 2), _seed(3, sizes, g)))
-        self.turned = values == 2      # the entries of values 0, last to first: a sum or a length tells them not apart
+        self.near, self.long, self.drawn = (
+            near,
+            long,
+            0,
+        )  # the length of the so-manieth axis that is drawn
+        self.sizes, self.values, self.arriving = map(
+            np.random.default_rng,
+            (_seed(1, sizes), _seed(2, sizes, values % 2), _seed(3, sizes, g)),
+        )
+        self.turned = (
+            values == 2
+        )  # the entries of values 0, last to first: a sum or a length tells them not apart
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
-        drawn = self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
-        return self._long(least, LONG if most == 5 else 40) or {10: least + 2, 15: least}.get(self.round, int(drawn))
+        drawn = self.sizes.choice(
+            [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
+        )
+        return self._long(least, LONG if most == 5 else 40) or {10: least + 2, 15: least}.get(
+            self.round, int(drawn)
+        )
 
     def _long(self, least, most):
         length, place = self.long
@@ -97,7 +121,9 @@ class Draw:
     def above(self, *shape):
         """Numbers above 0."""
         kind = self.kind if self.kind in ("equal", "large", "small", "near") else "above"
-        return np.abs(self._drawn(self.values, shape, kind)) + (0 if kind in ("large", "small", "near") else 0.01)
+        return np.abs(self._drawn(self.values, shape, kind)) + (
+            0 if kind in ("large", "small", "near") else 0.01
+        )
 
     def another(self, *choices):
         """One of these, and another one in the same place for another g: the function whose slope is asked for.
@@ -106,7 +132,9 @@ class Draw:
         """
         if self.near and not any(map(callable, choices)):
             whole = all(type(x) is int for x in choices)
-            choices = [int(x) if whole else x for x in self.near if min(choices) <= x <= max(choices)] or choices
+            choices = [
+                int(x) if whole else x for x in self.near if min(choices) <= x <= max(choices)
+            ] or choices
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
@@ -116,7 +144,9 @@ class Draw:
 
     def times(self, *few):
         """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
-        return self._long(0, 300) or (130 if self.round == 5 and self.another_g else self.another(*few))
+        return self._long(0, 300) or (
+            130 if self.round == 5 and self.another_g else self.another(*few)
+        )
 
     def places(self, n, *shape, ends=1):
         """Whole numbers from 0 to n − 1, some repeated, or each once; with `ends=2` also from −n on, from the end."""
@@ -127,7 +157,7 @@ class Draw:
 
     def axis(self, n, none=True):
         """An axis of n: from either end, several in a tuple or, with `none`, None."""
-        some = tuple(range(-n, 0))[:1 + self.round % 3]
+        some = tuple(range(-n, 0))[: 1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _near(self, rng, shape):
@@ -141,60 +171,88 @@ class Draw:
 
     def _drawn(self, rng, shape, kind):
         x = np.round(rng.normal(scale=2, size=shape), 2)
-        x = {"plain": lambda: x, "whole": lambda: np.round(x), "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
-             "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
-             "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x,
-             "near": lambda: self._near(rng, shape),
-             "small": lambda: x / rng.choice([1e6, 1e9, 1e20], shape)}[kind]()      # np.isclose takes the latter for 0
-        return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
+        x = {
+            "plain": lambda: x,
+            "whole": lambda: np.round(x),
+            "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
+            "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1),
+            "above": lambda: np.abs(x) + 0.05,
+            "below": lambda: -np.abs(x) - 0.05,
+            "large": lambda: 100 * x,
+            "near": lambda: self._near(rng, shape),
+            "small": lambda: x / rng.choice([1e6, 1e9, 1e20], shape),
+        }[kind]()  # np.isclose takes the latter for 0
+        return np.asarray(x, float)[()]  # of no shape NumPy's number, as the engine gives
 
 
 def _turned(f):
     def turned(*args):
         return -40 * f(*args)
+
     turned.__name__ = f"−40·{brief(f)}"
     return formula(f"−40 times {f.formula}")(turned) if hasattr(f, "formula") else turned
 
 
-def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart=False, rtol=NEAR, atol=None,
-                rounds=ROUNDS):
+def expect_over(
+    function,
+    right,
+    build,
+    *,
+    first=(),
+    hints=(),
+    tried=None,
+    apart=False,
+    rtol=NEAR,
+    atol=None,
+    rounds=ROUNDS,
+):
     """Stops the check unless `function` gives what `right` gives, for `first` and for all that `build(draw)` makes.
 
     `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another one, as z does to
     x, so that each may change alone, or be the very array that stands elsewhere; else only g is. A function
     among the `hints` is the cause only if it does as the learner's does on other draws too.
     """
+
     def every():
         yield from first
-        for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
+        for number in (
+            k * 5 % 24 if k < 24 else k for k in range(rounds)
+        ):  # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
             yield from (one, other_g := build(Draw(number, 0, 1)), build(Draw(number, 1)))
             if number % 3 == 0:
                 yield build(Draw(number, 2))
             for at in range(len(one)) if number % 3 == 0 or number == 10 else ():
                 if apart:
-                    yield *one[:at], other[at], *one[at + 1:]
+                    yield *one[:at], other[at], *one[at + 1 :]
                 if apart or not unchanged(one[at], other_g[at]):
-                    yield from ((*one[:at], x, *one[at + 1:]) for x in _in_place_of(one[at], one))
-        yield from (args for args in map(build, _turning(function, NUMBERS if rtol <= NEAR else MEASURED))
-                    if _is_sure(function, right, args, rtol, atol))
+                    yield from ((*one[:at], x, *one[at + 1 :]) for x in _in_place_of(one[at], one))
+        yield from (
+            args
+            for args in map(build, _turning(function, NUMBERS if rtol <= NEAR else MEASURED))
+            if _is_sure(function, right, args, rtol, atol)
+        )
         yield from [*first, build(Draw(0, 0))][:1]
 
-    draws = tee(every(), 1)[0].__copy__      # each is made once, however often they are gone through
+    draws = tee(every(), 1)[0].__copy__  # each is made once, however often they are gone through
     for args in draws():
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
         _expect(function, right, build(Draw(number, 0, 1)), hints, tried, rtol, atol, draws)
-        _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
+        _expect_met_again(
+            function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol
+        )
     _expect_left_alone(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
 
 
 def there_and_back(op):
     """Of an op of Tensors: the function of x and g that gives its value, and what goes back to x where g arrives."""
+
     def through(x, g):
         value, pull = ag.vjp(op, x)
-        op(ag.Tensor(-2 * x))      # a call in between: what the last one kept is no longer of x
+        op(ag.Tensor(-2 * x))  # a call in between: what the last one kept is no longer of x
         return value, pull(g)[0]
+
     through.__wrapped__ = op
     return through
 
@@ -210,28 +268,47 @@ def numbers_of(answer):
             todo += [(part, names) for part in x]
         elif isinstance(x, CodeType):
             read = map(names.get, x.co_names)
-            todo += [(part, names) for part in (*x.co_consts, *(
-                part for part in read if isinstance(part, (int, float)) or getattr(part, "__globals__", 0) is names))]
+            todo += [
+                (part, names)
+                for part in (
+                    *x.co_consts,
+                    *(
+                        part
+                        for part in read
+                        if isinstance(part, (int, float))
+                        or getattr(part, "__globals__", 0) is names
+                    ),
+                )
+            ]
         elif callable(x) and id(x) not in met:
             met.add(id(x))
-            todo += [(part, {}) for part in (*getattr(x, "__dict__", {}).values(), getattr(x, "args", ()))]
+            todo += [
+                (part, {})
+                for part in (*getattr(x, "__dict__", {}).values(), getattr(x, "args", ()))
+            ]
             f = underneath(x)
             if hasattr(f, "__code__"):
-                kept = [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]      # one may be empty
+                kept = [
+                    cell.cell_contents for cell in f.__closure__ or () if cell != CellType()
+                ]  # one may be empty
                 todo += [(part, f.__globals__) for part in (f.__code__, f.__defaults__ or (), kept)]
-    return sorted(c for c in found if c not in (1, 2))      # those are tried anyway
+    return sorted(c for c in found if c not in (1, 2))  # those are tried anyway
 
 
 def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
     """The numbers in an answer's text, from least to most: values at, beside and beyond each, and between two."""
     some = [c for c in numbers_of(answer) if least <= c <= most]
-    values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [sum(two) / 2 for two in zip(some, some[1:])]
+    values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [
+        sum(two) / 2 for two in zip(some, some[1:])
+    ]
     return values + [-x for x in values]
 
 
 def lengths_of(answer, most=LONG):
     """The whole numbers in an answer's text up to `most`, as lengths: one beyond each, then each."""
-    return [int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)]
+    return [
+        int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)
+    ]
 
 
 def _turning(answer, some):
@@ -269,8 +346,15 @@ def _in_place_of(place, args):
 
 def _may_stand_for(x, place):
     """Whether another array of the same shape and dtype is as good there: finite, and above 0 where that is."""
-    return (x is not place and isinstance(x, np.ndarray) and isinstance(place, np.ndarray) and x.shape == place.shape
-            and x.dtype == place.dtype and np.isfinite(x).all() and bool(np.all(x > 0) or not np.all(place > 0)))
+    return (
+        x is not place
+        and isinstance(x, np.ndarray)
+        and isinstance(place, np.ndarray)
+        and x.shape == place.shape
+        and x.dtype == place.dtype
+        and np.isfinite(x).all()
+        and bool(np.all(x > 0) or not np.all(place > 0))
+    )
 
 
 def _expect_met_again(function, right, args, later, tried, rtol):
@@ -278,10 +362,16 @@ def _expect_met_again(function, right, args, later, tried, rtol):
     f, given = _plain(function, args), copies(args)
     _gives(f, given)
     pairs = zip(given, copies(later))
-    got = _gives(f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs])
+    got = _gives(
+        f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs]
+    )
     if not same(got, gives := _gives(_plain(right, later), later), rtol, 1e-6):
-        raise Wrong(f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before", brief(got), brief(gives),
-                    "Right where the arrays are new: something is kept from an earlier call, with another g.")
+        raise Wrong(
+            f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before",
+            brief(got),
+            brief(gives),
+            "Right where the arrays are new: something is kept from an earlier call, with another g.",
+        )
 
 
 def _expect_left_alone(function, args, later, tried):
@@ -291,8 +381,12 @@ def _expect_left_alone(function, args, later, tried):
     (held,) = copies([got])
     _gives(f, copies(later))
     if not unchanged(held, got):
-        raise Wrong(f"{tried(*args) if tried else called(f, args)}, and then another call",
-                    brief(got), f"{brief(held)}, as it came back", compare.WRITTEN_OVER)
+        raise Wrong(
+            f"{tried(*args) if tried else called(f, args)}, and then another call",
+            brief(got),
+            f"{brief(held)}, as it came back",
+            compare.WRITTEN_OVER,
+        )
 
 
 def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
@@ -305,9 +399,13 @@ def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
         f = _plain(function, args)
         gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
         if same(got, gives, rtol, 1e-9):
-            well += [args] * all(np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating)))
+            well += [args] * all(
+                np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating))
+            )
         else:
-            cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
+            cause = compare._cause(
+                got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f
+            )
             wrong.append(_shape_of(cause) == _shape_of(hint))
     if hint and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
         return hint
@@ -320,7 +418,7 @@ def _says(one, hint, got, gives):
     """Whether a hint is this one of the exercise's own."""
     try:
         return hint == (one[1] if isinstance(one, tuple) else one(got, gives))
-    except (TypeError, ValueError):      # of a ragged tuple
+    except (TypeError, ValueError):  # of a ragged tuple
         return False
 
 
@@ -338,23 +436,31 @@ def _named(function):
     def takes(count, *names):
         try:
             inspect.signature(function).bind(*range(count), **dict.fromkeys(names))
-        except TypeError:       # lambda g, z, x, *sizes: … takes them in their order alone
+        except TypeError:  # lambda g, z, x, *sizes: … takes them in their order alone
             return False
-        except ValueError:      # NumPy's own function
+        except ValueError:  # NumPy's own function
             pass
         return True
 
     def called(*args):
         *args, named = args
-        return function(*args, **named) if takes(len(args), *named) else function(*args, *named.values())
-    called.__wrapped__ = function       # its letters can be read
+        return (
+            function(*args, **named)
+            if takes(len(args), *named)
+            else function(*args, *named.values())
+        )
+
+    called.__wrapped__ = function  # its letters can be read
     return called
 
 
 def alike(function, draws, wrong):
     """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
-    return all(same(_outcome(_plain(function, args), args), error or value, 1e-5, 1e-9)
-               for args in islice(draws(), 60) for value, error in [compare._gives_for(wrong, args)])
+    return all(
+        same(_outcome(_plain(function, args), args), error or value, 1e-5, 1e-9)
+        for args in islice(draws(), 60)
+        for value, error in [compare._gives_for(wrong, args)]
+    )
 
 
 def _plain(function, args):
@@ -362,7 +468,7 @@ def _plain(function, args):
         return function
     try:
         return _named_before(function)
-    except TypeError:       # an object that cannot be remembered
+    except TypeError:  # an object that cannot be remembered
         return _named(function)
 
 
@@ -400,14 +506,27 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
         except Wrong as wrong:
             *shown, hint = wrong.args
             claim = re.sub(PART, "", hint).strip()
-            own = (same(got, gives, 5e-5, 0) or claim.startswith(PLACES) or claim != hint and not claim
-                   or any(_says(one, hint, got, gives) for one in hints))
-            sure = hint if own else _elsewhere(function, right, draws, hints, tried, shown[0], hint, rtol)
+            own = (
+                same(got, gives, 5e-5, 0)
+                or claim.startswith(PLACES)
+                or claim != hint
+                and not claim
+                or any(_says(one, hint, got, gives) for one in hints)
+            )
+            sure = (
+                hint
+                if own
+                else _elsewhere(function, right, draws, hints, tried, shown[0], hint, rtol)
+            )
             if claim != hint != sure:
                 sure = " ".join(hint.replace(claim, "").split())
             raise Wrong(*shown, sure) from None
-        raise Wrong(words(), "another result at the first call than at the second", "the same, whatever came before",
-                    "Right if asked once more: something is kept from an earlier call, with other arguments.")
+        raise Wrong(
+            words(),
+            "another result at the first call than at the second",
+            "the same, whatever came before",
+            "Right if asked once more: something is kept from an earlier call, with other arguments.",
+        )
 
 
 def _largest(x):

@@ -1,4 +1,5 @@
 """expect and expect_call: the learner's answer against the right one, and the likely cause of a difference."""
+
 import _signal
 import copy
 import dis
@@ -24,7 +25,19 @@ from ..source import has_blank, is_stub, underneath
 from .verdict import NotYet, Wrong, brief, called, named
 
 
-def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None, sure=None):
+def expect(
+    got,
+    expected,
+    *,
+    tried,
+    hints=(),
+    shown=None,
+    rtol=1e-6,
+    atol=1e-9,
+    args=(),
+    function=None,
+    sure=None,
+):
     """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
 
     `tried` and `shown` are texts, or functions that write them when they are needed.
@@ -39,8 +52,9 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
-        cause = (_cause(got, expected, hints, args, rtol, atol, letters, function, sure)
-                 or _not_linear(function, args, letters))
+        cause = _cause(
+            got, expected, hints, args, rtol, atol, letters, function, sure
+        ) or _not_linear(function, args, letters)
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
         raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
@@ -54,26 +68,43 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     """
     tried, shown_or_gives = tried or partial(called, function, args), shown or partial(brief, gives)
     got, overwritten = _returned(function, args, tried, shown_or_gives, hints, options.get("sure"))
-    expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options)
+    expect(
+        got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options
+    )
     if overwritten:
         raise overwritten
 
     def once_more():
         with redirect_stdout(io.StringIO()):
-            return _returned(function, args, lambda: f"{_text(tried)}, once more", shown_or_gives, ())[0]
+            return _returned(
+                function, args, lambda: f"{_text(tried)}, once more", shown_or_gives, ()
+            )[0]
+
     again, written = _with_marks(once_more, _arrays(got, args))
     if written:
-        raise Wrong(f"{_text(tried)}, and once more", "the result of the first call, written over", "a new array at each call",
-                    WRITTEN_OVER)
+        raise Wrong(
+            f"{_text(tried)}, and once more",
+            "the result of the first call, written over",
+            "a new array at each call",
+            WRITTEN_OVER,
+        )
     close = options.get("rtol", 1e-6), options.get("atol", 1e-9)
-    if not same(again, gives, *close) and not same(again := once_more(), gives, *close):      # the marks may have been read
-        raise Wrong(f"{_text(tried)}, once more", brief(again), _text(shown_or_gives),
-                    "Right at the first call, and another result at the second, with the same arguments: something is kept in between.")
+    if not same(again, gives, *close) and not same(
+        again := once_more(), gives, *close
+    ):  # the marks may have been read
+        raise Wrong(
+            f"{_text(tried)}, once more",
+            brief(again),
+            _text(shown_or_gives),
+            "Right at the first call, and another result at the second, with the same arguments: something is kept in between.",
+        )
     return got
 
 
-WRITTEN_OVER = ("It keeps what it gives back, and writes into it at the next call: whoever holds the first "
-                "result sees it change. Make a new one each time, inside the function.")
+WRITTEN_OVER = (
+    "It keeps what it gives back, and writes into it at the next call: whoever holds the first "
+    "result sees it change. Make a new one each time, inside the function."
+)
 
 
 def _arrays(got, args):
@@ -83,7 +114,11 @@ def _arrays(got, args):
     except TypeError:
         return []
     parts = got if isinstance(got, (tuple, list)) else [got]
-    return [part for part in parts if isinstance(part, np.ndarray) and part.dtype.kind in "iufc" and part.flags.writeable]
+    return [
+        part
+        for part in parts
+        if isinstance(part, np.ndarray) and part.dtype.kind in "iufc" and part.flags.writeable
+    ]
 
 
 def _with_marks(call, arrays):
@@ -110,26 +145,46 @@ def returned(function, *args, tried, shown, hints=()):
 def _returned(function, args, tried, shown, hints, sure=None):
     """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
-        raise Wrong(_text(tried), brief(function), "a function",
-                    "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?"
-                    if isinstance(function, (list, tuple)) and any(map(callable, function)) else
-                    "The check calls your answer: give it the function, not a result.")
+        raise Wrong(
+            _text(tried),
+            brief(function),
+            "a function",
+            "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?"
+            if isinstance(function, (list, tuple)) and any(map(callable, function))
+            else "The check calls your answer: give it the function, not a result.",
+        )
     printed, given = _Tee(), copies(args)
     try:
         with redirect_stdout(printed), np.errstate(all="ignore"):
             got = bounded(function, *given)
     except Endless as endless:
-        raise Wrong(_text(tried), str(endless), _text(shown), ENDLESS if "steps" in str(endless) else WAITING) from None
+        raise Wrong(
+            _text(tried),
+            str(endless),
+            _text(shown),
+            ENDLESS if "steps" in str(endless) else WAITING,
+        ) from None
     except (Exception, SystemExit) as error:
         error.tried = _text(tried)
-        error.hint = next((sentence for wrong, sentence in _functions(hints)
-                           if _raises(wrong, args, error) and (not sure or sure(wrong))), "")
+        error.hint = next(
+            (
+                sentence
+                for wrong, sentence in _functions(hints)
+                if _raises(wrong, args, error) and (not sure or sure(wrong))
+            ),
+            "",
+        )
         raise
     if got is None and not is_stub(function):
-        raise Wrong(_text(tried), "None", _text(shown),
-                    "It prints the result and gives None back: write return, and no print." if printed.getvalue().strip()
-                    else "Nothing came back: is there a return, on every way through it? "
-                         "(list.sort and list.append return None.)")
+        raise Wrong(
+            _text(tried),
+            "None",
+            _text(shown),
+            "It prints the result and gives None back: write return, and no print."
+            if printed.getvalue().strip()
+            else "Nothing came back: is there a return, on every way through it? "
+            "(list.sort and list.append return None.)",
+        )
     return got, _overwritten(function, args, given)
 
 
@@ -150,18 +205,28 @@ def _overwritten(function, args, given):
     for before, after in zip(args, given):
         if not unchanged(before, after):
             kind = "list" if isinstance(before, (list, tuple)) else "array"
-            return Wrong(f"the {kind} given to {called(function, args)}, after the call", brief(after),
-                         f"{brief(before)}, as it was",
-                         f"It writes into the caller's {kind}. " + (
-                             "-= and *= do that too: make a new one, x - … in place of x -= …." if kind == "array" else
-                             "Make a new one, and leave theirs as it was."))
+            return Wrong(
+                f"the {kind} given to {called(function, args)}, after the call",
+                brief(after),
+                f"{brief(before)}, as it was",
+                f"It writes into the caller's {kind}. "
+                + (
+                    "-= and *= do that too: make a new one, x - … in place of x -= …."
+                    if kind == "array"
+                    else "Make a new one, and leave theirs as it was."
+                ),
+            )
     return None
 
 
 def unchanged(before, after):
     """Whether arrays and lists hold what they held. Nothing else is looked into: a dict is passed to be filled."""
     if isinstance(before, np.ndarray):
-        return np.array_equal(before, after) or before.dtype.kind in "fc" and np.array_equal(before, after, equal_nan=True)
+        return (
+            np.array_equal(before, after)
+            or before.dtype.kind in "fc"
+            and np.array_equal(before, after, equal_nan=True)
+        )
     if isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(unchanged, before, after))
     return not isinstance(before, Number | str) or before is after or bool(before == after)
@@ -169,18 +234,22 @@ def unchanged(before, after):
 
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------
 
-LONGEST = 2                 # seconds that an answer may wait, for a sleep or for an input
-MOST_STEPS = 1_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
+MOST_STEPS = 1_000_000  # lines of the learner's, and calls of any function: a fraction of a second where there is an end
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
-LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-                  | {str(Path(autograd_lib.__file__).parent), "<frozen"})
+LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {str(Path(autograd_lib.__file__).parent), "<frozen"}
+)
 
 
-ENDLESS = "It does not come to an end: what is to become smaller, or False, each time round the loop?"
+ENDLESS = (
+    "It does not come to an end: what is to become smaller, or False, each time round the loop?"
+)
 WAITING = "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer."
 
 
-class Endless(BaseException):      # or an `except Exception` inside the loop would take it
+class Endless(BaseException):  # or an `except Exception` inside the loop would take it
     """A call that did not come to its end."""
 
 
@@ -193,8 +262,12 @@ def _stays_on_its_line(code):
         places[instruction.offset] = instruction.opname
         lines[instruction.offset] = line
         target = instruction.argval
-        if instruction.opcode in JUMPS and target <= instruction.offset and places[target] not in ("FOR_ITER", "SEND") \
-                and lines[target] == line:
+        if (
+            instruction.opcode in JUMPS
+            and target <= instruction.offset
+            and places[target] not in ("FOR_ITER", "SEND")
+            and lines[target] == line
+        ):
             return True
     return False
 
@@ -227,8 +300,11 @@ def bounded(function, *args, most=None):
     def ring(*_):
         nonlocal at_work
         before, at_work = at_work, time.process_time()
-        if at_work - before < LONGEST / 100:      # on a machine with much to do an answer at work gets little
+        if (
+            at_work - before < LONGEST / 100
+        ):  # on a machine with much to do an answer at work gets little
             raise Endless(f"no answer after {LONGEST} seconds")
+
     with _ringing(ring):
         sys.settrace(count)
         try:
@@ -241,9 +317,11 @@ def bounded(function, *args, most=None):
 def _ringing(ring):
     """Calls `ring` every LONGEST seconds; without signals, never."""
     try:
-        before = _signal.signal(signal.SIGALRM, ring)      # signal's own makes each an enum first: as long as many an answer
+        before = _signal.signal(
+            signal.SIGALRM, ring
+        )  # signal's own makes each an enum first: as long as many an answer
         signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
-    except (AttributeError, ValueError):      # Windows and a browser; a thread
+    except (AttributeError, ValueError):  # Windows and a browser; a thread
         yield
         return
     try:
@@ -255,14 +333,21 @@ def _ringing(ring):
 
 # ---------------------------------------------------------------------------------------------------------------------------------
 
+
 def times(c, sentence):
     """A hint for an answer that is exactly c times the right one."""
-    return lambda got, expected: sentence if same(got, scaled(c, expected), 1e-5, 0) and np.any(expected) else None
+    return lambda got, expected: (
+        sentence if same(got, scaled(c, expected), 1e-5, 0) and np.any(expected) else None
+    )
 
 
-def without(g, sentence="Off by the factor g: the upstream gradient is missing. Multiply by what arrives."):
+def without(
+    g, sentence="Off by the factor g: the upstream gradient is missing. Multiply by what arrives."
+):
     """A hint for an answer that lacks the factor g."""
-    return lambda got, expected: sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
+    return lambda got, expected: (
+        sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
+    )
 
 
 def copies(args):
@@ -274,11 +359,20 @@ def copies(args):
 
     def copied(a):
         if id(a) not in made:
-            made[id(a)] = (a.copy("K") if isinstance(a, np.ndarray) else      # K: as it lies in memory
-                           copy.deepcopy(a) if isinstance(a, np.random.Generator) else
-                           type(a)(map(copied, a)) if type(a) in (list, tuple) else
-                           {key: copied(value) for key, value in a.items()} if type(a) is dict else a)
+            made[id(a)] = (
+                a.copy("K")
+                if isinstance(a, np.ndarray)
+                # K: as it lies in memory
+                else copy.deepcopy(a)
+                if isinstance(a, np.random.Generator)
+                else type(a)(map(copied, a))
+                if type(a) in (list, tuple)
+                else {key: copied(value) for key, value in a.items()}
+                if type(a) is dict
+                else a
+            )
         return made[id(a)]
+
     return [copied(a) for a in args]
 
 
@@ -297,7 +391,10 @@ def scaled(c, x):
 def waits(answer, called=False):
     """Whether a `...` stands where an answer belongs, or a None, but for one among what a function gives, `called`."""
     if isinstance(answer, (tuple, list, dict)):
-        return any(waits(part, called) for part in (answer.values() if isinstance(answer, dict) else answer))
+        return any(
+            waits(part, called)
+            for part in (answer.values() if isinstance(answer, dict) else answer)
+        )
     return answer is ... or answer is None and not called
 
 
@@ -314,11 +411,16 @@ def unfinished(answer, indices=False):
 
 def same(got, expected, rtol, atol):
     if isinstance(expected, (tuple, list)):
-        return ((_is_sequence(got) or np.ndim(got) and isinstance(got, np.ndarray)) and len(got) == len(expected)
-                and all(same(*pair, rtol, atol) for pair in zip(got, expected)))
+        return (
+            (_is_sequence(got) or np.ndim(got) and isinstance(got, np.ndarray))
+            and len(got) == len(expected)
+            and all(same(*pair, rtol, atol) for pair in zip(got, expected))
+        )
     if isinstance(expected, str):
         return isinstance(got, str) and got == expected
-    if isinstance(expected, (bool, np.bool_)) or not isinstance(expected, (Number, np.generic, np.ndarray)):
+    if isinstance(expected, (bool, np.bool_)) or not isinstance(
+        expected, (Number, np.generic, np.ndarray)
+    ):
         return type(got) in (bool, np.bool_, type(expected)) and got == expected
     got = _array(got)
     if got is None or np.iscomplexobj(got) and not np.iscomplexobj(expected):
@@ -328,7 +430,13 @@ def same(got, expected, rtol, atol):
 
 def _typed(x):
     """A word that was typed by hand counts in any case, and with spaces around it; what a function gives, as it is."""
-    return type(x)(map(_typed, x)) if type(x) in (tuple, list) else x.strip().lower() if isinstance(x, str) else x
+    return (
+        type(x)(map(_typed, x))
+        if type(x) in (tuple, list)
+        else x.strip().lower()
+        if isinstance(x, str)
+        else x
+    )
 
 
 def _close(got, expected, rtol, atol):
@@ -341,7 +449,7 @@ def _close(got, expected, rtol, atol):
     return np.allclose(got, expected, rtol, atol, equal_nan=True)
 
 
-ALL_SHOWN = 24      # entries of an array that a verdict shows; of a larger one the first that differs
+ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the first that differs
 
 
 def _first_difference(got, expected, rtol, atol):
@@ -350,12 +458,18 @@ def _first_difference(got, expected, rtol, atol):
     if have is None or want is None or have.shape != want.shape or want.ndim == 0:
         return None
     off = np.argwhere(~np.isclose(have, want, rtol, atol, equal_nan=True))
-    return tuple(map(int, off[0])) if len(off) else None      # complex numbers may differ by their kind alone
+    return (
+        tuple(map(int, off[0])) if len(off) else None
+    )  # complex numbers may differ by their kind alone
 
 
 def _at(value, place):
     """`value` in words, with its entry at `place` if it is too large to be shown whole."""
-    entry = f", at {list(place)}: {brief(_array(value)[place])}" if place and _array(value).size > ALL_SHOWN else ""
+    entry = (
+        f", at {list(place)}: {brief(_array(value)[place])}"
+        if place and _array(value).size > ALL_SHOWN
+        else ""
+    )
     return brief(value) + entry
 
 
@@ -444,13 +558,19 @@ def _array(x):
         x = np.asarray(_plain(x))
         if x.dtype.kind == "O" and all(isinstance(entry, Number) for entry in x.flat):
             x = x.astype(float)
-    except (TypeError, ValueError):      # a ragged list
+    except (TypeError, ValueError):  # a ragged list
         return None
     return x if x.dtype.kind in "iufc" else None
 
 
 def _plain(x):
-    return x.data if isinstance(x, Tensor) else [*map(_plain, x)] if isinstance(x, (list, tuple)) else x
+    return (
+        x.data
+        if isinstance(x, Tensor)
+        else [*map(_plain, x)]
+        if isinstance(x, (list, tuple))
+        else x
+    )
 
 
 def _recognised(got, wrong, args, expected, rtol, atol):
@@ -460,7 +580,7 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     """
     if callable(wrong):
         wrong, error = _gives_for(wrong, args)
-        if error:      # and the learner's answer ended in none
+        if error:  # and the learner's answer ended in none
             return False
     close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
     return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
@@ -487,9 +607,14 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
     for hint in hints:
         if isinstance(hint, tuple):
             if _recognised(got, hint[0], args, expected, rtol, atol) and (
-                    sure(hint[0]) if sure and callable(hint[0]) else _for_another_g(hint[0], function, args, letters)):
+                sure(hint[0])
+                if sure and callable(hint[0])
+                else _for_another_g(hint[0], function, args, letters)
+            ):
                 return hint[1]
-        elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
+        elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (
+            sentence := hint(got, expected)
+        ):
             return sentence
     if hasattr(got, "__next__") and (isinstance(expected, (tuple, list)) or np.ndim(expected)):
         return f"This is of type {type(got).__name__}, which can be read once and is empty then. Make a list of it: list(…)."
@@ -503,8 +628,11 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
     if want is None:
         return ""
     if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
-        return ("That is True and False: a comparison, which comes last unless it stands in brackets. Multiply g by it: g * (…)."
-                if "g" in letters else "That is True and False, one for each entry, where numbers are expected.")
+        return (
+            "That is True and False: a comparison, which comes last unless it stands in brackets. Multiply g by it: g * (…)."
+            if "g" in letters
+            else "That is True and False, one for each entry, where numbers are expected."
+        )
     if want.ndim == 0 and isinstance(got, (tuple, list)) and have is None:
         return f"A single number was expected, and this holds {len(got)}: give the number itself, without brackets."
     if have is None:
@@ -517,8 +645,14 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
         return "A complex number came back, where a real one is expected: x.real and x.imag are its parts."
     if np.isnan(have).any() and not np.isnan(want).any():
         return "nan came back, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number."
-    return (_coarse(have, want) or _without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
-            or _truncated(have, want, args) or _rounded(have, want))
+    return (
+        _coarse(have, want)
+        or _without_g(have, want, args, letters)
+        or _factor(have, want)
+        or _moved(have, want)
+        or _truncated(have, want, args)
+        or _rounded(have, want)
+    )
 
 
 def _cause_in_parts(got, expected, args, rtol, atol, letters):
@@ -530,17 +664,27 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
     if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):
         return f"The right values in the wrong order: are {'the two' if len(got) == 2 else 'two of them'} swapped?"
     want, have = _array(expected), _array(got)
-    if want is not None and have is not None and have.shape == want.shape and (sentence := _factor(have, want)):
+    if (
+        want is not None
+        and have is not None
+        and have.shape == want.shape
+        and (sentence := _factor(have, want))
+    ):
         return sentence
     wrong = [i for i in range(len(expected)) if not same(got[i], expected[i], rtol, atol)]
-    others = f" The other{'s are' if len(expected) > 2 else ' is'} right." if len(wrong) == 1 else ""
+    others = (
+        f" The other{'s are' if len(expected) > 2 else ' is'} right." if len(wrong) == 1 else ""
+    )
     pair = got[wrong[0]], expected[wrong[0]]
     cause = _cause(*pair, (), args, rtol, atol, letters)
     if not cause and (place := _first_difference(*pair, rtol, atol)):
         cause = f"The first entry that differs is {list(place)}."
     if len(expected) == 1:
         return cause
-    return " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
+    return (
+        " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause]))
+        + others
+    )
 
 
 def _misshapen(have, want):
@@ -552,12 +696,18 @@ def _misshapen(have, want):
     except ValueError:
         pass
     if have.ndim < want.ndim and np.squeeze(want).shape == np.squeeze(have).shape:
-        return (": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze, ravel and a single "
-                "index take it away.")
+        return (
+            ": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze, ravel and a single "
+            "index take it away."
+        )
     if have.shape == want.shape[::-1] and have.ndim > 1:
         return ": transposed?"
     if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:
-        lost = [axis for axis in range(want.ndim) if have.shape == (*want.shape[:axis], *want.shape[axis + 1:])]
+        lost = [
+            axis
+            for axis in range(want.ndim)
+            if have.shape == (*want.shape[:axis], *want.shape[axis + 1 :])
+        ]
         if lost:
             return f": axis {lost[0]} is gone."
     if have.size == want.size:
@@ -567,14 +717,24 @@ def _misshapen(have, want):
 
 def _without_g(have, want, args, letters):
     """Whether the upstream gradient is missing: the first argument of what the learner calls g."""
-    if letters[:1] != ("g",) or not args or _array(args[0]) is None or not np.all(np.isfinite(have)):
+    if (
+        letters[:1] != ("g",)
+        or not args
+        or _array(args[0]) is None
+        or not np.all(np.isfinite(have))
+    ):
         return ""
     try:
         there = np.all(np.isfinite(want)) and np.allclose(
-            have * _array(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0))
+            have * _array(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0)
+        )
     except ValueError:
         return ""
-    return "Off by the factor g: the upstream gradient is missing. Multiply by what arrives." if there and np.any(want) else ""
+    return (
+        "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."
+        if there and np.any(want)
+        else ""
+    )
 
 
 def _not_linear(rule, args, letters):
@@ -582,22 +742,36 @@ def _not_linear(rule, args, letters):
     if letters[:1] != ("g",) or not args or _array(args[0]) is None:
         return ""
     try:
-        once, twice, opposite = (_silently(partial(bounded, rule), (scaled(c, args[0]), *args[1:])) for c in (1, 2, -1))
-        follows = all(same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)])
+        once, twice, opposite = (
+            _silently(partial(bounded, rule), (scaled(c, args[0]), *args[1:])) for c in (1, 2, -1)
+        )
+        follows = all(
+            same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)]
+        )
     except (Exception, Endless):
         return ""
-    return "" if follows else "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here."
+    return (
+        ""
+        if follows
+        else "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here."
+    )
 
 
 def _moved(have, want):
     """The right entries in other places: transposed, laid out anew in another order, or turned round."""
-    if want.ndim == 0 or not np.allclose(np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9):
+    if want.ndim == 0 or not np.allclose(
+        np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
+    ):
         return ""
-    if want.ndim > 1 and any(other.shape == have.shape and np.allclose(have, other, rtol=1e-5, atol=1e-9)
-                             for other in [want.swapaxes(a, b) for a in range(want.ndim) for b in range(a)]):
+    if want.ndim > 1 and any(
+        other.shape == have.shape and np.allclose(have, other, rtol=1e-5, atol=1e-9)
+        for other in [want.swapaxes(a, b) for a in range(want.ndim) for b in range(a)]
+    ):
         return "The right numbers, but transposed."
-    if want.ndim > 1 and any(np.allclose(have, want.transpose(order).reshape(want.shape), rtol=1e-5, atol=1e-9)
-                             for order in [range(want.ndim)[::-1], (*range(want.ndim - 2), want.ndim - 1, want.ndim - 2)]):
+    if want.ndim > 1 and any(
+        np.allclose(have, want.transpose(order).reshape(want.shape), rtol=1e-5, atol=1e-9)
+        for order in [range(want.ndim)[::-1], (*range(want.ndim - 2), want.ndim - 1, want.ndim - 2)]
+    ):
         return "The right numbers in other places: reshape keeps the order in which they are read, and a transpose changes it."
     for axis in range(want.ndim):
         if np.allclose(have, np.flip(want, axis), rtol=1e-5, atol=1e-9):
@@ -605,18 +779,27 @@ def _moved(have, want):
     return "The right numbers in other places."
 
 
-KNOWN = {2: "Exactly double.", 0.5: "Exactly half.", -1: "The right size with the wrong sign.",
-         np.pi / 180: "Off by the factor π/180: degrees, where radians are meant?",
-         180 / np.pi: "Off by the factor 180/π: degrees, where radians are meant?",
-         np.log(10): "Off by the factor log 10: which base has your logarithm?",
-         1 / np.log(10): "Off by the factor log 10: which base has your logarithm?",
-         np.log(2): "Off by the factor log 2: which base has your logarithm?",
-         1 / np.log(2): "Off by the factor log 2: which base has your logarithm?"}
+KNOWN = {
+    2: "Exactly double.",
+    0.5: "Exactly half.",
+    -1: "The right size with the wrong sign.",
+    np.pi / 180: "Off by the factor π/180: degrees, where radians are meant?",
+    180 / np.pi: "Off by the factor 180/π: degrees, where radians are meant?",
+    np.log(10): "Off by the factor log 10: which base has your logarithm?",
+    1 / np.log(10): "Off by the factor log 10: which base has your logarithm?",
+    np.log(2): "Off by the factor log 2: which base has your logarithm?",
+    1 / np.log(2): "Off by the factor log 2: which base has your logarithm?",
+}
 
 
 def _factor(got, expected):
     """Names the constant c where got = c · expected, or got = expected + c; a single number is compared with known factors only."""
-    if not np.any(expected) or not np.all(np.isfinite(got)) or not np.any(got) or np.iscomplexobj(got):
+    if (
+        not np.any(expected)
+        or not np.all(np.isfinite(got))
+        or not np.any(got)
+        or np.iscomplexobj(got)
+    ):
         return ""
     pivot = np.unravel_index(np.argmax(np.abs(expected)), expected.shape)
     c, off = got[pivot] / expected[pivot], got[pivot] - expected[pivot]
@@ -624,8 +807,10 @@ def _factor(got, expected):
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return sentence
     if np.allclose(got, expected, rtol=5e-5, atol=0):
-        return ("Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
-                "can do that.")
+        return (
+            "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
+            "can do that."
+        )
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
         return f"Every entry is {c:.4g} times what was expected."
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):
@@ -635,25 +820,46 @@ def _factor(got, expected):
 
 def _coarse(have, want):
     """Whether these are the right numbers in a dtype that holds few digits."""
-    if have.dtype.kind != "f" or have.dtype.itemsize >= 8 or not np.allclose(have, want, rtol=10 * np.finfo(have.dtype).eps, atol=0):
+    if (
+        have.dtype.kind != "f"
+        or have.dtype.itemsize >= 8
+        or not np.allclose(have, want, rtol=10 * np.finfo(have.dtype).eps, atol=0)
+    ):
         return ""
-    return (f"Right to the {np.finfo(have.dtype).precision} digits that a {have.dtype} holds. NumPy computes in float64, with 15, unless "
-            "it is told another dtype.")
+    return (
+        f"Right to the {np.finfo(have.dtype).precision} digits that a {have.dtype} holds. NumPy computes in float64, with 15, unless "
+        "it is told another dtype."
+    )
 
 
 def _truncated(got, expected, args):
     """Says so where whole numbers came back that are not among those given."""
     given = [one.ravel() for one in map(_array, args) if one is not None]
-    whole = (given and np.any(got) and np.any(got != expected) and (expected.size > 1 or abs(expected) > 2)
-             and not np.isin(got, np.concatenate(given)).all()
-             and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected))))
-    return "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?" if whole else ""
+    whole = (
+        given
+        and np.any(got)
+        and np.any(got != expected)
+        and (expected.size > 1 or abs(expected) > 2)
+        and not np.isin(got, np.concatenate(given)).all()
+        and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected)))
+    )
+    return (
+        "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?"
+        if whole
+        else ""
+    )
 
 
 def _rounded(got, expected):
     """Says so where every entry is the right one, rounded to a few decimals."""
     for decimals in range(1, 5):
         rounded = np.round(expected, decimals)
-        if np.allclose(got, rounded, rtol=1e-9, atol=0) and np.any(got % 1) and np.allclose(got, expected, rtol=0.1):
-            return f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
+        if (
+            np.allclose(got, rounded, rtol=1e-9, atol=0)
+            and np.any(got % 1)
+            and np.allclose(got, expected, rtol=0.1)
+        ):
+            return (
+                f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
+            )
     return ""

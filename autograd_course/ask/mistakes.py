@@ -6,6 +6,7 @@
 The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the tests give it to the check.
 `right` is a value, or a function for an exercise that wants one. Those of rules and engines are in probes.py.
 """
+
 from math import prod
 
 import numpy as np
@@ -42,12 +43,17 @@ def keepdims_lost(right, hint="an axis of length 1 is lost."):
     return _changed(right, np.squeeze), hint
 
 
-def multiplied(*routes,
-               hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"):
+def multiplied(
+    *routes,
+    hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?",
+):
     return prod(routes), hint
 
 
-def local_alone(local, hint="That is the local gradient. Carry it on: what arrives from the side of L multiplies it."):
+def local_alone(
+    local,
+    hint="That is the local gradient. Carry it on: what arrives from the side of L multiplies it.",
+):
     return local, hint
 
 
@@ -70,8 +76,10 @@ def printed(right, hint="It prints the result and gives None back: write return,
 
 def in_place(right, hint="It writes into the caller's array."):
     """Right, and the first array that it was given is gone."""
+
     def wrong(*args):
         result = right(*args)
         next(a for a in args if isinstance(a, np.ndarray) and a.ndim)[...] = 0
         return result
+
     return wrong, hint

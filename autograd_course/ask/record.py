@@ -6,6 +6,7 @@ the file anew and replaces it in one step, so that two open notebooks do not los
 ever raises: where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and
 what was not kept is kept with the next event that can be.
 """
+
 import json
 import os
 import re
@@ -14,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
-FILE = Path("progress.json")      # in the kernel's folder, which is the notebook's
+FILE = Path("progress.json")  # in the kernel's folder, which is the notebook's
 SURE = ["guessing", "fairly sure", "certain"]
 
-unkept = []      # events that could not be written
+unkept = []  # events that could not be written
 
 
 def unreadable():
@@ -76,25 +77,45 @@ def sound(text):
     found = json.loads(text)
     return {
         "exercises": [str(name) for name in found.get("exercises", [])],
-        "predictions": {name: {"answer": [str(part) for part in made["answer"]], "sure": made["sure"],
-                               "right": bool(made["right"]), "recalled": bool(made["recalled"]),
-                               "missed": int(made.get("missed", not made["right"]))}      # files of the first months have none
-                        for name, made in found.get("predictions", {}).items()},
-        "cards": {lesson: [str(line) for line in lines] for lesson, lines in found.get("cards", {}).items()},
-        "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")}
-                for key, one in found.get("gym", {}).items()},
-        "tries": {name: {"wrong": {hint: int(times) for hint, times in one["wrong"].items()}, "last": int(one["last"])}
-                  for name, one in found.get("tries", {}).items()},      # older files have none
-        **{key: found[key] for key in ("cells",) if key in found},      # a page that runs has more to keep
+        "predictions": {
+            name: {
+                "answer": [str(part) for part in made["answer"]],
+                "sure": made["sure"],
+                "right": bool(made["right"]),
+                "recalled": bool(made["recalled"]),
+                "missed": int(made.get("missed", not made["right"])),
+            }  # files of the first months have none
+            for name, made in found.get("predictions", {}).items()
+        },
+        "cards": {
+            lesson: [str(line) for line in lines]
+            for lesson, lines in found.get("cards", {}).items()
+        },
+        "gym": {
+            key: {name: int(one[name]) for name in ("right", "missed", "owed")}
+            for key, one in found.get("gym", {}).items()
+        },
+        "tries": {
+            name: {
+                "wrong": {hint: int(times) for hint, times in one["wrong"].items()},
+                "last": int(one["last"]),
+            }
+            for name, one in found.get("tries", {}).items()
+        },  # older files have none
+        **{
+            key: found[key] for key in ("cells",) if key in found
+        },  # a page that runs has more to keep
     }
 
 
 def solved(name):
     """The check of exercise `name` said right."""
+
     def mark(record):
         if name not in record["exercises"]:
             record["exercises"].append(name)
             _tries(record, name)
+
     _change(mark)
 
 
@@ -103,16 +124,18 @@ def missed(name, hint, verdict):
 
     The same verdict twice running is one try, and none counts once the exercise is solved.
     """
+
     def mark(record):
         if name in record["exercises"]:
             return
         one, last = _tries(record, name), crc32(_SAME.sub("", verdict).encode("utf-8", "replace"))
         if last != one["last"]:
             one["wrong"][hint], one["last"] = one["wrong"].get(hint, 0) + 1, last
+
     _change(mark)
 
 
-_SAME = re.compile(r"cell \[\d+\]|0x[0-9a-fA-F]+")      # differs where the same cells are run again
+_SAME = re.compile(r"cell \[\d+\]|0x[0-9a-fA-F]+")  # differs where the same cells are run again
 
 
 def _tries(record, name):
@@ -121,35 +144,57 @@ def _tries(record, name):
 
 def predicted(name, answer, sure, right):
     """A prediction was revealed: `answer` as typed, one text a part; `sure` from SURE or None. The first answer counts."""
-    _change(lambda record: record["predictions"].setdefault(
-        name, {"answer": list(answer), "sure": sure, "right": right, "recalled": False, "missed": int(not right)}))
+    _change(
+        lambda record: record["predictions"].setdefault(
+            name,
+            {
+                "answer": list(answer),
+                "sure": sure,
+                "right": right,
+                "recalled": False,
+                "missed": int(not right),
+            },
+        )
+    )
 
 
 def recalled(name, right):
     """A prediction that was wrong and certain was answered again at the opening of a later lesson."""
+
     def mark(record):
         if name in record["predictions"]:
             made = record["predictions"][name]
             made["recalled"], made["missed"] = right, made["missed"] + (not right)
+
     _change(mark)
 
 
 def card(lesson, lines):
     """The learner's own card of a lesson; no lines, no card."""
-    _change(lambda record: record["cards"].update({lesson: list(lines)}) if lines else record["cards"].pop(lesson, None))
+    _change(
+        lambda record: (
+            record["cards"].update({lesson: list(lines)})
+            if lines
+            else record["cards"].pop(lesson, None)
+        )
+    )
 
 
 def trained(key, right):
     """A problem of the gym was answered, right at once or not. What was missed is owed twice more, right at once."""
+
     def mark(record):
         one = record["gym"].setdefault(key, {"right": 0, "missed": 0, "owed": 0})
         one["right" if right else "missed"] += 1
         one["owed"] = max(0, one["owed"] - 1) if right else 2
+
     _change(mark)
 
 
 def _change(event):
-    new = FILE.with_name("progress.new.json")      # whoever makes it has the turn, and gives it on by moving it to FILE
+    new = FILE.with_name(
+        "progress.new.json"
+    )  # whoever makes it has the turn, and gives it on by moving it to FILE
     made = False
     try:
         if not unkept and _after(event) == _read():
@@ -171,13 +216,15 @@ def _turn(new):
     seen, unchanged = None, 0
     while unchanged < 500:
         try:
-            return open(new, "x", encoding="utf-8", errors="replace")      # half an emoji is no text
+            return open(new, "x", encoding="utf-8", errors="replace")  # half an emoji is no text
         except FileExistsError:
             time.sleep(0.02)
         with suppress(OSError):
             now = (new.stat().st_mtime_ns, new.stat().st_size)
             unchanged, seen = unchanged + 1 if now == seen else 0, now
-    return open(new, "w", encoding="utf-8", errors="replace")      # left there by a kernel that was killed
+    return open(
+        new, "w", encoding="utf-8", errors="replace"
+    )  # left there by a kernel that was killed
 
 
 def _after(*events):
@@ -190,12 +237,18 @@ def _after(*events):
 def returning():
     """The names of the predictions that were wrong and certain, and not answered right since: the most often missed, then the oldest."""
     made = read()["predictions"]
-    names = [name for name, one in made.items()
-             if one["sure"] == "certain" and not one["right"] and not one["recalled"]]
+    names = [
+        name
+        for name, one in made.items()
+        if one["sure"] == "certain" and not one["right"] and not one["recalled"]
+    ]
     return sorted(names, key=lambda name: (-made[name]["missed"], name[:2]))
 
 
 def lessons(folder=None):
     """{"02": "02 Draw the graph", …}: the notebooks in the folder, which is that of the record unless given."""
     files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
-    return {file.stem[:2]: f"{file.stem[:2]} {file.stem[3:].replace('_', ' ').capitalize()}" for file in files}
+    return {
+        file.stem[:2]: f"{file.stem[:2]} {file.stem[3:].replace('_', ' ').capitalize()}"
+        for file in files
+    }

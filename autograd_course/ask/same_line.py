@@ -1,4 +1,5 @@
 """same_line: the learner's rules beside the library's rows."""
+
 import dis
 import inspect
 import warnings
@@ -24,8 +25,14 @@ from .verdict import Verdict, brief, said, shortest
 # One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the
 # fault of the first Trial that had one.
 Line = namedtuple("Line", "where verdict mine library note fault", defaults=[""])
-ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓",
-         "right, with a limit": "✓", "not the same": "✗", "not yet": "…"}
+ICONS = {
+    "same line": "✓",
+    "same line, other letters": "✓",
+    "different, and right": "✓",
+    "right, with a limit": "✓",
+    "not the same": "✗",
+    "not yet": "…",
+}
 
 
 class Comparison(Picture):
@@ -34,37 +41,66 @@ class Comparison(Picture):
     def __init__(self, lines):
         verdicts = {line.verdict for line in lines}
         self.lines = lines
-        self.status = "wrong" if "not the same" in verdicts else "not yet" if "not yet" in verdicts or not lines else "right"
+        self.status = (
+            "wrong"
+            if "not the same" in verdicts
+            else "not yet"
+            if "not yet" in verdicts or not lines
+            else "right"
+        )
         super().__init__(self._table(), "\n".join([self.status, *map(self._words, lines)]))
 
     @staticmethod
     def _words(line):
         parts = [("yours", line.mine or "..."), ("library", line.library)] if line.library else []
-        return "".join([f"{line.where}: {line.verdict}", *(
-            "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18)
-            for label, text in [*parts, *line.note])])
+        return "".join(
+            [
+                f"{line.where}: {line.verdict}",
+                *(
+                    "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18)
+                    for label, text in [*parts, *line.note]
+                ),
+            ]
+        )
 
     def _table(self):
         rows, waiting = [], [escape(line.where) for line in self.lines if line.verdict == "not yet"]
         for line in self.lines:
             if line.verdict == "not yet":
                 continue
-            both = [("yours", line.mine or "...", ""), ("the library’s", line.library, "")] if line.library else []
-            note = "".join(f'<div style="display:flex"><span style="flex:none;width:7.5em;{FAINT}">{label}</span>'
-                           f'<span style="{CODE}">{escape(text)}</span></div>' if label else f"<div>{escape(text)}</div>"
-                           for label, text in line.note)
+            both = (
+                [("yours", line.mine or "...", ""), ("the library’s", line.library, "")]
+                if line.library
+                else []
+            )
+            note = "".join(
+                f'<div style="display:flex"><span style="flex:none;width:7.5em;{FAINT}">{label}</span>'
+                f'<span style="{CODE}">{escape(text)}</span></div>'
+                if label
+                else f"<div>{escape(text)}</div>"
+                for label, text in line.note
+            )
             verdict = f'<span aria-hidden="true">{ICONS[line.verdict]}</span> {line.verdict}'
-            rows.append((f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
-                         side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note)))
+            rows.append(
+                (
+                    f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
+                    side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note),
+                )
+            )
         icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
-        later = (f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
-                 if waiting else "")
-        return (f'<div style="border-left:5px {Verdict.ICONS[self.status][1]};padding:2px 12px;line-height:1.5">'
-                f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>'
-                f'{table(rows, ruled=True, wide=True)}{later}</div>')
+        later = (
+            f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
+            if waiting
+            else ""
+        )
+        return (
+            f'<div style="border-left:5px {Verdict.ICONS[self.status][1]};padding:2px 12px;line-height:1.5">'
+            f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>'
+            f"{table(rows, ruled=True, wide=True)}{later}</div>"
+        )
 
 
-LATER = "comes when yours is there"        # or it would be copied
+LATER = "comes when yours is there"  # or it would be copied
 
 
 def same_line(mine, row=None, argument=0):
@@ -85,8 +121,24 @@ def same_line(mine, row=None, argument=0):
         return Comparison([_one({argument: mine}, row, argument)])
     if not isinstance(mine, dict):
         waits = mine is None or mine is ...
-        return Comparison([Line("rule", "not yet" if waits else "not the same", brief(mine), "", [] if waits else [(
-            "", "Say which row it is a rule of: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).")])])
+        return Comparison(
+            [
+                Line(
+                    "rule",
+                    "not yet" if waits else "not the same",
+                    brief(mine),
+                    "",
+                    []
+                    if waits
+                    else [
+                        (
+                            "",
+                            "Say which row it is a rule of: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).",
+                        )
+                    ],
+                )
+            ]
+        )
     return Comparison([line for key, rules in mine.items() for line in _lesson(key, rules)])
 
 
@@ -99,14 +151,32 @@ def _lesson(key, rules):
     if count and (rules is None or rules is ...):
         rules = [...] * count
     if not isinstance(rules, (list, tuple)):
-        return [Line(_called(key), "not the same", brief(rules), "",
-                     [("", "Give a list of rules, one for each argument.")])]
+        return [
+            Line(
+                _called(key),
+                "not the same",
+                brief(rules),
+                "",
+                [("", "Give a list of rules, one for each argument.")],
+            )
+        ]
     if count and len(rules) > count:
         none = ", and None where nothing goes" if None in row.rules else ""
-        return [Line(_called(key), "not the same", f"{len(rules)} rules", f"{count} rule{'s' * (count > 1)}",
-                     [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")])]
+        return [
+            Line(
+                _called(key),
+                "not the same",
+                f"{len(rules)} rules",
+                f"{count} rule{'s' * (count > 1)}",
+                [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")],
+            )
+        ]
     rules = [*rules, *[...] * (count - len(rules))]
-    return [_one(dict(enumerate(rules)), key, i) for i, rule in enumerate(rules) if not (rule is None and count)]
+    return [
+        _one(dict(enumerate(rules)), key, i)
+        for i, rule in enumerate(rules)
+        if not (rule is None and count)
+    ]
 
 
 def _one(rules, key, argument):
@@ -117,29 +187,77 @@ def _one(rules, key, argument):
         text = f"{brief(mine)} (its source is not at hand)" if callable(mine) else brief(mine)
     if not isinstance(row, Primitive):
         composed = callable(key) and any(key is value for value in vars(ops).values())
-        return Line(_called(key), "not the same", text, "", [(
-            "", f"{_called(key)} has no rule of its own, it is made of other rows: name one of those." if composed else
-            "That is no row of the table: pass the row itself, such as ag.multiply.")])
-    count = len(row.rules) or 2         # a row with `each` takes any number: two are tried
+        return Line(
+            _called(key),
+            "not the same",
+            text,
+            "",
+            [
+                (
+                    "",
+                    f"{_called(key)} has no rule of its own, it is made of other rows: name one of those."
+                    if composed
+                    else "That is no row of the table: pass the row itself, such as ag.multiply.",
+                )
+            ],
+        )
+    count = len(row.rules) or 2  # a row with `each` takes any number: two are tried
     if not isinstance(argument, int) or not 0 <= argument < count:
-        return Line(row.name, "not the same", text, "", [("", f"{row.name} takes {_arguments(row)}: there is no argument "
-                                                          f"{brief(argument)}, they are counted from 0 to {count - 1}.")])
+        return Line(
+            row.name,
+            "not the same",
+            text,
+            "",
+            [
+                (
+                    "",
+                    f"{row.name} takes {_arguments(row)}: there is no argument "
+                    f"{brief(argument)}, they are counted from 0 to {count - 1}.",
+                )
+            ],
+        )
     letters, keywords = letters_of(row)
     where = f"{row.name}, to {letters[2 + argument]}"
     library = row.rule(argument)
     if library is None:
-        return Line(where, "not the same", text, "None", [
-            ("", f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.")])
+        return Line(
+            where,
+            "not the same",
+            text,
+            "None",
+            [
+                (
+                    "",
+                    f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.",
+                )
+            ],
+        )
     if mine is None or mine is ... or has_blank(mine):
         return Line(where, "not yet", text, LATER, [])
     line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
     if not callable(mine):
-        return line._replace(verdict="not the same", note=[("", "A rule is a function, such as lambda g, z, x, y: g * y. This is "
-                                                           "what one returned, or none at all.")])
+        return line._replace(
+            verdict="not the same",
+            note=[
+                (
+                    "",
+                    "A rule is a function, such as lambda g, z, x, y: g * y. This is "
+                    "what one returned, or none at all.",
+                )
+            ],
+        )
     how = _convention(mine, letters, keywords)
     if how is None:
-        return line._replace(verdict="not the same", note=[("", f"{', '.join(letters + keywords)} are passed. Take all of these in this "
-                                                           "order, or some of them by these names.")])
+        return line._replace(
+            verdict="not the same",
+            note=[
+                (
+                    "",
+                    f"{', '.join(letters + keywords)} are passed. Take all of these in this "
+                    "order, or some of them by these names.",
+                )
+            ],
+        )
     return _judged(line, rules, library, row, argument, how, letters, keywords)
 
 
@@ -149,25 +267,41 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
     trials = []
     for case in _cases(row, argument):
         trials.append(_trial(mine, how, case, letters))
-        if trials[-1].fault == "endless":      # the next ones would be, too, and each takes its time
+        if trials[-1].fault == "endless":  # the next ones would be, too, and each takes its time
             break
     if any(trial.fault == "not yet" for trial in trials):
         return line._replace(library=LATER)
     wrong = next((trial for trial in trials if trial.fault), None)
     if wrong:
         cause = _cause(trials, row, argument, letters)
-        return line._replace(verdict="not the same", note=wrong.lines + [("", cause)] * bool(cause), fault=wrong.fault)
+        return line._replace(
+            verdict="not the same",
+            note=wrong.lines + [("", cause)] * bool(cause),
+            fault=wrong.fault,
+        )
     if hasattr(mine, "__code__"):
         roles = _roles(mine, how, letters, keywords)
-        if _steps(mine.__code__, roles) == _steps(library.__code__, _roles(library, "name", letters, keywords)):
-            renamed = {name: role for name, role in roles.items() if role in [*letters, *keywords] and name != role}
+        if _steps(mine.__code__, roles) == _steps(
+            library.__code__, _roles(library, "name", letters, keywords)
+        ):
+            renamed = {
+                name: role
+                for name, role in roles.items()
+                if role in [*letters, *keywords] and name != role
+            }
             if not renamed:
                 return line._replace(verdict="same line")
-            return line._replace(verdict="same line, other letters", note=[
-                ("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")])
+            return line._replace(
+                verdict="same line, other letters",
+                note=[("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")],
+            )
     for case in _ties(row, argument):
         trial = _trial(mine, how, case, letters)
-        if trial.fault and trial.got is not None and (said := _shared(rules, row, argument, trial, letters, keywords)):
+        if (
+            trial.fault
+            and trial.got is not None
+            and (said := _shared(rules, row, argument, trial, letters, keywords))
+        ):
             return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
     note = []
     for case, sides in _kinks(row, argument):
@@ -176,8 +310,10 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             mines = trial.got is not None and trial.got / case.g
             between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
             said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
-                "Every slope from the one to the other is right. The library's choice is another one." if between
-                else "Yours is none between them.")
+                "Every slope from the one to the other is right. The library's choice is another one."
+                if between
+                else "Yours is none between them."
+            )
             if not between:
                 return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
             note = note or [*trial.lines, ("", said)]
@@ -203,10 +339,17 @@ def _cases(row, argument):
     rng, found = np.random.default_rng(0), []
     for low in (-2, 0.2):
         for k in range(12):
-            xs = [np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0 for rule in row.rules]
+            xs = [
+                np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0
+                for rule in row.rules
+            ]
             found.append(_case(row, argument, xs, {}, rng))
     smooth, _, none = special_points(row, argument)
-    found += [_case(row, argument, xs, {}, rng, inside=False) for xs in smooth + none if xs != STATED.get(row.name)]
+    found += [
+        _case(row, argument, xs, {}, rng, inside=False)
+        for xs in smooth + none
+        if xs != STATED.get(row.name)
+    ]
     return [case for case in found if case]
 
 
@@ -220,29 +363,46 @@ def _kinks(row, argument):
     if row.kind != "elementwise":
         return []
     rng = np.random.default_rng(2)
-    return [(_case(row, argument, xs, {}, rng), sides) for xs, *sides in special_points(row, argument)[1]]
+    return [
+        (_case(row, argument, xs, {}, rng), sides)
+        for xs, *sides in special_points(row, argument)[1]
+    ]
 
 
 def _limits(row, argument):
     """[(Case, what is to be said of a rule that fails there, and is right elsewhere), …]"""
     if row.kind != "elementwise":
-        return [(case, "Right for the plainest call. With these arguments it is wrong:")
-                for case in _on_arrays(row, argument)[1:]]
+        return [
+            (case, "Right for the plainest call. With these arguments it is wrong:")
+            for case in _on_arrays(row, argument)[1:]
+        ]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
     several = [np.array(column) for column in zip(*[case.xs for case in cases])]
-    huge = [[np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)] for x in (1000, -1000)]      # no tie
+    huge = [
+        [np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)]
+        for x in (1000, -1000)
+    ]  # no tie
     stated = [list(map(np.float64, STATED[row.name]))] if row.name in STATED else []
-    return [(case, said) for said, inputs in [(AS_STATED, stated),
-                                              ("Right for single numbers. With arrays in their place it is wrong:",
-                                               [several]),
-                                              ("Right on paper. In floating-point numbers it is lost here:", huge)]
-            for xs in inputs if (case := _case(row, argument, xs, {}, rng))]
+    return [
+        (case, said)
+        for said, inputs in [
+            (AS_STATED, stated),
+            ("Right for single numbers. With arrays in their place it is wrong:", [several]),
+            ("Right on paper. In floating-point numbers it is lost here:", huge),
+        ]
+        for xs in inputs
+        if (case := _case(row, argument, xs, {}, rng))
+    ]
 
 
 def _on_arrays(row, argument):
     rng = np.random.default_rng(0)
-    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shapes], keywords, rng)
-            for shapes, keywords, *_ in SAMPLES.get(row.name, [([(2, 3)] * len(row.rules), {})])]
+    return [
+        _case(
+            row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shapes], keywords, rng
+        )
+        for shapes, keywords, *_ in SAMPLES.get(row.name, [([(2, 3)] * len(row.rules), {})])
+    ]
 
 
 # What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.
@@ -266,10 +426,16 @@ def _shared(rules, row, argument, trial, letters, keywords):
             how = callable(rule) and _convention(rule, letters, keywords)
             theirs = _trial(rule, how, case, letters).got if how else None
             given.append(case.wanted if theirs is None else theirs)
-            beside.append(f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}")
+            beside.append(
+                f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}"
+            )
     share = np.sum(given) / np.sum(trial.g)
     together = "Together with " + " and ".join(beside) + ", it" if beside else "It"
-    return "" if np.isclose(share, 1) else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
+    return (
+        ""
+        if np.isclose(share, 1)
+        else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
+    )
 
 
 def _case(row, argument, xs, keywords, rng, inside=True):
@@ -294,23 +460,40 @@ def _fitted(g, shape):
 
 def _trial(mine, how, case, letters):
     """What `mine` did with a Case: `fault` is "" if that is what the library does; `lines` say it in words."""
-    passed = [np.copy(value)[()] if isinstance(value, np.ndarray) else value for value in (case.g, case.z, *case.xs)]
-    tried = ", ".join([f"{name} = {_shown(value)}" for name, value in zip(letters, (case.g, case.z, *case.xs))]
-                      + [f"{name}={brief(value)}" for name, value in case.keywords.items()])
-    named = {name: value for name, value in [*zip(letters, passed), *case.keywords.items()]
-             if how == "name" and name in inspect.signature(mine).parameters}
+    passed = [
+        np.copy(value)[()] if isinstance(value, np.ndarray) else value
+        for value in (case.g, case.z, *case.xs)
+    ]
+    tried = ", ".join(
+        [f"{name} = {_shown(value)}" for name, value in zip(letters, (case.g, case.z, *case.xs))]
+        + [f"{name}={brief(value)}" for name, value in case.keywords.items()]
+    )
+    named = {
+        name: value
+        for name, value in [*zip(letters, passed), *case.keywords.items()]
+        if how == "name" and name in inspect.signature(mine).parameters
+    }
 
     def ended(fault, words, got=None):
         library = _shown(case.wanted)
-        other = " of other numbers" * (library == words)      # two arrays of one shape
-        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", library + other)],
-                     case.wanted, got, case.g)
+        other = " of other numbers" * (library == words)  # two arrays of one shape
+        return Trial(
+            fault,
+            [("tried", tried), ("yours gives", words), ("library gives", library + other)],
+            case.wanted,
+            got,
+            case.g,
+        )
 
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords),
-                           most=100_000)      # of one rule, which is short
+            came = bounded(
+                partial(mine, **named)
+                if how == "name"
+                else partial(mine, *passed, **case.keywords),
+                most=100_000,
+            )  # of one rule, which is short
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -322,14 +505,23 @@ def _trial(mine, how, case, letters):
         return ended("endless", str(endless))
     except (Exception, SystemExit) as error:
         waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
-        return ended("not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}")
-    if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))):
-        return ended("overwrites", "It writes into an array that others still read: build a new one.")
+        return ended(
+            "not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}"
+        )
+    if not all(
+        np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))
+    ):
+        return ended(
+            "overwrites", "It writes into an array that others still read: build a new one."
+        )
     got = _fitted(got, case.wanted.shape)
     if got.shape != case.wanted.shape:
         return ended("wrong", f"shape {got.shape} for an input of shape {case.wanted.shape}")
-    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong",
-                 _shown(got[()]), got)
+    return ended(
+        "" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong",
+        _shown(got[()]),
+        got,
+    )
 
 
 def _shown(value):
@@ -344,19 +536,26 @@ def _cause(trials, row, argument, letters):
         return "There is no slope here: nan says so."
 
     def explained(fits):
-        return all(np.shape(right := fits(i, trial)) == trial.got.shape
-                   and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
-                   for i, trial in enumerate(trials))
+        return all(
+            np.shape(right := fits(i, trial)) == trial.got.shape
+            and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
+            for i, trial in enumerate(trials)
+        )
 
     for other, rule in enumerate(row.rules):
         if other != argument and rule:
             with np.errstate(all="ignore"):
-                swapped = [rule(case.g, case.z, *case.xs, **case.keywords) for case in _cases(row, argument)]
+                swapped = [
+                    rule(case.g, case.z, *case.xs, **case.keywords)
+                    for case in _cases(row, argument)
+                ]
             if explained(lambda i, trial, swapped=swapped: swapped[i]):
                 return f"That is what goes to {letters[2 + other]}: are the two swapped?"
     if explained(lambda i, trial: -trial.wanted):
         return "The right size with the wrong sign."
-    if all(np.shape(trial.g) == () for trial in trials) and explained(lambda i, trial: trial.wanted / trial.g):
+    if all(np.shape(trial.g) == () for trial in trials) and explained(
+        lambda i, trial: trial.wanted / trial.g
+    ):
         return "The factor g is missing: multiply by the gradient that arrives."
     return ""
 
@@ -373,21 +572,27 @@ def _called(key):
 
 
 def _arguments(row):
-    return "any number of arguments" if row.arity is None else "the arguments " + ", ".join(letters_of(row)[0][2:])
+    return (
+        "any number of arguments"
+        if row.arity is None
+        else "the arguments " + ", ".join(letters_of(row)[0][2:])
+    )
 
 
 def _convention(mine, letters, keywords):
     """How `mine` can be called in the library's place: "position", "name" or None."""
     try:
         signature = inspect.signature(mine)
-    except ValueError:          # of NumPy's own functions it is not known
+    except ValueError:  # of NumPy's own functions it is not known
         return None
     try:
         signature.bind(*letters, **dict.fromkeys(keywords))
         return "position"
     except TypeError:
-        by_name = all(p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-                      for p in signature.parameters.values())
+        by_name = all(
+            p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+            for p in signature.parameters.values()
+        )
         return "name" if by_name else None
 
 
@@ -396,8 +601,12 @@ def _roles(function, how, letters, keywords):
     code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
     for p in inspect.signature(function).parameters.values():
         by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        roles[p.name] = "*" if p.kind is p.VAR_POSITIONAL else next(passed, p.name) if by_order else p.name
-    own = [name for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars)) if name not in roles]
+        roles[p.name] = (
+            "*" if p.kind is p.VAR_POSITIONAL else next(passed, p.name) if by_order else p.name
+        )
+    own = [
+        name for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars)) if name not in roles
+    ]
     return roles | {name: f"own {k}" for k, name in enumerate(own)}
 
 
@@ -409,9 +618,11 @@ def _steps(code, roles):
         if isinstance(what, CodeType):
             what = _steps(what, roles)
         elif step.opcode in dis.hasconst:
-            what = repr(0.0 if type(what) is int and what == 0 else what)       # 2 is not 2.0; 0 is 0.0
+            what = repr(0.0 if type(what) is int and what == 0 else what)  # 2 is not 2.0; 0 is 0.0
         elif step.opcode in dis.hasfree or "FAST" in step.opname:
             what = [roles.get(name, name) for name in ((what,) if isinstance(what, str) else what)]
-        if step.opname != "PUSH_NULL":      # np.cos( ) is called as a function or as a method, depending on where np was imported
+        if (
+            step.opname != "PUSH_NULL"
+        ):  # np.cos( ) is called as a function or as a method, depending on where np was imported
             steps.append((step.opname.replace("LOAD_METHOD", "LOAD_ATTR"), what))
     return steps

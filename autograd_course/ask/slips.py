@@ -2,6 +2,7 @@
 
 Of two places one may be right, in another style: the solution with it in its place says so.
 """
+
 import ast
 import copy
 import io
@@ -12,14 +13,44 @@ from itertools import chain
 from ..source import find
 from .verdict import shortest
 
-MOST = 2        # places that differ
+MOST = 2  # places that differ
 SIGNS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.MatMult: "@", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.And: "and", ast.Or: "or",
-    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+}
 # Fields of a node that are not compared
-ALIKE = {"ctx", "annotation", "returns", "type_comment", "kind", "arg", "name", "decorator_list", "type_params"}
+ALIKE = {
+    "ctx",
+    "annotation",
+    "returns",
+    "type_comment",
+    "kind",
+    "arg",
+    "name",
+    "decorator_list",
+    "type_params",
+}
 
 
 def slip(exercise, answer):
@@ -31,7 +62,9 @@ def slip(exercise, answer):
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
     scope = next((one.__globals__ for one in answers.values() if hasattr(one, "__globals__")), {})
-    answers = {name: scope.get(name) for name in _defined(exercise.solution)} | answers      # and its helpers
+    answers = {
+        name: scope.get(name) for name in _defined(exercise.solution)
+    } | answers  # and its helpers
     found, right = [], _defined(exercise.solution)
     for name, one in answers.items():
         if name in right and (mine := _tree(one)):
@@ -39,7 +72,9 @@ def slip(exercise, answer):
             if _weight(places) > _size(mine) / 2:
                 return ""
             found += [(*pair, _translated(mine, right[name])) for pair in places]
-    found = [one for one in found if not any(one[0] in [*ast.walk(other)][1:] for other, *_ in found)]
+    found = [
+        one for one in found if not any(one[0] in [*ast.walk(other)][1:] for other, *_ in found)
+    ]
     if not 1 <= len(found) <= MOST:
         return ""
     guilty = [one for one in found if not _fits(exercise, *one)] if len(found) > 1 else []
@@ -58,7 +93,11 @@ def _fits(exercise, mine, other, translated):
             node.arg = translated.get(node.arg, node.arg)
     try:
         with redirect_stdout(io.StringIO()):
-            exercise.check(exercise.answer(ast.unparse(copy.deepcopy(_parsed(exercise.solution), {id(other): piece}))))
+            exercise.check(
+                exercise.answer(
+                    ast.unparse(copy.deepcopy(_parsed(exercise.solution), {id(other): piece}))
+                )
+            )
     except (Exception, SystemExit):
         return False
     return True
@@ -80,8 +119,15 @@ def _tree(answer):
         found = find(answer)
         return found and found[1]
     inside = next(filter(None, map(find, vars(answer).values())), None)
-    around = [node for node in ast.walk(ast.parse("".join(inside[0]))) if isinstance(node, ast.ClassDef)
-              and node.lineno < inside[1].lineno <= node.end_lineno] if inside else []
+    around = (
+        [
+            node
+            for node in ast.walk(ast.parse("".join(inside[0])))
+            if isinstance(node, ast.ClassDef) and node.lineno < inside[1].lineno <= node.end_lineno
+        ]
+        if inside
+        else []
+    )
     return max(around, key=lambda node: node.lineno, default=None)
 
 
@@ -102,6 +148,7 @@ def _defined(code):
 
 # --- Two trees ----------------------------------------------------------------------------------------------------
 
+
 def _places(mine, other):
     """[(node of mine, node of other or None), …]: the smallest pieces in which they differ, each in its own names."""
     return _differ(_body(mine), _body(other), mine, other, (_names(mine), _names(other)))
@@ -111,15 +158,21 @@ def _body(node):
     """Its arguments and statements; a lambda is a def with one return."""
     if isinstance(node, ast.Lambda):
         return [node.args, ast.copy_location(ast.Return(node.body), node.body)]
-    documented = isinstance(node.body[0], ast.Expr) and isinstance(getattr(node.body[0].value, "value", None), str)
+    documented = isinstance(node.body[0], ast.Expr) and isinstance(
+        getattr(node.body[0].value, "value", None), str
+    )
     return [getattr(node, "args", None), *node.body[documented:]]
 
 
-@lru_cache(maxsize=512)      # of a right answer again and again, of a wrong one for each right one
+@lru_cache(maxsize=512)  # of a right answer again and again, of a wrong one for each right one
 def _names(node):
     """{name: number} of what is bound in it: arguments, then all that is assigned to, in the order of the text."""
     bound = [part.arg for part in ast.walk(node) if isinstance(part, ast.arg)]
-    stored = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    stored = [
+        part
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
     bound += [part.id for part in sorted(stored, key=lambda part: (part.lineno, part.col_offset))]
     return {name: number for number, name in enumerate(dict.fromkeys(bound))}
 
@@ -138,28 +191,37 @@ def _differ(a, b, within, beside, names):
         if isinstance(a, ast.Name):
             return [] if names[0].get(a.id, a.id) == names[1].get(b.id, b.id) else [(a, b)]
         if isinstance(a, ast.BinOp) and type(a.op) is type(b.op):
-            straight, crossed = (_differ([a.left, a.right], pair, a, b, names)
-                                 for pair in ([b.left, b.right], [b.right, b.left]))
+            straight, crossed = (
+                _differ([a.left, a.right], pair, a, b, names)
+                for pair in ([b.left, b.right], [b.right, b.left])
+            )
             if isinstance(a.op, (ast.Add, ast.Mult)):
                 return min(straight, crossed, key=_weight)
             return [(a, b)] if straight and not crossed else straight
         fields = dict(ast.iter_fields(a)), dict(ast.iter_fields(b))
         where = (a, b) if hasattr(a, "lineno") else (within, beside)
-        pairs = [_differ(value, fields[1].get(field), *where, names) for field, value in fields[0].items()
-                 if field not in ALIKE or field == "arg" and isinstance(a, ast.keyword)]
+        pairs = [
+            _differ(value, fields[1].get(field), *where, names)
+            for field, value in fields[0].items()
+            if field not in ALIKE or field == "arg" and isinstance(a, ast.keyword)
+        ]
         return list(dict.fromkeys(chain.from_iterable(pairs)))
     if isinstance(a, list) and isinstance(b, list):
         if len(a) == len(b):
             pairs = [_differ(one, two, within, beside, names) for one, two in zip(a, b)]
             return list(dict.fromkeys(chain.from_iterable(pairs)))
         return _one_too_many(a, b, within, beside, names) or [(within, beside)]
-    return [] if type(a) is type(b) and a == b or _number(a) and _number(b) and a == b else [(within, beside)]
+    return (
+        []
+        if type(a) is type(b) and a == b or _number(a) and _number(b) and a == b
+        else [(within, beside)]
+    )
 
 
 def _one_too_many(a, b, within, beside, names):
     """[(the entry of list a without which it is list b, None)], or []."""
     for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
-        if not _differ(a[:at] + a[at + 1:], b, within, beside, names):
+        if not _differ(a[:at] + a[at + 1 :], b, within, beside, names):
             return [(a[at], None)]
     return []
 
@@ -169,6 +231,7 @@ def _number(x):
 
 
 # --- In words -----------------------------------------------------------------------------------------------------
+
 
 def _said(place, right):
     """ "the - in line 2, x - y": where the learner is to look."""
@@ -185,7 +248,9 @@ def _said(place, right):
 
 def _operator(place, right):
     """The sign of an expression whose sign differs, or ""."""
-    if type(place) is not type(right) or not isinstance(place, (ast.BinOp, ast.BoolOp, ast.Compare)):
+    if type(place) is not type(right) or not isinstance(
+        place, (ast.BinOp, ast.BoolOp, ast.Compare)
+    ):
         return ""
     pairs = zip(place.ops, right.ops) if isinstance(place, ast.Compare) else [(place.op, right.op)]
     return next((SIGNS[type(one)] for one, two in pairs if type(one) is not type(two)), "")

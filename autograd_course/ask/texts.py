@@ -15,22 +15,24 @@ The answer decides how it is given: a number is typed ("3", "-0.5", "1/3", "1e-8
 numbers ("5, 7, 9"), a bool is yes or no, a text is one of `choices`; None is only thought of. The reveal begins with the answer and
 gives the reason.
 """
+
 from dataclasses import dataclass
 from inspect import cleandoc
 
-PREDICTIONS = {}    # "02.both" -> Question
-RECALL = {}         # "02" -> [Question, Question, Question]
-CARDS = {}          # "02" -> [line, …]
-PLACEMENT = {}      # "05" -> (why to begin there, [Question, …]): begin at the first lesson of which a question is missed
+PREDICTIONS = {}  # "02.both" -> Question
+RECALL = {}  # "02" -> [Question, Question, Question]
+CARDS = {}  # "02" -> [line, …]
+PLACEMENT = {}  # "05" -> (why to begin there, [Question, …]): begin at the first lesson of which a question is missed
 
 
 @dataclass
 class Question:
     """One question with its answer; `tolerance` is absolute, and two thousandths of a number unless given."""
+
     question: str
     answer: object = None
     reveal: str = ""
-    choices: object = None          # a list; for an answer in parts {label: list}
+    choices: object = None  # a list; for an answer in parts {label: list}
     tolerance: float | None = None
 
     def __post_init__(self):

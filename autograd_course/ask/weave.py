@@ -6,6 +6,7 @@ Markdown cell before the one that calls `predict("NN.name")`, those of the openi
 writes above a question, in its own cell, stays.
 A stub cell in which somebody has worked is left alone, unless --force is given. --check changes nothing and says what differs.
 """
+
 import json
 import re
 from pathlib import Path
@@ -26,9 +27,12 @@ class Misplaced(Exception):
 def texts(exercise):
     """{part: the source of its cell}"""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
-    return {"question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
-            "stub": exercise.stub,
-            "check": f'check("{exercise.name}", {defined(exercise.stub)})', "hints": hints(exercise)}
+    return {
+        "question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
+        "stub": exercise.stub,
+        "check": f'check("{exercise.name}", {defined(exercise.stub)})',
+        "hints": hints(exercise),
+    }
 
 
 def quoted(text):
@@ -44,8 +48,12 @@ def hints(exercise):
             number += 1
             hint = f"Hint {number}" if plain > 1 else "Hint", hint
         folds.append(hint)
-    folds.append(("Solution", f"```python\n{exercise.solution}\n```\n\n{exercise.explained}".rstrip()))
-    return "\n\n".join(f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>" for summary, text in folds)
+    folds.append(
+        ("Solution", f"```python\n{exercise.solution}\n```\n\n{exercise.explained}".rstrip())
+    )
+    return "\n\n".join(
+        f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>" for summary, text in folds
+    )
 
 
 def read(path):
@@ -58,8 +66,11 @@ def write(path, notebook):
         if one["cell_type"] == "code":
             one.update(execution_count=None, outputs=[])
     notebook.update(nbformat=4, nbformat_minor=5, metadata={"language_info": {"name": "python"}})
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8",
-                    newline="\n")
+    path.write_text(
+        json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
+        encoding="utf-8",
+        newline="\n",
+    )
 
 
 def source(one):
@@ -75,8 +86,10 @@ def weave(cells, lesson, force=False):
         for part, text in texts(exercise).items():
             at = _find(cells, f"{base}-{part}")
             if at is None:
-                raise Misplaced(f"there is no cell with the id {base}-{part}. Put a Markdown cell that says only "
-                                f"`exercise {exercise.name}` where the exercise belongs, and take its other cells out.")
+                raise Misplaced(
+                    f"there is no cell with the id {base}-{part}. Put a Markdown cell that says only "
+                    f"`exercise {exercise.name}` where the exercise belongs, and take its other cells out."
+                )
             if at < last:
                 raise Misplaced(f"{base}-{part} is too early: the order is {', '.join(PARTS)}.")
             last, now = at, source(cells[at])
@@ -87,11 +100,26 @@ def weave(cells, lesson, force=False):
             _set(cells[at], text, differ)
     for name, question in PREDICTIONS.items():
         if name.startswith(f"{lesson}."):
-            _before(cells, "predict", name, f"{stem(name)}-predict", quoted(f"**Predict.** {question.question}"),
-                    differ)
+            _before(
+                cells,
+                "predict",
+                name,
+                f"{stem(name)}-predict",
+                quoted(f"**Predict.** {question.question}"),
+                differ,
+            )
     if lesson in RECALL:
-        numbered = "\n".join(f"{i}. {question.question}" for i, question in enumerate(RECALL[lesson], start=1))
-        _before(cells, "recall", lesson, "recall-questions", f"## Three questions from memory\n\n{numbered}", differ)
+        numbered = "\n".join(
+            f"{i}. {question.question}" for i, question in enumerate(RECALL[lesson], start=1)
+        )
+        _before(
+            cells,
+            "recall",
+            lesson,
+            "recall-questions",
+            f"## Three questions from memory\n\n{numbered}",
+            differ,
+        )
     return cells, differ, worked
 
 
@@ -115,23 +143,35 @@ def _set(one, text, differ):
 
 
 def _new(kind, name):
-    return {"cell_type": kind, "id": name, "metadata": {}, "source": []}      # `write` adds what a code cell has besides
+    return {
+        "cell_type": kind,
+        "id": name,
+        "metadata": {},
+        "source": [],
+    }  # `write` adds what a code cell has besides
 
 
 def _unfold(cells, name, base):
     """A cell that says `exercise NN.name` becomes four empty ones."""
     for at, one in enumerate(cells):
         if one["cell_type"] == "markdown" and source(one).strip("` \n") == f"exercise {name}":
-            cells[at:at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
+            cells[at : at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
             return
 
 
 def _before(cells, function, name, where, text, differ):
     """Puts the text into the Markdown cell `where`, made anew if need be, in front of the code cell that calls `function(name)`."""
     call = re.compile(rf"\b{function}\(['\"]{re.escape(name)}['\"]")
-    at = next((i for i, one in enumerate(cells) if one["cell_type"] == "code" and call.search(source(one))), None)
+    at = next(
+        (
+            i
+            for i, one in enumerate(cells)
+            if one["cell_type"] == "code" and call.search(source(one))
+        ),
+        None,
+    )
     if at is None:
-        return      # the lesson does not show it (yet)
+        return  # the lesson does not show it (yet)
     if _find(cells, where) is None:
         cells.insert(at, _new("markdown", where))
     elif _find(cells, where) != at - 1:
@@ -153,7 +193,9 @@ def main(arguments, folder=NOTEBOOKS):
             continue
         if "--check" in arguments:
             for name in dict.fromkeys(differ + worked):
-                print(f"{path.name}: the cell {name} is not as lesson_{path.stem[:2]}/exercises.py has it. Run {COMMAND}")
+                print(
+                    f"{path.name}: the cell {name} is not as lesson_{path.stem[:2]}/exercises.py has it. Run {COMMAND}"
+                )
                 failed = True
             continue
         before = path.read_text(encoding="utf-8")
@@ -161,6 +203,8 @@ def main(arguments, folder=NOTEBOOKS):
         if path.read_text(encoding="utf-8") != before:
             print(f"{path.name}: written ({', '.join(differ) or 'its form alone'})")
         for name in worked if "--force" not in arguments else []:
-            print(f"{path.name}: somebody has worked in {name}, so it was left alone. With --force it becomes the stub.")
+            print(
+                f"{path.name}: somebody has worked in {name}, so it was left alone. With --force it becomes the stub."
+            )
             failed = True
     return int(failed)

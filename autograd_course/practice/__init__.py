@@ -4,6 +4,7 @@ A kind of problem is a file here: `KEYS`, {"walk.paths": the first lesson that m
 in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below knows nothing of what a
 problem is about.
 """
+
 from html import escape
 
 import ipywidgets as widgets
@@ -16,13 +17,26 @@ from ..show import style
 from ..show.sliders import FOLD
 from . import catches, jacobians, rules, shapes, walks
 
-KINDS = {"walk": ("walk a graph", walks), "rule": ("write a rule", rules), "shape": ("shapes going back", shapes),
-         "catch": ("catch a wrong rule", catches), "jacobian": ("Jacobian puzzle", jacobians)}
+KINDS = {
+    "walk": ("walk a graph", walks),
+    "rule": ("write a rule", rules),
+    "shape": ("shapes going back", shapes),
+    "catch": ("catch a wrong rule", catches),
+    "jacobian": ("Jacobian puzzle", jacobians),
+}
 LESSONS = sorted({lesson for _, module in KINDS.values() for lesson in module.KEYS.values()})
 ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
-CHOICE = {"style": {"description_width": "initial"}, "layout": {"width": "auto", "margin": "2px 24px 2px 0"}}
-WIDTHS = {"number": 6, "shape": 8, "axes": 6, "code": 30}        # em, beside the label
-EXAMPLES = {"number": "−2, 3·5", "shape": "(2, 3)", "axes": "0, 2; none", "code": "one line of Python"}
+CHOICE = {
+    "style": {"description_width": "initial"},
+    "layout": {"width": "auto", "margin": "2px 24px 2px 0"},
+}
+WIDTHS = {"number": 6, "shape": 8, "axes": 6, "code": 30}  # em, beside the label
+EXAMPLES = {
+    "number": "−2, 3·5",
+    "shape": "(2, 3)",
+    "axes": "0, 2; none",
+    "code": "one line of Python",
+}
 
 
 def gym(lesson=None):
@@ -33,23 +47,37 @@ def gym(lesson=None):
     that was not right at once is recorded in progress.json and comes back soon. What is not two digits, from "02" on,
     is a ValueError.
     """
-    if lesson is not None and not (isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit()
-                                   and lesson >= LESSONS[0]):
-        raise ValueError(f'gym: the lesson is two digits in quotes, from "{LESSONS[0]}" on, not {lesson!r}')
+    if lesson is not None and not (
+        isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
+    ):
+        raise ValueError(
+            f'gym: the lesson is two digits in quotes, from "{LESSONS[0]}" on, not {lesson!r}'
+        )
     return Gym(max(home for home in LESSONS if home <= max(lesson or furthest(), LESSONS[0])))
 
 
 def furthest():
     """The last lesson of which the learner's record holds anything."""
     kept = record.read()
-    return max((name[:2] for names in (kept["exercises"], kept["predictions"], kept["cards"]) for name in names),
-               default="")
+    return max(
+        (
+            name[:2]
+            for names in (kept["exercises"], kept["predictions"], kept["cards"])
+            for name in names
+        ),
+        default="",
+    )
 
 
 def keys(lesson, kind=""):
     """{key: its kind}: all that may be asked of one who has done `lesson`, of one kind or of all."""
-    return {key: name for name, (_, module) in KINDS.items() if kind in ("", name)
-            for key, home in module.KEYS.items() if home <= lesson}
+    return {
+        key: name
+        for name, (_, module) in KINDS.items()
+        if kind in ("", name)
+        for key, home in module.KEYS.items()
+        if home <= lesson
+    }
 
 
 def pick(among, trained, last, rng):
@@ -61,12 +89,22 @@ def pick(among, trained, last, rng):
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
     fresh = {key: 1 if key in trained else 3 for key in among}
-    of_kind = {kind: sum(fresh[key] for key in among if among[key] == kind) for kind in among.values()}
-    weights = {key: fresh[key] / of_kind[kind] for key, kind in among.items() if key != last or len(among) == 1}
-    owed = {key: trained[key]["owed"] if key in trained else homes[key] == newest for key in weights}
+    of_kind = {
+        kind: sum(fresh[key] for key in among if among[key] == kind) for kind in among.values()
+    }
+    weights = {
+        key: fresh[key] / of_kind[kind]
+        for key, kind in among.items()
+        if key != last or len(among) == 1
+    }
+    owed = {
+        key: trained[key]["owed"] if key in trained else homes[key] == newest for key in weights
+    }
     share = min(1, sum(weights.values()) / max(1, sum(owed.values())))
     weights = {key: weight + share * owed[key] for key, weight in weights.items()}
-    return str(rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values())))
+    return str(
+        rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values()))
+    )
 
 
 class Gym(Panel):
@@ -77,18 +115,37 @@ class Gym(Panel):
         self.last = None
         kinds = [("everything", ""), *((title, name) for name, (title, _) in KINDS.items())]
         self.kind = widgets.Dropdown(options=kinds, description="problems:", **CHOICE)
-        self.lesson = widgets.Dropdown(options=LESSONS, value=lesson, description="lessons up to:", **CHOICE)
+        self.lesson = widgets.Dropdown(
+            options=LESSONS, value=lesson, description="lessons up to:", **CHOICE
+        )
         self.head, self.words, self.verdict = widgets.HTMLMath(), widgets.HTML(), widgets.HTMLMath()
         self.view = widgets.HTML(layout={"overflow": "auto"})
-        self.form, self.fold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(style.SHEET + FOLD)
+        self.form, self.fold = (
+            widgets.VBox(layout={"overflow": "visible"}),
+            widgets.HTML(style.SHEET + FOLD),
+        )
         self.fold.add_class("in-words")
-        self.buttons = [widgets.Button(description=text, layout={"width": "auto"})
-                        for text in ("Check", "Show the answer", "Next problem")]
+        self.buttons = [
+            widgets.Button(description=text, layout={"width": "auto"})
+            for text in ("Check", "Show the answer", "Next problem")
+        ]
         for button, action in zip(self.buttons, (self.check, self.reveal, self.next)):
             button.on_click(lambda _, action=action: action())
         choices = widgets.HBox([self.kind, self.lesson], layout=ROW)
-        super().__init__([choices, self.head, self.view, self.fold, self.words, self.form, widgets.HBox(self.buttons),
-                          self.verdict], "", "")
+        super().__init__(
+            [
+                choices,
+                self.head,
+                self.view,
+                self.fold,
+                self.words,
+                self.form,
+                widgets.HBox(self.buttons),
+                self.verdict,
+            ],
+            "",
+            "",
+        )
         for control in (self.kind, self.lesson):
             control.observe(lambda change: self.ask(), "value")
         self.ask()
@@ -114,33 +171,51 @@ class Gym(Panel):
             entry, icon = self._entry(box), widgets.HTML(layout={"width": "1.4em"})
             self.boxes.append(entry)
             self.icons.append(icon)
-            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible",
-                                                                                        "max_width": "100%"}))
-        self.form.children = [part for group, entries in groups.items() for part in (
-            *[widgets.HTML(escape(group))] * bool(group), widgets.HBox(entries, layout=ROW))]
+            groups.setdefault(box.group, []).append(
+                widgets.HBox([entry, icon], layout={"overflow": "visible", "max_width": "100%"})
+            )
+        self.form.children = [
+            part
+            for group, entries in groups.items()
+            for part in (
+                *[widgets.HTML(escape(group))] * bool(group),
+                widgets.HBox(entries, layout=ROW),
+            )
+        ]
         self.verdict.value = ""
         for button in self.buttons:
             button.disabled = False
         picture = self.show([], [])
-        ticks = "".join(f"<li>{escape(box.label)}</li>" for box in self.problem.boxes if box.look == "tick")
-        self.html = (f"<p><strong>{escape(self.titled)}</strong></p>{as_html(self.problem.question)}{picture.html}"
-                     f"{f'<ul>{ticks}</ul>' * bool(ticks)}{fold('Answer', self.problem.reveal)}")
+        ticks = "".join(
+            f"<li>{escape(box.label)}</li>" for box in self.problem.boxes if box.look == "tick"
+        )
+        self.html = (
+            f"<p><strong>{escape(self.titled)}</strong></p>{as_html(self.problem.question)}{picture.html}"
+            f"{f'<ul>{ticks}</ul>' * bool(ticks)}{fold('Answer', self.problem.reveal)}"
+        )
         self.text = f"{self.titled}\n{self.problem.question}\n{picture.text}"
 
     def _entry(self, box):
         if box.look == "tick":
             return widgets.Checkbox(description=box.label, indent=False, layout={"width": "auto"})
         wide = f"{WIDTHS[box.look] + 2 + 0.55 * len(box.label):.0f}em"
-        entry = widgets.Text(description=box.label, placeholder=EXAMPLES[box.look],
-                             layout={"width": wide, "max_width": "calc(100% - 2em)"},
-                             style={"description_width": "initial"})
-        entry.on_msg(lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None)
+        entry = widgets.Text(
+            description=box.label,
+            placeholder=EXAMPLES[box.look],
+            layout={"width": wide, "max_width": "calc(100% - 2em)"},
+            style={"description_width": "initial"},
+        )
+        entry.on_msg(
+            lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None
+        )
         return entry
 
     def put_nothing(self):
         self.problem, self.boxes, self.icons, self.form.children = None, [], [], []
         home = min(KINDS[self.kind.value][1].KEYS.values())
-        self.head.value = say(f"Problems of this kind begin with lesson {home}. Choose {home} above, or another kind.")
+        self.head.value = say(
+            f"Problems of this kind begin with lesson {home}. Choose {home} above, or another kind."
+        )
         self.view.value = self.verdict.value = ""
         self.words.value = f"<pre>{self.kind.value}, {self.lesson.value}</pre>"
         for button in self.buttons:
@@ -149,7 +224,10 @@ class Gym(Panel):
     def show(self, texts, marks):
         picture = self.problem.picture(texts, marks)
         self.view.value = picture.html
-        for part in (self.fold, self.words):      # where nothing is drawn, the question has said it in words
+        for part in (
+            self.fold,
+            self.words,
+        ):  # where nothing is drawn, the question has said it in words
             part.layout.display = None if picture.html else "none"
         text = f"{self.titled} (lessons up to {self.lesson.value})\n{picture.text}"
         self.words.value = f'<pre style="{style.LINES}">{escape(text)}</pre>'
@@ -168,22 +246,36 @@ class Gym(Panel):
         """Judges what is filled in. A problem ends once all is right; the record keeps whether it was at once."""
         if self.done or not self.problem:
             return
-        texts = [("no", "yes")[box.value] if isinstance(box, widgets.Checkbox) else box.value for box in self.boxes]
+        texts = [
+            ("no", "yes")[box.value] if isinstance(box, widgets.Checkbox) else box.value
+            for box in self.boxes
+        ]
         marks = self.problem.judge(texts)
         self.show(texts, marks)
         for box, icon, mark in zip(self.boxes, self.icons, marks):
             icon.value = "" if mark is None or mark.good is None else _icon(mark.good)
             box.disabled = bool(mark and mark.good) and not isinstance(box, widgets.Checkbox)
-        hints = [f"<strong>{escape(box.label)}</strong> {escape(shortest(mark.hint, 600))}"
-                 for box, mark in zip(self.problem.boxes, marks) if mark and mark.hint]
+        hints = [
+            f"<strong>{escape(box.label)}</strong> {escape(shortest(mark.hint, 600))}"
+            for box, mark in zip(self.problem.boxes, marks)
+            if mark and mark.hint
+        ]
         good = sum(bool(mark and mark.good) for mark in marks)
         if any(mark and mark.good is False for mark in marks):
             self.miss()
         if good == len(marks):
-            word = "Right. The problem comes back, since it was not right at once." if self.missed else "Right at once."
+            word = (
+                "Right. The problem comes back, since it was not right at once."
+                if self.missed
+                else "Right at once."
+            )
             self.end(word, hints)
         else:
-            first = f"{good} of {len(marks)} right so far." if any(texts) else "Fill in what you know: one box, or all."
+            first = (
+                f"{good} of {len(marks)} right so far."
+                if any(texts)
+                else "Fill in what you know: one box, or all."
+            )
             self.speak(first, hints)
             waiting = next(box for box, mark in zip(self.boxes, marks) if not (mark and mark.good))
             waiting.focus()

@@ -1,4 +1,5 @@
 """Which test inputs would catch this wrong rule?"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from .problems import Box, Line, Mark, Problem, judged
 class Wrong:
     """A wrong rule for one argument of a row. It gives what is right exactly where `unseen` holds; and, if it has a
     g, where that is 0."""
+
     row: str
     argument: int
     rule: str
@@ -28,7 +30,9 @@ ALL = [
     Wrong("add", 1, "g / 2", "False", "each of the two gets all of g, not half", "03"),
     Wrong("subtract", 1, "g", "False", "the minus is missing", "03"),
     Wrong("subtract", 1, "-abs(g)", "g > 0", "the size of g is taken in place of g", "03"),
-    Wrong("multiply", 0, "g * x", "x == y", "it takes its own factor in place of the other one", "03"),
+    Wrong(
+        "multiply", 0, "g * x", "x == y", "it takes its own factor in place of the other one", "03"
+    ),
     Wrong("multiply", 0, "y", "g == 1 or y == 0", "the g is missing", "03"),
     Wrong("multiply", 0, "g * abs(y)", "y >= 0", "the sign of y is lost", "03"),
     Wrong("multiply", 1, "g * g * x", "g == 1 or x == 0", "g is in it twice", "03"),
@@ -37,7 +41,14 @@ ALL = [
     Wrong("divide", 0, "1 / y", "g == 1", "the g is missing", "03"),
     Wrong("divide", 1, "g * z / y", "x == 0", "the minus is missing", "03"),
     Wrong("divide", 1, "-g / y ** 2", "x == 1", "the factor x is missing", "03"),
-    Wrong("divide", 1, "-g * x / y", "y == 1 or x == 0", "y belongs below twice, and stands there once", "03"),
+    Wrong(
+        "divide",
+        1,
+        "-g * x / y",
+        "y == 1 or x == 0",
+        "y belongs below twice, and stands there once",
+        "03",
+    ),
     Wrong("negative", 0, "g", "False", "the minus is missing", "03"),
     Wrong("exp", 0, "z", "g == 1", "the g is missing", "04"),
     Wrong("exp", 0, "g", "x == 0", "the slope of eˣ is 1 at one point only", "04"),
@@ -59,8 +70,14 @@ ALL = [
     Wrong("abs", 0, "g", "x > 0", "the sign of x is lost", "04"),
     Wrong("abs", 0, "-g", "x < 0", "it has the slope that holds below 0", "04"),
     Wrong("maximum", 0, "g", "x > y", "it always sends to x", "04"),
-    Wrong("maximum", 1, "g * (x < 0)", "(x < 0) == (y > x) and x != y",
-          "it asks for the sign of x, not for the larger one", "04"),
+    Wrong(
+        "maximum",
+        1,
+        "g * (x < 0)",
+        "(x < 0) == (y > x) and x != y",
+        "it asks for the sign of x, not for the larger one",
+        "04",
+    ),
     Wrong("minimum", 0, "g * (x > y)", "False", "it sends to the larger one", "04"),
 ]
 
@@ -91,11 +108,20 @@ def draw(one, rng):
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
     for letter in letters[2:]:
         positive = one.row in POSITIVE or one.row == "divide" and letter == "y"
-        test[letter] = float(rng.choice([1.0, 2.0, 4.0] if one.row in POSITIVE else [-2.0, -1.0, 1.0, 2.0, 4.0]
-                                        if positive else VALUES))
+        test[letter] = float(
+            rng.choice(
+                [1.0, 2.0, 4.0]
+                if one.row in POSITIVE
+                else [-2.0, -1.0, 1.0, 2.0, 4.0]
+                if positive
+                else VALUES
+            )
+        )
     if "y" in test and rng.random() < 0.25 and test["x"]:
         test["y"] = test["x"]
-    at_kink = eval(KINKS.get(one.row, "False"), dict(test))      # the slope there is stated, and another is right too
+    at_kink = eval(
+        KINKS.get(one.row, "False"), dict(test)
+    )  # the slope there is stated, and another is right too
     return draw(one, rng) if at_kink else test
 
 
@@ -105,7 +131,9 @@ def outcomes(one, test):
     letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
     z = row.function(*xs)
-    return float(Line(one.rule).function(", ".join(letters))(g, z, *xs)), float(row.rules[one.argument](g, z, *xs))
+    return float(Line(one.rule).function(", ".join(letters))(g, z, *xs)), float(
+        row.rules[one.argument](g, z, *xs)
+    )
 
 
 def hidden(one, test):
@@ -115,8 +143,10 @@ def hidden(one, test):
 
 def _problem(key, one, tests, caught):
     letter = letters_of(ops.ROWS[one.row])[0][2 + one.argument]
-    labels = ["ABCD"[i] + ": " + ", ".join(f"{name} = {number(value)}" for name, value in test.items()) for i,
-              test in enumerate(tests)]
+    labels = [
+        "ABCD"[i] + ": " + ", ".join(f"{name} = {number(value)}" for name, value in test.items())
+        for i, test in enumerate(tests)
+    ]
     said = [f"z = {FORMULAS[one.row]}. The wrong rule for {letter}: {one.rule}", *labels]
 
     def judge(texts):
@@ -125,16 +155,34 @@ def _problem(key, one, tests, caught):
             both = f"The rule gives {number(got)}, and {number(right)} is right"
             if (text == "yes") == caught[i]:
                 return Mark(True)
-            return Mark(False, f"{both}: caught." if caught[i] else f"{both}: it passes" + (
-                ", for g is 0 here." if "g" in one.rule and tests[i]["g"] == 0 else f", though {one.why}."))
+            return Mark(
+                False,
+                f"{both}: caught."
+                if caught[i]
+                else f"{both}: it passes"
+                + (
+                    ", for g is 0 here."
+                    if "g" in one.rule and tests[i]["g"] == 0
+                    else f", though {one.why}."
+                ),
+            )
+
         return judged(texts, judge_one)
 
     answer = [("no", "yes")[bool(there)] for there in caught]
     names = " and ".join("ABCD"[i] for i in range(4) if caught[i])
     places = [f"`{one.unseen}`"] * (one.unseen != "False") + ["g is 0"] * ("g" in one.rule)
     return Problem(
-        key, f"For z = {FORMULAS[one.row]} somebody sends to {letter}: `{one.rule}`. That is wrong. "
-        "**Which of these tests would catch it?** Tick them.", [Box(label, "tick") for label in labels], judge,
+        key,
+        f"For z = {FORMULAS[one.row]} somebody sends to {letter}: `{one.rule}`. That is wrong. "
+        "**Which of these tests would catch it?** Tick them.",
+        [Box(label, "tick") for label in labels],
+        judge,
         lambda texts, marks: Picture("", "\n".join(said)),
         f"**{names}**: {one.why}. With small whole numbers the rule passes only where {', or where '.join(places)}.",
-        answer, [(i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes") for i in range(4)])
+        answer,
+        [
+            (i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes")
+            for i in range(4)
+        ],
+    )

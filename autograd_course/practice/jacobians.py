@@ -3,6 +3,7 @@
 The right matrix is always the library's, of `z` on Tensors; the answer of the table is what the reveal shows, and the
 tests hold it to that.
 """
+
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
@@ -30,6 +31,7 @@ class Puzzle:
     runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn. `answer` is ∂z/∂x by the indices,
     those of z first.
     """
+
     lesson: str
     formula: str
     code: str
@@ -39,7 +41,7 @@ class Puzzle:
     by: str = "x"
     sizes: list = field(default_factory=lambda: [{"x": (n,)} for n in (4, 1, 2, 3, 6)])
     also_right: tuple = ()
-    constants: dict = field(default_factory=dict)      # {name: its value, drawn as "idx = [2, 0, 2]"}
+    constants: dict = field(default_factory=dict)  # {name: its value, drawn as "idx = [2, 0, 2]"}
 
 
 def grid(*shapes):
@@ -59,167 +61,389 @@ def kept(x):
 
 
 PUZZLES = {
-    "square": Puzzle("08", "z[i] = x[i]²", "x * x", lambda x: x * x, "2 * x[i] * (i == j)",
-                     "Entry i reads entry i alone: a diagonal, with the slope of a square on it.",
-                     also_right=("2 * x[j] if i == j else 0", "(i == j) * (x[i] + x[j])")),
-    "sum": Puzzle("08", "z = Σⱼ x[j]", "x.sum()", lambda x: x.sum(), "1", "z moves as far as any one entry does.",
-                  also_right=("x[i] ** 0", "1.0")),
-    "mean": Puzzle("08", "z = Σⱼ x[j] / n", "x.mean()", lambda x: x.mean(), "1 / n", "Each entry counts with 1/n.",
-                   also_right=("1 / len(x)", "n ** -1")),
-    "centre": Puzzle("08", "z[i] = x[i] − Σₖ x[k] / n", "x - x.mean()", lambda x: x - x.mean(), "(i == j) - 1 / n",
-                     "x[j] counts once at its own place, and 1/n in every mean.",
-                     also_right=("1 - 1/n if i == j else -1/n",)),
-    "repeat": Puzzle("08", "z[i] = x[⌊i / 2⌋]: each entry twice", "np.repeat(x, 2)",
-                     lambda x: (x.reshape((-1, 1)) * np.ones((1, 2))).reshape(-1), "j == i // 2",
-                     "Rows 2j and 2j + 1 read entry j.",
-                     sizes=grid((3,), (1,), (2,), (5,)),
-                     also_right=("int(i // 2 == j)", "(i - i % 2) == 2 * j", "1 if 2*j <= i < 2*j + 2 else 0")),
-    "tile": Puzzle("08", "z[i] = x[i mod n]: the row twice over", "np.tile(x, 2)", lambda x: ag.concatenate([x, x]),
-                   "j == i % n",
-                   "Rows j and j + n read entry j.", sizes=grid((3,), (1,), (2,), (5,)),
-                   also_right=("i == j or i == j + n", "(i - j) % n == 0")),
-    "reverse": Puzzle("08", "z[i] = x[n − 1 − i]", "x[::-1]", lambda x: ag.flip(x), "j == n - 1 - i",
-                      "The ones stand on the other diagonal.",
-                      also_right=("i + j == n - 1", "i + j + 1 == n")),
-    "roll": Puzzle("08", "z[i] = x[i − 1], and z[0] is the last of x", "np.roll(x, 1)",
-                   lambda x: ag.concatenate([x[-1:], x[:-1]]), "j == (i - 1) % n",
-                   "The ones stand one row below the diagonal, and one stands in the corner.",
-                   also_right=("i == (j + 1) % n", "(i - j - 1) % n == 0")),
-    "differences": Puzzle("08", "z[i] = x[i + 1] − x[i]", "np.diff(x)", lambda x: x[1:] - x[:-1],
-                          "(j == i + 1) * 1 - (j == i)",
-                          "Each row has a −1, and a 1 to the right of it.", sizes=grid((4,), (2,), (3,), (6,)),
-                          also_right=("1 if j == i + 1 else -1 if j == i else 0", "int(j == i + 1) - int(j == i)")),
-    "cumsum": Puzzle("08", "z[i] = x[0] + … + x[i]", "np.cumsum(x)", lambda x: ag.matmul(lower(x.shape[0]), x),
-                     "j <= i",
-                     "Row i reads all entries up to i: ones on and below the diagonal.",
-                     also_right=("1 * (i >= j)", "1 if j < i + 1 else 0")),
-    "running_mean": Puzzle("08", "z[i] = (x[0] + … + x[i]) / (i + 1)", "np.cumsum(x) / np.arange(1, n + 1)",
-                           lambda x: ag.matmul(lower(x.shape[0]), x) / np.arange(1, x.shape[0] + 1),
-                           "(j <= i) / (i + 1)",
-                           "It is cumsum's matrix, with row i divided by the number of entries that it sums.",
-                           also_right=("1 / (i + 1) if j <= i else 0",)),
-    "window_mean": Puzzle("08", "z[i] = (x[i] + x[i + 1] + x[i + 2]) / 3", "np.convolve(x, np.ones(3) / 3, 'valid')",
-                          lambda x: (x[:-2] + x[1:-1] + x[2:]) / 3, "(i <= j < i + 3) / 3",
-                          "Each row has 1/3 three times, one column further to the right than the row above.",
-                          sizes=grid((5,), (3,), (4,), (7,)),
-                          also_right=("1/3 if 0 <= j - i <= 2 else 0", "(0 <= j - i) * (j - i < 3) / 3")),
-    "cumprod": Puzzle("08", "z[i] = x[0] · … · x[i]", "np.cumprod(x)",
-                      lambda x: ag.stack([_product(x[:i + 1]) for i in range(x.shape[0])]), "z[i] / x[j] * (j <= i)",
-                      "The slope of a product is all factors but the one that moves.",
-                      also_right=("(j <= i) * np.prod(x[:j]) * np.prod(x[j+1:i+1])",)),
-    "pick": Puzzle("08", "z[i] = x[idx[i]]", "x[idx]", lambda x: x[IDX], "j == idx[i]",
-                   "Row i has its 1 in the column that it reads.",
-                   sizes=grid((4,), (3,), (5,)), also_right=("1 if idx[i] == j else 0",), constants={"idx": IDX}),
-    "mask": Puzzle("08", "z[i] = keep[i] · x[i]", "keep * x", lambda x: x * kept(x), "keep[i] * (i == j)",
-                   "It is a diagonal, with a 0 where keep is 0.",
-                   sizes=grid((5,), (4,), (2,)), also_right=("keep[j] if i == j else 0",), constants={"keep": kept}),
-    "pad": Puzzle("08", "z[0] = 0, z[i] = x[i − 1], and a 0 at the end", "np.pad(x, 1)", lambda x: ag.pad(x, 1),
-                  "j == i - 1",
-                  "The ones stand one row below the diagonal. The first and the last row read nothing.",
-                  also_right=("i == j + 1", "int(i - 1 == j)")),
-    "view": Puzzle("08", "z = x in a row, read line by line: z[i] = x[⌊i / m⌋, i mod m], m columns", "x.reshape(-1)",
-                   lambda x: x.reshape(-1), "i == m * j + k",
-                   "Entry i of x, counted line by line, goes to z[i]. So counted, the matrix is a diagonal.",
-                   sizes=grid((2, 3), (3, 2), (1, 4), (4, 1)),
-                   also_right=("j == i // m and k == i % m", "(i // m == j) * (i % m == k)")),
-    "transpose": Puzzle("08", "z[i, j] = x[j, i]", "x.T", lambda x: x.T, "(k == j) * (l == i)",
-                        "Entry [i, j] reads entry [j, i].",
-                        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
-                        also_right=("i == l and j == k", "int((k, l) == (j, i))")),
-    "row_sums": Puzzle("08", "z[i] = Σₚ x[i, p]", "x.sum(axis=1)", lambda x: x.sum(axis=1), "i == j",
-                       "z[i] reads row i of x, and every entry of that row.",
-                       sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)), also_right=("1 if j == i else 0",)),
-    "outer": Puzzle("08", "z[i, j] = x[i] · y[j], by x", "x[:, None] * y", lambda x, y: x.reshape((-1, 1)) * y,
-                    "y[j] * (i == k)",
-                    "Row i of z has x[i] in every entry, each time with the factor y[j].",
-                    sizes=pairs(((2,), (3,)), ((3,), (2,)), ((1,), (4,))),
-                    also_right=("y[j] if k == i else 0",)),
-    "dot": Puzzle("09", "z = Σⱼ x[j] · y[j], by x", "x @ y", lambda x, y: ag.matmul(x, y), "y[i]",
-                  "The slope is the other factor, at the same place.",
-                  sizes=pairs(((4,), (4,)), ((1,), (1,)), ((3,), (3,)))),
-    "matvec": Puzzle("09", "z[i] = Σₖ A[i, k] · x[k]", "A @ x", lambda A, x: ag.matmul(A, x), "A[i, j]",
-                     "The Jacobian of a linear function is its matrix.",
-                     sizes=pairs(((2, 3), (3,)), ((3, 2), (2,)), ((3, 3), (3,)), names="Ax")),
-    "matmul": Puzzle("09", "Z[i, j] = Σₚ X[i, p] · Y[p, j]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
-                     "(i == k) * Y[l, j]",
-                     "Row i of Z reads row i of X alone; X[i, l] meets Y[l, j].", by="X",
-                     sizes=pairs(((2, 3), (3, 2)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
-                     also_right=("Y[l, j] if i == k else 0",)),
-    "matmul_y": Puzzle("09", "Z[i, j] = Σₚ X[i, p] · Y[p, j]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
-                       "X[i, k] * (j == l)",
-                       "Column j of Z reads column j of Y alone; Y[k, j] meets X[i, k].", by="Y",
-                       sizes=pairs(((2, 2), (2, 3)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
-                       also_right=("X[i, k] if l == j else 0",)),
-    "convolution": Puzzle("14", "z[i] = Σₖ w[k] · x[i + k], by x", "np.correlate(x, w, 'valid')",
-                          lambda x, w: _slid(x, w), "w[j - i] if 0 <= j - i < len(w) else 0",
-                          "The kernel stands in every row, one further to the right each time.",
-                          sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
-                          also_right=("sum(w[k] * (j == i + k) for k in range(len(w)))",
-                                      "0 if j < i or j >= i + len(w) else w[j - i]")),
-    "convolution_w": Puzzle("14", "z[i] = Σₖ w[k] · x[i + k], by w", "np.correlate(x, w, 'valid')",
-                            lambda x, w: _slid(x, w), "x[i + j]",
-                            "w[j] meets x[i + j]: each row is a window.", by="w",
-                            sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
-                            also_right=("x[j + i]",)),
-    "max": Puzzle("10", "z = the largest x[j]", "x.max()", lambda x: x.max(), "x[i] == z", "Only the largest is read.",
-                  also_right=("x[i] == max(x)", "i == np.argmax(x)", "all(x[i] >= x[k] for k in range(n))")),
-    "sort": Puzzle("10", "z = the entries of x from small to large", "np.sort(x)", lambda x: x[np.argsort(x.data)],
-                   "x[j] == z[i]",
-                   "Row i has its 1 where the entry came from.",
-                   also_right=("j == np.argsort(x)[i]", "sum(x < x[j]) == i")),
-    "logsumexp": Puzzle("10", "z = log Σⱼ exp(x[j])", "np.log(np.exp(x).sum())", lambda x: ag.logsumexp(x),
-                        "exp(x[i] - z)",
-                        "It is 1 over the sum, times what entry i adds to the sum: the softmax.",
-                        also_right=("exp(x[i]) / sum(exp(x))", "softmax(x)[i]")),
-    "softmax": Puzzle("10", "z[i] = exp(x[i]) / Σₖ exp(x[k])", "np.exp(x) / np.exp(x).sum()", lambda x: ag.softmax(x),
-                      "z[i] * ((i == j) - z[j])", "Its own share grows by z(1 − z), and all others give way to it.",
-                      also_right=("z[i] * (1 - z[i]) if i == j else -z[i] * z[j]",
-                                  "(np.diag(z) - np.outer(z, z))[i, j]")),
-    "log_softmax": Puzzle("10", "z[i] = x[i] − log Σₖ exp(x[k])", "x - np.log(np.exp(x).sum())",
-                          lambda x: ag.log_softmax(x),
-                          "(i == j) - exp(z[j])", "x[j] counts at its own place, and every row loses what the "
-                                                  "logsumexp gains.",
-                          also_right=("(i == j) - exp(x[j]) / exp(x).sum()",)),
-    "unit": Puzzle("10", "z[i] = x[i] / r, r = √Σₖ x[k]²", "x / np.sqrt((x * x).sum())",
-                   lambda x: x / ag.sqrt((x * x).sum()),
-                   "((i == j) - z[i] * z[j]) / r", "Along z nothing moves: that part is taken out.",
-                   constants={"r": lambda x: np.sqrt(np.sum(x * x))},
-                   also_right=("(i == j) / r - x[i] * x[j] / r ** 3",)),
-    "layer_norm": Puzzle("10", "z[i] = (x[i] − m) / s, with the mean m and s = √mean((x − m)²)",
-                         "(x - x.mean()) / x.std()", lambda x: (x - x.mean()) / ag.std(x),
-                         "((i == j) - 1 / n - z[i] * z[j] / n) / s",
-                         "Two things are taken out: what all entries share, and what only makes s larger.",
-                         sizes=grid((4,), (3,), (5,), (6,)), constants={"s": lambda x: np.std(x)},
-                         also_right=("((i == j) - (1 + z[i] * z[j]) / n) / s",)),
-    "hessian_squared_sum": Puzzle("16", "z is the gradient of (Σₖ x[k])², so this is a Hessian",
-                                  "np.full(n, 2 * x.sum())",
-                                  lambda x: ag.grad(lambda x: x.sum() ** 2)(x), "2",
-                                  "Every entry of the gradient is 2 · Σₖ x[k], and every x moves it alike.",
-                                  also_right=("2.0", "2 * x[j] ** 0")),
-    "hessian_cubes": Puzzle("16", "z is the gradient of Σₖ x[k]³, so this is a Hessian", "3 * x ** 2",
-                            lambda x: ag.grad(lambda x: (x ** 3).sum())(x), "6 * x[i] * (i == j)",
-                            "Entry i of the gradient reads x[i] alone: a diagonal of second derivatives.",
-                            also_right=("6 * x[j] if i == j else 0",)),
-    "hessian_product": Puzzle("16", "z is the gradient of x[0] · … · x[n − 1], so this is a Hessian", "np.prod(x) / x",
-                              lambda x: ag.grad(_product)(x), "(i != j) * z[i] / x[j]",
-                              "Entry i of the gradient is the product of all x but x[i], which it does not read. Its slope "
-                              "by x[j] lacks x[j] too.",
-                              sizes=grid((4,), (2,), (3,), (6,)),
-                              also_right=("np.prod(x) / x[i] / x[j] if i != j else 0", "z[j] / x[i] * (1 - (i == j))")),
-    "hessian_quadratic": Puzzle("16", "z is the gradient of ½ · Σᵢⱼ x[i] · A[i, j] · x[j], so this is a Hessian",
-                                "(A @ x + A.T @ x) / 2",
-                                lambda A, x: ag.grad(lambda x: (x * ag.matmul(A, x)).sum() / 2)(x),
-                                "(A[i, j] + A[j, i]) / 2",
-                                "x[i] and x[j] meet twice, with A[i, j] and with A[j, i]: a Hessian is symmetric, "
-                                "also where A is not.",
-                                sizes=pairs(((3, 3), (3,)), ((2, 2), (2,)), ((1, 1), (1,)), names="Ax"),
-                                also_right=("((A + A.T) / 2)[j, i]",)),
-    "attend": Puzzle("18", "z = Σₖ p[k] · v[k], with the weights p = softmax(x), by the scores x",
-                     "np.exp(x) / np.exp(x).sum() @ v", lambda x, v: (ag.softmax(x) * v).sum(), "p[i] * (v[i] - z)",
-                     "A score pulls z towards its own value, as far as its weight goes.",
-                     sizes=pairs(((4,), (4,)), ((2,), (2,)), ((3,), (3,)), ((5,), (5,)), names="xv"),
-                     constants={"p": lambda x, v: np.exp(x) / np.exp(x).sum()},
-                     also_right=("sum(p[i] * ((i == k) - p[k]) * v[k] for k in range(n))", "p[i] * v[i] - p[i] * z")),
+    "square": Puzzle(
+        "08",
+        "z[i] = x[i]²",
+        "x * x",
+        lambda x: x * x,
+        "2 * x[i] * (i == j)",
+        "Entry i reads entry i alone: a diagonal, with the slope of a square on it.",
+        also_right=("2 * x[j] if i == j else 0", "(i == j) * (x[i] + x[j])"),
+    ),
+    "sum": Puzzle(
+        "08",
+        "z = Σⱼ x[j]",
+        "x.sum()",
+        lambda x: x.sum(),
+        "1",
+        "z moves as far as any one entry does.",
+        also_right=("x[i] ** 0", "1.0"),
+    ),
+    "mean": Puzzle(
+        "08",
+        "z = Σⱼ x[j] / n",
+        "x.mean()",
+        lambda x: x.mean(),
+        "1 / n",
+        "Each entry counts with 1/n.",
+        also_right=("1 / len(x)", "n ** -1"),
+    ),
+    "centre": Puzzle(
+        "08",
+        "z[i] = x[i] − Σₖ x[k] / n",
+        "x - x.mean()",
+        lambda x: x - x.mean(),
+        "(i == j) - 1 / n",
+        "x[j] counts once at its own place, and 1/n in every mean.",
+        also_right=("1 - 1/n if i == j else -1/n",),
+    ),
+    "repeat": Puzzle(
+        "08",
+        "z[i] = x[⌊i / 2⌋]: each entry twice",
+        "np.repeat(x, 2)",
+        lambda x: (x.reshape((-1, 1)) * np.ones((1, 2))).reshape(-1),
+        "j == i // 2",
+        "Rows 2j and 2j + 1 read entry j.",
+        sizes=grid((3,), (1,), (2,), (5,)),
+        also_right=("int(i // 2 == j)", "(i - i % 2) == 2 * j", "1 if 2*j <= i < 2*j + 2 else 0"),
+    ),
+    "tile": Puzzle(
+        "08",
+        "z[i] = x[i mod n]: the row twice over",
+        "np.tile(x, 2)",
+        lambda x: ag.concatenate([x, x]),
+        "j == i % n",
+        "Rows j and j + n read entry j.",
+        sizes=grid((3,), (1,), (2,), (5,)),
+        also_right=("i == j or i == j + n", "(i - j) % n == 0"),
+    ),
+    "reverse": Puzzle(
+        "08",
+        "z[i] = x[n − 1 − i]",
+        "x[::-1]",
+        lambda x: ag.flip(x),
+        "j == n - 1 - i",
+        "The ones stand on the other diagonal.",
+        also_right=("i + j == n - 1", "i + j + 1 == n"),
+    ),
+    "roll": Puzzle(
+        "08",
+        "z[i] = x[i − 1], and z[0] is the last of x",
+        "np.roll(x, 1)",
+        lambda x: ag.concatenate([x[-1:], x[:-1]]),
+        "j == (i - 1) % n",
+        "The ones stand one row below the diagonal, and one stands in the corner.",
+        also_right=("i == (j + 1) % n", "(i - j - 1) % n == 0"),
+    ),
+    "differences": Puzzle(
+        "08",
+        "z[i] = x[i + 1] − x[i]",
+        "np.diff(x)",
+        lambda x: x[1:] - x[:-1],
+        "(j == i + 1) * 1 - (j == i)",
+        "Each row has a −1, and a 1 to the right of it.",
+        sizes=grid((4,), (2,), (3,), (6,)),
+        also_right=("1 if j == i + 1 else -1 if j == i else 0", "int(j == i + 1) - int(j == i)"),
+    ),
+    "cumsum": Puzzle(
+        "08",
+        "z[i] = x[0] + … + x[i]",
+        "np.cumsum(x)",
+        lambda x: ag.matmul(lower(x.shape[0]), x),
+        "j <= i",
+        "Row i reads all entries up to i: ones on and below the diagonal.",
+        also_right=("1 * (i >= j)", "1 if j < i + 1 else 0"),
+    ),
+    "running_mean": Puzzle(
+        "08",
+        "z[i] = (x[0] + … + x[i]) / (i + 1)",
+        "np.cumsum(x) / np.arange(1, n + 1)",
+        lambda x: ag.matmul(lower(x.shape[0]), x) / np.arange(1, x.shape[0] + 1),
+        "(j <= i) / (i + 1)",
+        "It is cumsum's matrix, with row i divided by the number of entries that it sums.",
+        also_right=("1 / (i + 1) if j <= i else 0",),
+    ),
+    "window_mean": Puzzle(
+        "08",
+        "z[i] = (x[i] + x[i + 1] + x[i + 2]) / 3",
+        "np.convolve(x, np.ones(3) / 3, 'valid')",
+        lambda x: (x[:-2] + x[1:-1] + x[2:]) / 3,
+        "(i <= j < i + 3) / 3",
+        "Each row has 1/3 three times, one column further to the right than the row above.",
+        sizes=grid((5,), (3,), (4,), (7,)),
+        also_right=("1/3 if 0 <= j - i <= 2 else 0", "(0 <= j - i) * (j - i < 3) / 3"),
+    ),
+    "cumprod": Puzzle(
+        "08",
+        "z[i] = x[0] · … · x[i]",
+        "np.cumprod(x)",
+        lambda x: ag.stack([_product(x[: i + 1]) for i in range(x.shape[0])]),
+        "z[i] / x[j] * (j <= i)",
+        "The slope of a product is all factors but the one that moves.",
+        also_right=("(j <= i) * np.prod(x[:j]) * np.prod(x[j+1:i+1])",),
+    ),
+    "pick": Puzzle(
+        "08",
+        "z[i] = x[idx[i]]",
+        "x[idx]",
+        lambda x: x[IDX],
+        "j == idx[i]",
+        "Row i has its 1 in the column that it reads.",
+        sizes=grid((4,), (3,), (5,)),
+        also_right=("1 if idx[i] == j else 0",),
+        constants={"idx": IDX},
+    ),
+    "mask": Puzzle(
+        "08",
+        "z[i] = keep[i] · x[i]",
+        "keep * x",
+        lambda x: x * kept(x),
+        "keep[i] * (i == j)",
+        "It is a diagonal, with a 0 where keep is 0.",
+        sizes=grid((5,), (4,), (2,)),
+        also_right=("keep[j] if i == j else 0",),
+        constants={"keep": kept},
+    ),
+    "pad": Puzzle(
+        "08",
+        "z[0] = 0, z[i] = x[i − 1], and a 0 at the end",
+        "np.pad(x, 1)",
+        lambda x: ag.pad(x, 1),
+        "j == i - 1",
+        "The ones stand one row below the diagonal. The first and the last row read nothing.",
+        also_right=("i == j + 1", "int(i - 1 == j)"),
+    ),
+    "view": Puzzle(
+        "08",
+        "z = x in a row, read line by line: z[i] = x[⌊i / m⌋, i mod m], m columns",
+        "x.reshape(-1)",
+        lambda x: x.reshape(-1),
+        "i == m * j + k",
+        "Entry i of x, counted line by line, goes to z[i]. So counted, the matrix is a diagonal.",
+        sizes=grid((2, 3), (3, 2), (1, 4), (4, 1)),
+        also_right=("j == i // m and k == i % m", "(i // m == j) * (i % m == k)"),
+    ),
+    "transpose": Puzzle(
+        "08",
+        "z[i, j] = x[j, i]",
+        "x.T",
+        lambda x: x.T,
+        "(k == j) * (l == i)",
+        "Entry [i, j] reads entry [j, i].",
+        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
+        also_right=("i == l and j == k", "int((k, l) == (j, i))"),
+    ),
+    "row_sums": Puzzle(
+        "08",
+        "z[i] = Σₚ x[i, p]",
+        "x.sum(axis=1)",
+        lambda x: x.sum(axis=1),
+        "i == j",
+        "z[i] reads row i of x, and every entry of that row.",
+        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
+        also_right=("1 if j == i else 0",),
+    ),
+    "outer": Puzzle(
+        "08",
+        "z[i, j] = x[i] · y[j], by x",
+        "x[:, None] * y",
+        lambda x, y: x.reshape((-1, 1)) * y,
+        "y[j] * (i == k)",
+        "Row i of z has x[i] in every entry, each time with the factor y[j].",
+        sizes=pairs(((2,), (3,)), ((3,), (2,)), ((1,), (4,))),
+        also_right=("y[j] if k == i else 0",),
+    ),
+    "dot": Puzzle(
+        "09",
+        "z = Σⱼ x[j] · y[j], by x",
+        "x @ y",
+        lambda x, y: ag.matmul(x, y),
+        "y[i]",
+        "The slope is the other factor, at the same place.",
+        sizes=pairs(((4,), (4,)), ((1,), (1,)), ((3,), (3,))),
+    ),
+    "matvec": Puzzle(
+        "09",
+        "z[i] = Σₖ A[i, k] · x[k]",
+        "A @ x",
+        lambda A, x: ag.matmul(A, x),
+        "A[i, j]",
+        "The Jacobian of a linear function is its matrix.",
+        sizes=pairs(((2, 3), (3,)), ((3, 2), (2,)), ((3, 3), (3,)), names="Ax"),
+    ),
+    "matmul": Puzzle(
+        "09",
+        "Z[i, j] = Σₚ X[i, p] · Y[p, j]",
+        "X @ Y",
+        lambda X, Y: ag.matmul(X, Y),
+        "(i == k) * Y[l, j]",
+        "Row i of Z reads row i of X alone; X[i, l] meets Y[l, j].",
+        by="X",
+        sizes=pairs(
+            ((2, 3), (3, 2)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"
+        ),
+        also_right=("Y[l, j] if i == k else 0",),
+    ),
+    "matmul_y": Puzzle(
+        "09",
+        "Z[i, j] = Σₚ X[i, p] · Y[p, j]",
+        "X @ Y",
+        lambda X, Y: ag.matmul(X, Y),
+        "X[i, k] * (j == l)",
+        "Column j of Z reads column j of Y alone; Y[k, j] meets X[i, k].",
+        by="Y",
+        sizes=pairs(
+            ((2, 2), (2, 3)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"
+        ),
+        also_right=("X[i, k] if l == j else 0",),
+    ),
+    "convolution": Puzzle(
+        "14",
+        "z[i] = Σₖ w[k] · x[i + k], by x",
+        "np.correlate(x, w, 'valid')",
+        lambda x, w: _slid(x, w),
+        "w[j - i] if 0 <= j - i < len(w) else 0",
+        "The kernel stands in every row, one further to the right each time.",
+        sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
+        also_right=(
+            "sum(w[k] * (j == i + k) for k in range(len(w)))",
+            "0 if j < i or j >= i + len(w) else w[j - i]",
+        ),
+    ),
+    "convolution_w": Puzzle(
+        "14",
+        "z[i] = Σₖ w[k] · x[i + k], by w",
+        "np.correlate(x, w, 'valid')",
+        lambda x, w: _slid(x, w),
+        "x[i + j]",
+        "w[j] meets x[i + j]: each row is a window.",
+        by="w",
+        sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
+        also_right=("x[j + i]",),
+    ),
+    "max": Puzzle(
+        "10",
+        "z = the largest x[j]",
+        "x.max()",
+        lambda x: x.max(),
+        "x[i] == z",
+        "Only the largest is read.",
+        also_right=("x[i] == max(x)", "i == np.argmax(x)", "all(x[i] >= x[k] for k in range(n))"),
+    ),
+    "sort": Puzzle(
+        "10",
+        "z = the entries of x from small to large",
+        "np.sort(x)",
+        lambda x: x[np.argsort(x.data)],
+        "x[j] == z[i]",
+        "Row i has its 1 where the entry came from.",
+        also_right=("j == np.argsort(x)[i]", "sum(x < x[j]) == i"),
+    ),
+    "logsumexp": Puzzle(
+        "10",
+        "z = log Σⱼ exp(x[j])",
+        "np.log(np.exp(x).sum())",
+        lambda x: ag.logsumexp(x),
+        "exp(x[i] - z)",
+        "It is 1 over the sum, times what entry i adds to the sum: the softmax.",
+        also_right=("exp(x[i]) / sum(exp(x))", "softmax(x)[i]"),
+    ),
+    "softmax": Puzzle(
+        "10",
+        "z[i] = exp(x[i]) / Σₖ exp(x[k])",
+        "np.exp(x) / np.exp(x).sum()",
+        lambda x: ag.softmax(x),
+        "z[i] * ((i == j) - z[j])",
+        "Its own share grows by z(1 − z), and all others give way to it.",
+        also_right=(
+            "z[i] * (1 - z[i]) if i == j else -z[i] * z[j]",
+            "(np.diag(z) - np.outer(z, z))[i, j]",
+        ),
+    ),
+    "log_softmax": Puzzle(
+        "10",
+        "z[i] = x[i] − log Σₖ exp(x[k])",
+        "x - np.log(np.exp(x).sum())",
+        lambda x: ag.log_softmax(x),
+        "(i == j) - exp(z[j])",
+        "x[j] counts at its own place, and every row loses what the logsumexp gains.",
+        also_right=("(i == j) - exp(x[j]) / exp(x).sum()",),
+    ),
+    "unit": Puzzle(
+        "10",
+        "z[i] = x[i] / r, r = √Σₖ x[k]²",
+        "x / np.sqrt((x * x).sum())",
+        lambda x: x / ag.sqrt((x * x).sum()),
+        "((i == j) - z[i] * z[j]) / r",
+        "Along z nothing moves: that part is taken out.",
+        constants={"r": lambda x: np.sqrt(np.sum(x * x))},
+        also_right=("(i == j) / r - x[i] * x[j] / r ** 3",),
+    ),
+    "layer_norm": Puzzle(
+        "10",
+        "z[i] = (x[i] − m) / s, with the mean m and s = √mean((x − m)²)",
+        "(x - x.mean()) / x.std()",
+        lambda x: (x - x.mean()) / ag.std(x),
+        "((i == j) - 1 / n - z[i] * z[j] / n) / s",
+        "Two things are taken out: what all entries share, and what only makes s larger.",
+        sizes=grid((4,), (3,), (5,), (6,)),
+        constants={"s": lambda x: np.std(x)},
+        also_right=("((i == j) - (1 + z[i] * z[j]) / n) / s",),
+    ),
+    "hessian_squared_sum": Puzzle(
+        "16",
+        "z is the gradient of (Σₖ x[k])², so this is a Hessian",
+        "np.full(n, 2 * x.sum())",
+        lambda x: ag.grad(lambda x: x.sum() ** 2)(x),
+        "2",
+        "Every entry of the gradient is 2 · Σₖ x[k], and every x moves it alike.",
+        also_right=("2.0", "2 * x[j] ** 0"),
+    ),
+    "hessian_cubes": Puzzle(
+        "16",
+        "z is the gradient of Σₖ x[k]³, so this is a Hessian",
+        "3 * x ** 2",
+        lambda x: ag.grad(lambda x: (x**3).sum())(x),
+        "6 * x[i] * (i == j)",
+        "Entry i of the gradient reads x[i] alone: a diagonal of second derivatives.",
+        also_right=("6 * x[j] if i == j else 0",),
+    ),
+    "hessian_product": Puzzle(
+        "16",
+        "z is the gradient of x[0] · … · x[n − 1], so this is a Hessian",
+        "np.prod(x) / x",
+        lambda x: ag.grad(_product)(x),
+        "(i != j) * z[i] / x[j]",
+        "Entry i of the gradient is the product of all x but x[i], which it does not read. Its slope "
+        "by x[j] lacks x[j] too.",
+        sizes=grid((4,), (2,), (3,), (6,)),
+        also_right=("np.prod(x) / x[i] / x[j] if i != j else 0", "z[j] / x[i] * (1 - (i == j))"),
+    ),
+    "hessian_quadratic": Puzzle(
+        "16",
+        "z is the gradient of ½ · Σᵢⱼ x[i] · A[i, j] · x[j], so this is a Hessian",
+        "(A @ x + A.T @ x) / 2",
+        lambda A, x: ag.grad(lambda x: (x * ag.matmul(A, x)).sum() / 2)(x),
+        "(A[i, j] + A[j, i]) / 2",
+        "x[i] and x[j] meet twice, with A[i, j] and with A[j, i]: a Hessian is symmetric, "
+        "also where A is not.",
+        sizes=pairs(((3, 3), (3,)), ((2, 2), (2,)), ((1, 1), (1,)), names="Ax"),
+        also_right=("((A + A.T) / 2)[j, i]",),
+    ),
+    "attend": Puzzle(
+        "18",
+        "z = Σₖ p[k] · v[k], with the weights p = softmax(x), by the scores x",
+        "np.exp(x) / np.exp(x).sum() @ v",
+        lambda x, v: (ag.softmax(x) * v).sum(),
+        "p[i] * (v[i] - z)",
+        "A score pulls z towards its own value, as far as its weight goes.",
+        sizes=pairs(((4,), (4,)), ((2,), (2,)), ((3,), (3,)), ((5,), (5,)), names="xv"),
+        constants={"p": lambda x, v: np.exp(x) / np.exp(x).sum()},
+        also_right=(
+            "sum(p[i] * ((i == k) - p[k]) * v[k] for k in range(n))",
+            "p[i] * v[i] - p[i] * z",
+        ),
+    ),
 }
 
 
@@ -242,25 +466,34 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 # --- Cases: inputs, and the library's Jacobian of each ----------------------------------------------------------------
 
+
 @dataclass
 class Case:
     """What a line finds besides its indices, and the Jacobian: an array of z's shape and then x's."""
+
     names: dict
-    shape: tuple            # of z
+    shape: tuple  # of z
     right: np.ndarray
 
 
 @cache
 def cases(name):
     """One Case for every size, the first of which is drawn; a second one of the drawn size."""
-    puzzle, rng = PUZZLES[name], np.random.default_rng(34)      # with 7, entries of an A + A.T were 0 by chance
-    return [_case(puzzle, {letter: _numbers(rng, shape) for letter, shape in sizes.items()})
-            for sizes in [puzzle.sizes[0], puzzle.sizes[0], *puzzle.sizes[1:]]]
+    puzzle, rng = (
+        PUZZLES[name],
+        np.random.default_rng(34),
+    )  # with 7, entries of an A + A.T were 0 by chance
+    return [
+        _case(puzzle, {letter: _numbers(rng, shape) for letter, shape in sizes.items()})
+        for sizes in [puzzle.sizes[0], puzzle.sizes[0], *puzzle.sizes[1:]]
+    ]
 
 
 def _numbers(rng, shape):
     """Halves from −3 to 3, no two alike and none of them 0: they can be told from each other in the matrix."""
-    values = rng.choice([-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False)
+    values = rng.choice(
+        [-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False
+    )
     return values.reshape(shape)
 
 
@@ -271,8 +504,11 @@ def _case(puzzle, inputs):
     others = {letter: value for letter, value in inputs.items() if letter != puzzle.by}
     right = ag.jacobian(lambda moving: puzzle.z(**{puzzle.by: moving}, **others))(x)
     for value in inputs.values():
-        value.setflags(write=False)      # a line of the learner's might write into it
-    constants = {letter: value(**inputs) if callable(value) else value for letter, value in puzzle.constants.items()}
+        value.setflags(write=False)  # a line of the learner's might write into it
+    constants = {
+        letter: value(**inputs) if callable(value) else value
+        for letter, value in puzzle.constants.items()
+    }
     names = {**NAMES, **inputs, **constants, "z": z.data, "Z": z.data, "n": len(x)}
     if x.ndim > 1:
         names["m"] = x.shape[1]
@@ -286,7 +522,9 @@ def entries(code, case):
         indices = {letter: int(index) for letter, index in zip("ijkl", place)}
         entry = eval(code, {**case.names, **indices})
         if np.ndim(entry):
-            raise TypeError("this gives a whole array, and a single entry is asked for: x[i], not x")
+            raise TypeError(
+                "this gives a whole array, and a single entry is asked for: x[i], not x"
+            )
         got[place] = entry
     return got
 
@@ -298,18 +536,23 @@ def flat(jacobian, case):
 
 # --- Ask --------------------------------------------------------------------------------------------------------------
 
+
 def make(key, rng):
     """A Problem: of each puzzle there is one."""
     name = key.partition(".")[2]
     puzzle, drawn = PUZZLES[name], cases(name)[0]
-    letters = "ijkl"[:drawn.right.ndim]
+    letters = "ijkl"[: drawn.right.ndim]
     split = len(drawn.shape)
     z = "Z" if puzzle.by.isupper() else "z"
     asked = f"∂{z}{_index(letters[:split])} / ∂{puzzle.by}{_index(letters[split:])}"
-    reads = [letter for letter in drawn.names if letter not in NAMES and letter not in ("z", "Z", "n")]
+    reads = [
+        letter for letter in drawn.names if letter not in NAMES and letter not in ("z", "Z", "n")
+    ]
     may = ", ".join(f"`{one}`" for one in [*letters, *reads, z, "n"])
 
-    counts = f"n is the length of {puzzle.by}" + ", and m its number of columns" * ("m" in drawn.names)
+    counts = f"n is the length of {puzzle.by}" + ", and m its number of columns" * (
+        "m" in drawn.names
+    )
 
     def judge(texts):
         return judged(texts, lambda i, text: _judge(name, Line(text)))
@@ -318,9 +561,15 @@ def make(key, rng):
         return _picture(name, _drawn(texts[0], drawn) if marks and marks[0] else None)
 
     return Problem(
-        key, f"{puzzle.formula}; in NumPy `{puzzle.code}`. **What is {asked}?** One line of Python for the entry; it "
+        key,
+        f"{puzzle.formula}; in NumPy `{puzzle.code}`. **What is {asked}?** One line of Python for the entry; it "
         f"may read {may}. A comparison such as `i == j` counts as 1 or 0. {counts}.",
-        [Box(asked, "code")], judge, picture, f"`{puzzle.answer}`. {puzzle.why}", [puzzle.answer])
+        [Box(asked, "code")],
+        judge,
+        picture,
+        f"`{puzzle.answer}`. {puzzle.why}",
+        [puzzle.answer],
+    )
 
 
 def _index(letters):
@@ -346,14 +595,25 @@ def _judge(name, line):
                 got = bounded(entries, line.code, case, most=200_000)
         except (Exception, SystemExit, Endless) as error:
             if not pairs:
-                return Mark(False, isinstance(error, IndexError) and _index_hint(line, case) or trouble(error))
+                return Mark(
+                    False,
+                    isinstance(error, IndexError) and _index_hint(line, case) or trouble(error),
+                )
             if not _close(*pairs[0]):
                 return Mark(False, diagnosis(name, pairs))
-            why = "an index reaches too far. Does a size stand in your line as a number?" if isinstance(
-                error, IndexError) else trouble(error)
-            return Mark(False, f"Right for the matrix that is drawn, and not with {_inputs(name, case)}: {why}")
+            why = (
+                "an index reaches too far. Does a size stand in your line as a number?"
+                if isinstance(error, IndexError)
+                else trouble(error)
+            )
+            return Mark(
+                False,
+                f"Right for the matrix that is drawn, and not with {_inputs(name, case)}: {why}",
+            )
         pairs.append((got, case.right))
-    return Mark(True) if all(_close(*pair) for pair in pairs) else Mark(False, diagnosis(name, pairs))
+    return (
+        Mark(True) if all(_close(*pair) for pair in pairs) else Mark(False, diagnosis(name, pairs))
+    )
 
 
 def _index_hint(line, case):
@@ -390,11 +650,17 @@ def diagnosis(name, pairs):
     if _close(*both[0]):
         if _close(*both[1]):
             case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
-            return (f"Right for this size, and wrong with {_inputs(name, case)}: "
-                    "does a size stand in your line as a number?")
-        return (f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
-                "the entry must follow from the letters.")
-    if always(lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)):      # no digit that is shown differs
+            return (
+                f"Right for this size, and wrong with {_inputs(name, case)}: "
+                "does a size stand in your line as a number?"
+            )
+        return (
+            f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
+            "the entry must follow from the letters."
+        )
+    if always(
+        lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)
+    ):  # no digit that is shown differs
         return "Nearly right: was a number rounded, or a small one added?"
     if always(lambda got, right: _close(got, -right)):
         return "The right size with the wrong sign."
@@ -402,7 +668,9 @@ def diagnosis(name, pairs):
         return f"Rows and columns are exchanged: a row is an entry of z, a column is one of {PUZZLES[name].by}."
     for power, said in [(1, "too small"), (-1, "too large")]:
         if always(lambda got, right: _close(got * float(right.shape[1]) ** power, right)):
-            return f"Every entry is {said}: the factor is the number of entries of {PUZZLES[name].by}."
+            return (
+                f"Every entry is {said}: the factor is the number of entries of {PUZZLES[name].by}."
+            )
     filled = [(got, right) for got, right in both if np.any(right)]
     scale = next((got[right != 0][0] / right[right != 0][0] for got, right in filled), 0)
     if scale and always(lambda got, right: _close(got, scale * right)):
@@ -412,39 +680,61 @@ def diagnosis(name, pairs):
     if len(square) == len(both) and any(len(right) > 1 for _, right in both):
         eye = [np.eye(len(right), dtype=bool) for _, right in both]
         full = np.all(both[0][1] != 0)
-        if full and np.any(both[0][0]) and all(not np.any(got[~on]) for (got, _), on in zip(both, eye)):
+        if (
+            full
+            and np.any(both[0][0])
+            and all(not np.any(got[~on]) for (got, _), on in zip(both, eye))
+        ):
             return "Only the diagonal is filled. Every entry of z reads every entry of x: by which path?"
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
             return "The diagonal is right, and not all that stands beside it."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
             return "All is right but the diagonal."
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
-        if np.ptp(both[0][1], axis=1).any() and always(lambda got, right: _shifted(got, right, step)):
+        if np.ptp(both[0][1], axis=1).any() and always(
+            lambda got, right: _shifted(got, right, step)
+        ):
             return f"Each row stands one column {where}."
     zeros = both[0][1] == 0
     if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
         return "The zeros stand where they should. Not all of the other entries are right."
     if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
-        return ("Every place that should be filled is filled, and others are too: which entries does an entry of z "
-                "not read?")
-    place = tuple(int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0])
-    return (f"In row {place[0]}, column {place[1]}, your line gives {number(both[0][0][place])}, and "
-            f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
-            f"{PUZZLES[name].by} grows?")
+        return (
+            "Every place that should be filled is filled, and others are too: which entries does an entry of z "
+            "not read?"
+        )
+    place = tuple(
+        int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0]
+    )
+    return (
+        f"In row {place[0]}, column {place[1]}, your line gives {number(both[0][0][place])}, and "
+        f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
+        f"{PUZZLES[name].by} grows?"
+    )
 
 
 def _factor(name, pairs):
     """A hint where one letter, or an entry of it, is all that is missing or too much, p[i] of p[i] · v[i]; or ""."""
     drawn = cases(name)[0]
-    values = {letter: value for letter, value in drawn.names.items() if letter not in NAMES and letter != "Z"}
+    values = {
+        letter: value
+        for letter, value in drawn.names.items()
+        if letter not in NAMES and letter != "Z"
+    }
     texts = [letter for letter, value in values.items() if np.ndim(value) == 0]
-    texts += [f"{letter}[{index}]" for letter, value in values.items() if np.ndim(value) == 1
-              for index in "ijkl"[:drawn.right.ndim]]
+    texts += [
+        f"{letter}[{index}]"
+        for letter, value in values.items()
+        if np.ndim(value) == 1
+        for index in "ijkl"[: drawn.right.ndim]
+    ]
     for text in texts if np.any(pairs[0][0]) else ():
         try:
-            factors = [entries(compile(text, "", "eval"), case) for _, case in zip(pairs, cases(name))]
+            factors = [
+                entries(compile(text, "", "eval"), case) for _, case in zip(pairs, cases(name))
+            ]
         except IndexError:
-            continue      # this letter is not counted by this index
+            continue  # this letter is not counted by this index
         if all(_close(got * by, right) for (got, right), by in zip(pairs, factors)):
             return f"Every entry lacks the factor {text}."
         if all(_close(got, right * by) for (got, right), by in zip(pairs, factors)):
@@ -458,7 +748,11 @@ def _shifted(got, right, step):
         return True
     if not np.any(got):
         return False
-    return _close(got[:, step:], right[:, :-step]) if step > 0 else _close(got[:, :step], right[:, -step:])
+    return (
+        _close(got[:, step:], right[:, :-step])
+        if step > 0
+        else _close(got[:, :step], right[:, -step:])
+    )
 
 
 def _inputs(name, case):
@@ -480,8 +774,10 @@ def _picture(name, got):
     """The matrix as it should be, and beside it as it is."""
     case = cases(name)[0]
     right = flat(case.right, case)
-    said = [f"{_inputs(name, case)}. A row for each entry of z, a column for each of {PUZZLES[name].by}.",
-            "As it should be:"]
+    said = [
+        f"{_inputs(name, case)}. A row for each entry of z, a column for each of {PUZZLES[name].by}.",
+        "As it should be:",
+    ]
     said += [f"row {i}: {_row(row)}" for i, row in enumerate(right.round(4))]
     parts, end = _matrix(14, "as it should be", right, right)
     if got is not None:
@@ -489,10 +785,17 @@ def _picture(name, got):
         more, end = _matrix(end + 40, "as it is", mine, right)
         parts += more
         said += ["As it is, * where it differs:"]
-        said += [f"row {i}: [" + ", ".join(number(a.round(4)) + "*" * (not _close(a, b)) for a, b in zip(*both)) + "]"
-                 for i, both in enumerate(zip(mine, right))]
-    return Picture(svg(f"0 0 {end + 14:.0f} {48 + HIGH * len(right)}", "".join(parts), "\n".join(said)),
-                   "\n".join(said), says_all=True)
+        said += [
+            f"row {i}: ["
+            + ", ".join(number(a.round(4)) + "*" * (not _close(a, b)) for a, b in zip(*both))
+            + "]"
+            for i, both in enumerate(zip(mine, right))
+        ]
+    return Picture(
+        svg(f"0 0 {end + 14:.0f} {48 + HIGH * len(right)}", "".join(parts), "\n".join(said)),
+        "\n".join(said),
+        says_all=True,
+    )
 
 
 def _matrix(left, title, values, right):
@@ -501,6 +804,15 @@ def _matrix(left, title, values, right):
     for (r, c), value in np.ndenumerate(values):
         differs = not np.isclose(value, right[r, c], rtol=1e-6, atol=1e-9)
         text = number(round(float(value), 3)) if np.isfinite(value) else number(float(value))
-        parts.append(cell(left + c * WIDE, 36 + r * HIGH, WIDE, HIGH, text, "value" if value else "pale",
-                          framed=differs))
+        parts.append(
+            cell(
+                left + c * WIDE,
+                36 + r * HIGH,
+                WIDE,
+                HIGH,
+                text,
+                "value" if value else "pale",
+                framed=differs,
+            )
+        )
     return parts, left + max(WIDE * values.shape[1], 8 * len(title))

@@ -1,4 +1,5 @@
 """What a problem is, whatever it asks; and what the boxes of all of them understand."""
+
 import ast
 import operator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from ..ask.verdict import likely, said
 class Box:
     """Where one part of an answer goes. `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group`
     stand together."""
+
     label: str
     look: str = "number"
     group: str = ""
@@ -25,6 +27,7 @@ class Box:
 @dataclass
 class Mark:
     """What the judge says of one box: `good` is None where the text cannot be read, which is no mistake yet."""
+
     good: bool | None
     hint: str = ""
 
@@ -38,6 +41,7 @@ class Problem:
     given [] before anything was judged. `right` are texts that the judge calls right; `wrong` is [(number of the box,
     text, hint), …].
     """
+
     key: str
     question: str
     boxes: list
@@ -69,9 +73,15 @@ def hint_of(mistakes, explains):
 # --- Numbers, also worked out: "3 · 10 + 10" --------------------------------------------------------------------------
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "\u00a0": " "})
-STEPS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-         ast.Pow: operator.pow,
-         ast.USub: operator.neg, ast.UAdd: operator.pos}
+STEPS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
 
 
 TOO_LARGE = "is too large to be worked out."
@@ -83,11 +93,27 @@ def value_in(text):
         return number_in(text.strip())
     except ValueError:
         try:
-            return float(_worked_out(ast.parse(text.translate(SIGNS).replace("^", "**").strip(" ="), mode="eval").body))
+            return float(
+                _worked_out(
+                    ast.parse(
+                        text.translate(SIGNS).replace("^", "**").strip(" ="), mode="eval"
+                    ).body
+                )
+            )
         except OverflowError:
             raise ValueError(f"“{text.strip()}” {TOO_LARGE}") from None
-        except (SyntaxError, KeyError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError):
-            raise ValueError(f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7, or as 3·10 + 10.") from None
+        except (
+            SyntaxError,
+            KeyError,
+            ArithmeticError,
+            TypeError,
+            ValueError,
+            RecursionError,
+            MemoryError,
+        ):
+            raise ValueError(
+                f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7, or as 3·10 + 10."
+            ) from None
 
 
 def _worked_out(node):
@@ -102,7 +128,7 @@ def _worked_out(node):
 
 # --- Whole numbers without an end -------------------------------------------------------------------------------------
 
-MOST_BITS = 10_000      # 3,000 digits; of a whole number Python works out every one, and nothing stops it on the way
+MOST_BITS = 10_000  # 3,000 digits; of a whole number Python works out every one, and nothing stops it on the way
 
 
 def _bits(node):
@@ -110,7 +136,7 @@ def _bits(node):
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value.bit_length()
     if isinstance(node, ast.Name) and node.id in "ijklnm":
-        return 4                                                # indices, and the sizes of what they run over
+        return 4  # indices, and the sizes of what they run over
     if isinstance(node, ast.UnaryOp):
         return _bits(node.operand)
     if isinstance(node, ast.BinOp):
@@ -140,16 +166,38 @@ def _range(*bounds):
 # --- One line of Python -----------------------------------------------------------------------------------------------
 
 # What a line finds besides its letters: NumPy, the library, and their functions by their bare names.
-NAMES = {"np": np, "ag": ag, "inf": np.inf, "pi": np.pi, "range": _range,
-         **{name: getattr(np, name) for name in ["exp", "log", "sqrt", "sin", "cos", "tanh", "sign", "where", "maximum",
-                                                 "minimum",
-                                                 "ones_like", "zeros_like", "mean"]},
-         **{name: getattr(ag, name) for name in ["sigmoid", "relu", "softmax"]}}
+NAMES = {
+    "np": np,
+    "ag": ag,
+    "inf": np.inf,
+    "pi": np.pi,
+    "range": _range,
+    **{
+        name: getattr(np, name)
+        for name in [
+            "exp",
+            "log",
+            "sqrt",
+            "sin",
+            "cos",
+            "tanh",
+            "sign",
+            "where",
+            "maximum",
+            "minimum",
+            "ones_like",
+            "zeros_like",
+            "mean",
+        ]
+    },
+    **{name: getattr(ag, name) for name in ["sigmoid", "relu", "softmax"]},
+}
 
 
 @dataclass
 class Line:
     """One expression of Python as it was typed. Raises ValueError, which says what does not fit, where it is none."""
+
     text: str
 
     def __post_init__(self):
@@ -157,8 +205,10 @@ class Line:
         try:
             tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise ValueError(f"“{self.text}” is not one expression of Python: do the brackets match, is every * "
-                             "written, does a comparison have ==, and an if its else?") from None
+            raise ValueError(
+                f"“{self.text}” is not one expression of Python: do the brackets match, is every * "
+                "written, does a comparison have ==, and an if its else?"
+            ) from None
         for node in ast.walk(tree):
             if _bits(node) > MOST_BITS:
                 raise ValueError(f"“{ast.get_source_segment(self.text, node)}” {TOO_LARGE}")
@@ -170,7 +220,9 @@ class Line:
 
     def function(self, letters):
         """The line as a function of these letters; a lambda as it is."""
-        return eval(self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES))
+        return eval(
+            self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES)
+        )
 
 
 def trouble(error):
@@ -180,5 +232,7 @@ def trouble(error):
     if isinstance(error, NameError):
         return f"{error.name} is not known here: which letters the line may read stands in the question."
     if "numpy boolean" in said(error):
-        return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
+        return (
+            "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
+        )
     return f"{type(error).__name__}: {said(error).rstrip('.')}. {likely(error)}".strip()

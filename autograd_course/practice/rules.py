@@ -1,4 +1,5 @@
 """Write the rule of a row: what goes to one input of an op, as one line in g, z and the inputs."""
+
 import inspect
 from functools import cache
 
@@ -16,11 +17,14 @@ from .problems import Box, Line, Mark, Problem, judged, trouble
 
 # Rows that are not elementwise, with what their rules are tried on.
 ARRAYS = {
-    "reshape": ([(2, 3)], {"shape": (6,)}), "squeeze": ([(2, 1, 3)], {"axis": 1}), "expand_dims": ([(2, 3)],
-                                                                                                     {"axis": 1}),
-    "matmul": ([(2, 3), (3, 4)], {}), "softmax": ([(2, 3)], {"axis": 1}), "log_softmax": ([(2, 3)], {"axis": 1}),
+    "reshape": ([(2, 3)], {"shape": (6,)}),
+    "squeeze": ([(2, 1, 3)], {"axis": 1}),
+    "expand_dims": ([(2, 3)], {"axis": 1}),
+    "matmul": ([(2, 3), (3, 4)], {}),
+    "softmax": ([(2, 3)], {"axis": 1}),
+    "log_softmax": ([(2, 3)], {"axis": 1}),
 }
-TOO_LONG = {"gelu", "clip"}      # for one line, or as good as `where`
+TOO_LONG = {"gelu", "clip"}  # for one line, or as good as `where`
 
 
 def _keys():
@@ -30,14 +34,23 @@ def _keys():
         row = ops.ROWS[name]
         if lesson and name not in TOO_LONG and (row.kind == "elementwise" or name in ARRAYS):
             letters = letters_of(row)[0][2:]
-            found.update({f"rule.{name}.{letter}": AHEAD.get((name, letter), lesson)
-                          for letter, rule in zip(letters, row.rules) if rule})
+            found.update(
+                {
+                    f"rule.{name}.{letter}": AHEAD.get((name, letter), lesson)
+                    for letter, rule in zip(letters, row.rules)
+                    if rule
+                }
+            )
     return found
 
 
 KEYS = _keys()
-TITLES = {key: "z = {}, to {}".format(FORMULAS.get(key.split(".")[1], key.split(".")[1]), key.split(".")[2])
-          for key in KEYS}
+TITLES = {
+    key: "z = {}, to {}".format(
+        FORMULAS.get(key.split(".")[1], key.split(".")[1]), key.split(".")[2]
+    )
+    for key in KEYS
+}
 
 
 def make(key, rng):
@@ -47,7 +60,7 @@ def make(key, rng):
     letters, keywords = letters_of(row)
     argument = letters.index(letter) - 2
     formula = FORMULAS.get(name, f"{name}({', '.join(letters[2:] + keywords)})")
-    parameters = str(inspect.signature(row.rules[argument]))[1:-1]      # "g, z, x, axis=-1"
+    parameters = str(inspect.signature(row.rules[argument]))[1:-1]  # "g, z, x, axis=-1"
     may = ", ".join(f"`{one}`" for one in letters + keywords)
 
     def judge(texts):
@@ -55,12 +68,16 @@ def make(key, rng):
 
     said = f"z = {formula}\ng arrives at z. What goes to {letter}?"
     return Problem(
-        key, f"$g$ arrives at z = {formula}. **What goes to {letter}?** One line of Python; it may read {may}, and "
-             f"NumPy as `np`.",
-        [Box(f"to {letter}:", "code")], judge, lambda texts, marks: Picture("", said),
+        key,
+        f"$g$ arrives at z = {formula}. **What goes to {letter}?** One line of Python; it may read {may}, and "
+        f"NumPy as `np`.",
+        [Box(f"to {letter}:", "code")],
+        judge,
+        lambda texts, marks: Picture("", said),
         f"`{_ours(row, argument)}`.",
         [_ours(row, argument)],
-        [(0, wrong, hint) for wrong, hint in mistakes(row, argument, letters)])
+        [(0, wrong, hint) for wrong, hint in mistakes(row, argument, letters)],
+    )
 
 
 def _ours(row, argument):
@@ -69,16 +86,27 @@ def _ours(row, argument):
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 
 
-DERIVED = {("power", 0): "g * y * x ** (y - 1)", ("power", 1): "g * z * np.log(x)",
-           ("relu", 0): "np.where(x > 0, g, 0)", ("where", 1): "np.where(c, g, 0)"}
+DERIVED = {
+    ("power", 0): "g * y * x ** (y - 1)",
+    ("power", 1): "g * z * np.log(x)",
+    ("relu", 0): "np.where(x > 0, g, 0)",
+    ("where", 1): "np.where(c, g, 0)",
+}
 
 
 @cache
 def tried_on(name):
     """(inputs, keywords) that expect_rule takes for a row: its own choice where it is elementwise."""
-    if name == "where":      # c is a condition
-        return [(True, 1.65, -1.35), (False, 1.65, -1.35),
-                (np.array([True, False, True]), np.array([0.49, 0.82, -2.06]), np.array([1.25, -0.3, 0.7]))], {}
+    if name == "where":  # c is a condition
+        return [
+            (True, 1.65, -1.35),
+            (False, 1.65, -1.35),
+            (
+                np.array([True, False, True]),
+                np.array([0.49, 0.82, -2.06]),
+                np.array([1.25, -0.3, 0.7]),
+            ),
+        ], {}
     if name not in ARRAYS:
         return None, {}
     shapes, keywords = ARRAYS[name]
@@ -86,13 +114,19 @@ def tried_on(name):
     return [tuple(rng.normal(size=shape).round(2) for shape in shapes) for _ in range(2)], keywords
 
 
-AS_SENTENCE = {"tried": "with {},", "yours gives": "yours gives {},", "library gives": "and the library gives {}."}
+AS_SENTENCE = {
+    "tried": "with {},",
+    "yours gives": "yours gives {},",
+    "library gives": "and the library gives {}.",
+}
 
 
 def _judge(row, argument, rule):
     """same_line says whether it is right; what expect_rule recognises is the hint."""
     compared = same_line(rule, row, argument)
-    note = " ".join(AS_SENTENCE.get(label, "{}").format(text) for label, text in compared.lines[0].note)
+    note = " ".join(
+        AS_SENTENCE.get(label, "{}").format(text) for label, text in compared.lines[0].note
+    )
     note = note[:1].upper() + note[1:]
     if compared.status == "right":
         same = compared.lines[0].verdict.startswith("same line")
@@ -107,12 +141,16 @@ def _judge(row, argument, rule):
     except Wrong as wrong:
         tried, got, right, hint = wrong.args
         right = "0" if right == "-0" else right
-        if row.name in STATED and tried.endswith("x = 0, y = 0"):      # there the rule that is derived gives nan too
+        if row.name in STATED and tried.endswith(
+            "x = 0, y = 0"
+        ):  # there the rule that is derived gives nan too
             return Mark(False, note)
         own = _recognised(row, argument, rule)
-        if own or hint in [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]:
-            hint = ""      # what is true of this one input alone misleads
-        hint = hint.replace(tried.partition("g = ")[0], "")      # "Right for g = 2, …, and not here"
+        if own or hint in [
+            sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)
+        ]:
+            hint = ""  # what is true of this one input alone misleads
+        hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
         here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
         return Mark(False, f"{own} {here} {hint}".strip())
     except (Exception, SystemExit, Endless) as error:
@@ -125,9 +163,14 @@ def _recognised(row, argument, rule):
     """The hint of a mistake that gives what `rule` gives on all that it is tried on, or ""."""
     inputs, keywords = tried_on(row.name)
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]
-    known = [(Line(line).function(parameters), hint) for line, hint in WRONG.get((row.name, argument), ())]
-    known += [(lambda *given, wrong=wrong, **_: wrong(*given), hint)
-              for wrong, hint in of_rule(row, argument, inputs=inputs, **keywords)]
+    known = [
+        (Line(line).function(parameters), hint)
+        for line, hint in WRONG.get((row.name, argument), ())
+    ]
+    known += [
+        (lambda *given, wrong=wrong, **_: wrong(*given), hint)
+        for wrong, hint in of_rule(row, argument, inputs=inputs, **keywords)
+    ]
 
     def gives(function, given):
         with np.errstate(all="ignore"):
@@ -137,8 +180,10 @@ def _recognised(row, argument, rule):
         try:
             got, other = gives(rule, given), gives(wrong, given)
             if isinstance(got, tuple) != isinstance(other, tuple):
-                return False      # a tuple of what is right is close to it, and is another mistake
-            return same(got, other, 1e-6, 1e-9) or np.allclose(got, other, 1e-6, 1e-9)      # 1 is ones of every shape
+                return False  # a tuple of what is right is close to it, and is another mistake
+            return same(got, other, 1e-6, 1e-9) or np.allclose(
+                got, other, 1e-6, 1e-9
+            )  # 1 is ones of every shape
         except (Exception, SystemExit, Endless):
             return False
 
@@ -148,10 +193,12 @@ def _recognised(row, argument, rule):
 
 # --- Wrong rules, as learners write them ------------------------------------------------------------------------------
 
-FITS = {"matmul": "With X of shape (n, k) and Y of shape (k, m), g has the shape (n, m): which product has the shape "
-                  "that is asked for?",
-        "softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
-        "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it."}
+FITS = {
+    "matmul": "With X of shape (n, k) and Y of shape (k, m), g has the shape (n, m): which product has the shape "
+    "that is asked for?",
+    "softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
+    "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
+}
 OWN = "np.sum(g * z, axis=axis, keepdims=True)"
 TIES = "At a tie x and y share what arrives, half to each."
 BOTH = "At a tie that sends all of g to x and all to y: twice what arrived."
@@ -159,65 +206,152 @@ WHICH = "Where the other one is handed on, nothing comes here."
 OTHER = "That goes to the other one, but for ties."
 # {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
 WRONG = {
-    ("divide", 0): [(line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g", "g / z")],
-    ("divide", 1): [("-g * x / y", "1 / y has the slope −1 / y²: y comes in twice below."),
-                    ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y²."),
-                    ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y².")],
-    ("power", 0): [("g * x ** (y - 1)", "The factor y in front is missing."),
-                   ("g * y * z", "The exponent falls by one: x ** (y − 1).")],
-    ("power", 1): [("g * np.log(x)", "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself."),
-                   *((line, "log z is y · log x: its slope as y moves is log x alone.")
-                     for line in ("g * z * np.log(z)", "g * np.log(z)"))],
-    ("tanh", 0): [("g * (1 - z)", "The square is missing: 1 − z²."),
-                  ("g * z * (1 - z)", "That is the rule of the sigmoid."),
-                  ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| comes near 1, tanh is flat.")],
-    ("sigmoid", 0): [("g * (1 - z ** 2)", "That is the rule of tanh."),
-                     ("g * (1 - z)", "A factor z is missing: z · (1 − z).")],
-    ("softplus", 0): [("g * np.exp(x)", "That is the inner slope alone: log has the slope 1 / (1 + eˣ) there."),
-                      ("g / (1 + np.exp(x))", "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.")],
-    ("abs", 0): [("g", "Right where x is above 0. Below, |x| falls as x grows."),
-                 ("-g", "Right where x is below 0. Above, |x| grows with x."),
-                 ("g * x", "The slope is the sign of x, not x.")],
+    ("divide", 0): [
+        (line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g", "g / z")
+    ],
+    ("divide", 1): [
+        ("-g * x / y", "1 / y has the slope −1 / y²: y comes in twice below."),
+        ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y²."),
+        ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y²."),
+    ],
+    ("power", 0): [
+        ("g * x ** (y - 1)", "The factor y in front is missing."),
+        ("g * y * z", "The exponent falls by one: x ** (y − 1)."),
+    ],
+    ("power", 1): [
+        (
+            "g * np.log(x)",
+            "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself.",
+        ),
+        *(
+            (line, "log z is y · log x: its slope as y moves is log x alone.")
+            for line in ("g * z * np.log(z)", "g * np.log(z)")
+        ),
+    ],
+    ("tanh", 0): [
+        ("g * (1 - z)", "The square is missing: 1 − z²."),
+        ("g * z * (1 - z)", "That is the rule of the sigmoid."),
+        ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| comes near 1, tanh is flat."),
+    ],
+    ("sigmoid", 0): [
+        ("g * (1 - z ** 2)", "That is the rule of tanh."),
+        ("g * (1 - z)", "A factor z is missing: z · (1 − z)."),
+    ],
+    ("softplus", 0): [
+        ("g * np.exp(x)", "That is the inner slope alone: log has the slope 1 / (1 + eˣ) there."),
+        (
+            "g / (1 + np.exp(x))",
+            "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.",
+        ),
+    ],
+    ("abs", 0): [
+        ("g", "Right where x is above 0. Below, |x| falls as x grows."),
+        ("-g", "Right where x is below 0. Above, |x| grows with x."),
+        ("g * x", "The slope is the sign of x, not x."),
+    ],
     ("relu", 0): [("g", "Right where x is above 0. Below, z stands still.")],
-    ("maximum", 0): [("g / 2", WHICH), ("g", WHICH),
-                     ("g * (x > y)", TIES), ("g * (x >= y)", BOTH), ("g * (x < y)", OTHER)],
-    ("maximum", 1): [("g / 2", WHICH), ("g", WHICH),
-                     ("g * (y > x)", TIES), ("g * (y >= x)", BOTH), ("g * (y < x)", OTHER)],
-    ("minimum", 0): [("g / 2", WHICH), ("g", WHICH),
-                     ("g * (x < y)", TIES), ("g * (x <= y)", BOTH), ("g * (x > y)", OTHER)],
-    ("minimum", 1): [("g / 2", WHICH), ("g", WHICH),
-                     ("g * (y < x)", TIES), ("g * (y <= x)", BOTH), ("g * (y > x)", OTHER)],
+    ("maximum", 0): [
+        ("g / 2", WHICH),
+        ("g", WHICH),
+        ("g * (x > y)", TIES),
+        ("g * (x >= y)", BOTH),
+        ("g * (x < y)", OTHER),
+    ],
+    ("maximum", 1): [
+        ("g / 2", WHICH),
+        ("g", WHICH),
+        ("g * (y > x)", TIES),
+        ("g * (y >= x)", BOTH),
+        ("g * (y < x)", OTHER),
+    ],
+    ("minimum", 0): [
+        ("g / 2", WHICH),
+        ("g", WHICH),
+        ("g * (x < y)", TIES),
+        ("g * (x <= y)", BOTH),
+        ("g * (x > y)", OTHER),
+    ],
+    ("minimum", 1): [
+        ("g / 2", WHICH),
+        ("g", WHICH),
+        ("g * (y < x)", TIES),
+        ("g * (y <= x)", BOTH),
+        ("g * (y > x)", OTHER),
+    ],
     ("where", 1): [("g", "Where c does not hold, x is not read.")],
-    ("where", 2): [("g", "Where c holds, y is not read."),
-                   *((line, "Where c is Python's own True, ~c is −2. np.logical_not(c) is right for both kinds.")
-                     for line in ("np.where(~c, g, 0)", "g * ~c"))],
+    ("where", 2): [
+        ("g", "Where c holds, y is not read."),
+        *(
+            (
+                line,
+                "Where c is Python's own True, ~c is −2. np.logical_not(c) is right for both kinds.",
+            )
+            for line in ("np.where(~c, g, 0)", "g * ~c")
+        ),
+    ],
     ("softmax", 0): [
-        ("g * z * (1 - z)", "That is each x to its own z. Through the sum below it reaches the others too."),
-        ("z * (g - np.sum(g * z))", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
-        ("z * (g - np.mean(g * z, axis=axis, keepdims=True))", "What arrives at the sum below adds up: no mean."),
+        (
+            "g * z * (1 - z)",
+            "That is each x to its own z. Through the sum below it reaches the others too.",
+        ),
+        (
+            "z * (g - np.sum(g * z))",
+            "The sum goes over everything. Each row has its own: axis=axis, keepdims=True.",
+        ),
+        (
+            "z * (g - np.mean(g * z, axis=axis, keepdims=True))",
+            "What arrives at the sum below adds up: no mean.",
+        ),
         (f"z * (g + {OWN})", "A sign is wrong: what one entry gains, the others lose."),
-        (f"g - z * {OWN}", "The direct path has a factor too: z times g.")],
+        (f"g - z * {OWN}", "The direct path has a factor too: z times g."),
+    ],
     ("log_softmax", 0): [
-        (f"z * (g - {OWN})", "That is the rule of softmax. Here z is x minus the log of a sum: derive that."),
-        ("g - z * np.sum(g, axis=axis, keepdims=True)", "z is a logarithm here: the weights are exp(z)."),
-        ("g - np.exp(z) * np.sum(g)", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
-        ("g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)", "What arrives at the logarithm adds up: no mean."),
-        ("g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "A sign is wrong: the logarithm is subtracted."),
-        ("g - np.exp(z) * g", "That is each x to its own z. Through the sum it reaches the others too.")],
+        (
+            f"z * (g - {OWN})",
+            "That is the rule of softmax. Here z is x minus the log of a sum: derive that.",
+        ),
+        (
+            "g - z * np.sum(g, axis=axis, keepdims=True)",
+            "z is a logarithm here: the weights are exp(z).",
+        ),
+        (
+            "g - np.exp(z) * np.sum(g)",
+            "The sum goes over everything. Each row has its own: axis=axis, keepdims=True.",
+        ),
+        (
+            "g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)",
+            "What arrives at the logarithm adds up: no mean.",
+        ),
+        (
+            "g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
+            "A sign is wrong: the logarithm is subtracted.",
+        ),
+        (
+            "g - np.exp(z) * g",
+            "That is each x to its own z. Through the sum it reaches the others too.",
+        ),
+    ],
 }
 
 
 def mistakes(row, argument, letters):
     """[(a wrong line, a piece of the hint that it must get), …], those that are wrong for this row."""
     ours = _ours(row, argument)
-    others = [(_ours(row, i), f"goes to {letters[2 + i]}") for i in range(len(row.rules)) if i != argument
-              and row.rules[i]]
+    others = [
+        (_ours(row, i), f"goes to {letters[2 + i]}")
+        for i in range(len(row.rules))
+        if i != argument and row.rules[i]
+    ]
     made = [(f"-({ours})", "wrong sign"), *others, ("g * z", "g times the value")]
     if row.kind == "elementwise":
-        made += [(f"(lambda g: {ours})(1)", "factor g"), (f"g + (lambda g: {ours})(1)", "g is added"),
-                 (f"g * ({ours})", "g is in it twice")]
+        made += [
+            (f"(lambda g: {ours})(1)", "factor g"),
+            (f"g + (lambda g: {ours})(1)", "g is added"),
+            (f"g * ({ours})", "g is in it twice"),
+        ]
     inputs, keywords = tried_on(row.name)
     # some are right for this row
     known = [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]
-    return [(wrong, hint) for wrong, hint in made if any(hint in sentence for sentence in known)] + [
-        *WRONG.get((row.name, argument), ())]
+    return [
+        (wrong, hint) for wrong, hint in made if any(hint in sentence for sentence in known)
+    ] + [*WRONG.get((row.name, argument), ())]

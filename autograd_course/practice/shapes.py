@@ -1,4 +1,5 @@
 """Which shape goes back? And over which axes of g is it summed?"""
+
 import re
 
 import numpy as np
@@ -8,18 +9,27 @@ from ..show.picture import Picture
 from .problems import Box, Mark, Problem, hint_of, judged
 
 KEYS = {"shape.broadcast": "08", "shape.reduce": "08", "shape.move": "08", "shape.matmul": "09"}
-TITLES = {"shape.broadcast": "through a broadcast", "shape.reduce": "through a sum",
-          "shape.move": "through reshape, transpose, index",
-          "shape.matmul": "through a matrix product"}
+TITLES = {
+    "shape.broadcast": "through a broadcast",
+    "shape.reduce": "through a sum",
+    "shape.move": "through reshape, transpose, index",
+    "shape.matmul": "through a matrix product",
+}
 
 
 def make(key, rng):
     """A Problem."""
-    kinds = {"shape.broadcast": _broadcast, "shape.reduce": _reduce, "shape.move": _move, "shape.matmul": _matmul}
+    kinds = {
+        "shape.broadcast": _broadcast,
+        "shape.reduce": _reduce,
+        "shape.move": _move,
+        "shape.matmul": _matmul,
+    }
     return kinds[key](key, rng)
 
 
 # --- The four kinds ---------------------------------------------------------------------------------------------------
+
 
 def _broadcast(key, rng):
     """z = x + y, in which x is copied along at least one axis."""
@@ -32,16 +42,29 @@ def _broadcast(key, rng):
     sign = "+−·/"[rng.integers(4)]
     new = len(z) - len(x)
     summed = tuple(k for k in range(len(z)) if k < new or x[k - new] == 1 and z[k] > 1)
-    wrong = [(tuple(k - new for k in summed if k >= new),
-              "Those are counted in x. Count the axes of g, which has more."),
-             (tuple(k for k in range(len(z)) if k >= len(x) or x[k] == 1 < z[k]),
-              "Shapes are compared from the right: what x lacks, it lacks at the left."),
-             (tuple(k for k in range(len(z)) if k not in summed),
-              "Those are the axes that x has itself. Sum over those along which x was copied."),
-             (tuple(k for k in summed if k >= new), "The axes that x lacks are copied too: they are summed as well."),
-             (tuple(k for k in summed if k < new),
-              "An axis of length 1 in x that is longer in z was copied too: it is summed as well."),
-             (tuple(range(len(z))), "A sum over all of them would leave a single number.")]
+    wrong = [
+        (
+            tuple(k - new for k in summed if k >= new),
+            "Those are counted in x. Count the axes of g, which has more.",
+        ),
+        (
+            tuple(k for k in range(len(z)) if k >= len(x) or x[k] == 1 < z[k]),
+            "Shapes are compared from the right: what x lacks, it lacks at the left.",
+        ),
+        (
+            tuple(k for k in range(len(z)) if k not in summed),
+            "Those are the axes that x has itself. Sum over those along which x was copied.",
+        ),
+        (
+            tuple(k for k in summed if k >= new),
+            "The axes that x lacks are copied too: they are summed as well.",
+        ),
+        (
+            tuple(k for k in summed if k < new),
+            "An axis of length 1 in x that is longer in z was copied too: it is summed as well.",
+        ),
+        (tuple(range(len(z))), "A sum over all of them would leave a single number."),
+    ]
     wrong = [(axes, hint) for axes, hint in wrong if axes]
     wrong.append(((), "x was copied: what comes back from its copies adds up."))
     return _asked(key, f"x {sign} y", {"x": x, "y": y}, z, "x", summed, wrong)
@@ -49,7 +72,7 @@ def _broadcast(key, rng):
 
 def _shrunk(shape, rng):
     """A shape that broadcasts to this one: axes left out at the left, others of length 1."""
-    kept = shape[rng.integers(len(shape) + 1) if rng.random() < 0.6 else 0:]
+    kept = shape[rng.integers(len(shape) + 1) if rng.random() < 0.6 else 0 :]
     return tuple(1 if rng.random() < 0.35 else n for n in kept)
 
 
@@ -59,10 +82,17 @@ def _reduce(key, rng):
     axis, keepdims = int(rng.integers(len(x))), bool(rng.integers(2))
     negative = axis - len(x) if rng.random() < 0.4 else axis
     op = ("sum", "mean")[rng.integers(2)]
-    z = x[:axis] + (1,) * keepdims + x[axis + 1:]
-    wrong = [((axis,), "The way forward added up along that axis. On the way back g is copied along it: nothing is "
-                       "summed.")]
-    return _asked(key, f"x.{op}(axis={negative}{', keepdims=True' * keepdims})", {"x": x}, z, "x", (), wrong)
+    z = x[:axis] + (1,) * keepdims + x[axis + 1 :]
+    wrong = [
+        (
+            (axis,),
+            "The way forward added up along that axis. On the way back g is copied along it: nothing is "
+            "summed.",
+        )
+    ]
+    return _asked(
+        key, f"x.{op}(axis={negative}{', keepdims=True' * keepdims})", {"x": x}, z, "x", (), wrong
+    )
 
 
 def _move(key, rng):
@@ -70,58 +100,114 @@ def _move(key, rng):
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axes = tuple(int(k) for k in rng.permutation(len(x)))
     row, cut = int(rng.integers(x[0])), int(rng.integers(1, x[0]))
-    call, z = [(f"x.transpose{axes}", tuple(x[k] for k in axes)), ("x.reshape(-1)", (int(np.prod(x)),)),
-               (f"x.reshape({x[0]}, -1)", (x[0], int(np.prod(x[1:])))), (f"x[{row}]", x[1:]),
-               (f"x[:{cut}]", (cut, *x[1:])),
-               (f"x[..., {row % x[-1]}]", x[:-1])][rng.integers(6)]
-    wrong = [((0,), "Every entry of z came from one entry of x: each g goes back to its place, and none are added.")]
+    call, z = [
+        (f"x.transpose{axes}", tuple(x[k] for k in axes)),
+        ("x.reshape(-1)", (int(np.prod(x)),)),
+        (f"x.reshape({x[0]}, -1)", (x[0], int(np.prod(x[1:])))),
+        (f"x[{row}]", x[1:]),
+        (f"x[:{cut}]", (cut, *x[1:])),
+        (f"x[..., {row % x[-1]}]", x[:-1]),
+    ][rng.integers(6)]
+    wrong = [
+        (
+            (0,),
+            "Every entry of z came from one entry of x: each g goes back to its place, and none are added.",
+        )
+    ]
     return _asked(key, call, {"x": x}, z, "x", (), wrong)
 
 
 def _matmul(key, rng):
     """Z = X @ Y, one of the two perhaps a stack that the other is shared by."""
     n, k, m, stack = (int(size) for size in rng.permutation([2, 3, 4, 5]))
-    shapes = [{"X": (n, k), "Y": (k, m)}, {"X": (stack, n, k), "Y": (k, m)}, {"X": (n, k), "Y": (stack, k, m)},
-              {"X": (stack, n, k), "Y": (stack, k, m)}, {"X": (stack, 1, n, k), "Y": (m, k, m)}][rng.integers(5)]
+    shapes = [
+        {"X": (n, k), "Y": (k, m)},
+        {"X": (stack, n, k), "Y": (k, m)},
+        {"X": (n, k), "Y": (stack, k, m)},
+        {"X": (stack, n, k), "Y": (stack, k, m)},
+        {"X": (stack, 1, n, k), "Y": (m, k, m)},
+    ][rng.integers(5)]
     asked = "XY"[rng.integers(2)]
     stacked = np.broadcast_shapes(shapes["X"][:-2], shapes["Y"][:-2])
     z = (*stacked, shapes["X"][-2], shapes["Y"][-1])
     own = shapes[asked][:-2]
     new = len(stacked) - len(own)
-    summed = tuple(axis for axis in range(len(stacked)) if axis < new or own[axis - new] == 1 < stacked[axis])
-    inside, kept = (len(z) - 1, len(z) - 2) if asked == "X" else (len(z) - 2, len(z) - 1)      # of g·Yᵀ, and of Xᵀ·g
-    wrong = [((inside,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
-                         "added up after it."),
-             ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
-             *(((axis,), f"{asked} has that axis itself: {asked} is not shared along it.")
-               for axis in (*range(len(stacked)), kept) if axis not in summed),
-             *[(tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that."
-                )] * (len(stacked) > 1)]
-    return _asked(key, "X @ Y", shapes, z, asked, summed, wrong,
-                  what="Of the stack of products that goes to {}, summed over", of="the stack, if there is one,")
+    summed = tuple(
+        axis for axis in range(len(stacked)) if axis < new or own[axis - new] == 1 < stacked[axis]
+    )
+    inside, kept = (
+        (len(z) - 1, len(z) - 2) if asked == "X" else (len(z) - 2, len(z) - 1)
+    )  # of g·Yᵀ, and of Xᵀ·g
+    wrong = [
+        (
+            (inside,),
+            "That sum is inside the matrix product. What is asked is which axes of the stack are "
+            "added up after it.",
+        ),
+        ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
+        *(
+            ((axis,), f"{asked} has that axis itself: {asked} is not shared along it.")
+            for axis in (*range(len(stacked)), kept)
+            if axis not in summed
+        ),
+        *[
+            (
+                tuple(range(len(stacked))),
+                f"That is all of the stack. {asked} has an axis of it, too, and keeps that.",
+            )
+        ]
+        * (len(stacked) > 1),
+    ]
+    return _asked(
+        key,
+        "X @ Y",
+        shapes,
+        z,
+        asked,
+        summed,
+        wrong,
+        what="Of the stack of products that goes to {}, summed over",
+        of="the stack, if there is one,",
+    )
 
 
 # --- Ask --------------------------------------------------------------------------------------------------------------
 
+
 def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} summed over", of="g"):
     back, others = shapes[asked], [shape for name, shape in shapes.items() if name != asked]
     stated = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
-    wrong_g = [*((shape, f"That is the shape of {name}. g has the shape of z, what comes out.")
-                 for name, shape in shapes.items()),
-               (z[::-1], "Those are the axes of z, turned round: g has them in the order of z."),
-               ((), "A single number arrives only where z is one."),
-               (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too.")]
-    wrong_back = [(z, f"That is the shape of what arrives. What goes to {asked} has the shape of {asked}."),
-                  *((shape, f"That is the shape of the other one. What goes to {asked} has the shape of {asked}.")
-                    for shape in others),
-                  (back[::-1], f"Those are the axes of {asked}, turned round: they keep their order."),
-                  (tuple(n for n in back if n > 1), "An axis of length 1 is an axis too: it stays.")]
+    wrong_g = [
+        *(
+            (shape, f"That is the shape of {name}. g has the shape of z, what comes out.")
+            for name, shape in shapes.items()
+        ),
+        (z[::-1], "Those are the axes of z, turned round: g has them in the order of z."),
+        ((), "A single number arrives only where z is one."),
+        (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too."),
+    ]
+    wrong_back = [
+        (z, f"That is the shape of what arrives. What goes to {asked} has the shape of {asked}."),
+        *(
+            (
+                shape,
+                f"That is the shape of the other one. What goes to {asked} has the shape of {asked}.",
+            )
+            for shape in others
+        ),
+        (back[::-1], f"Those are the axes of {asked}, turned round: they keep their order."),
+        (tuple(n for n in back if n > 1), "An axis of length 1 is an axis too: it stays."),
+    ]
     right = [z, back, summed]
-    mistakes = [[(shape, hint) for shape, hint in ones if shape != right[i]]
-                for i, ones in enumerate([wrong_g, wrong_back, wrong])]
-    nudges = ["g has the shape of z: work that out first.",
-              f"The gradient has the shape of its value, here {asked}.",
-              f"Sum over those axes of g along which {asked} was copied on the way forward."]
+    mistakes = [
+        [(shape, hint) for shape, hint in ones if shape != right[i]]
+        for i, ones in enumerate([wrong_g, wrong_back, wrong])
+    ]
+    nudges = [
+        "g has the shape of z: work that out first.",
+        f"The gradient has the shape of its value, here {asked}.",
+        f"Sum over those axes of g along which {asked} was copied on the way forward.",
+    ]
 
     def judge(texts):
         def judge_one(i, text):
@@ -129,29 +215,48 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
             if got == right[i]:
                 return Mark(True)
             return Mark(False, hint_of(mistakes[i], lambda wrong: wrong == got) or nudges[i])
+
         return judged(texts, judge_one)
 
     none = "none" if not summed else ", ".join(map(str, summed))
     reveal = f"g has the shape **{z}**, and to {asked} goes **{back}**, the shape of {asked}; it is summed over **{none}**."
     said = f"z = {call}, with {stated}"
     return Problem(
-        key, f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
+        key,
+        f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
         f"Over which axes of {of} is it summed on the way?",
-        [Box("g has the shape", "shape"), Box(f"to {asked} goes the shape", "shape"), Box(what.format(asked), "axes")],
-        judge, lambda texts, marks: Picture("", said), reveal, [str(z), str(back), none],
-        [(i, str(wrong) if i < 2 else ", ".join(map(str, wrong)) or "none", hint) for i, ones in enumerate(mistakes)
-         for wrong, hint in ones])
+        [
+            Box("g has the shape", "shape"),
+            Box(f"to {asked} goes the shape", "shape"),
+            Box(what.format(asked), "axes"),
+        ],
+        judge,
+        lambda texts, marks: Picture("", said),
+        reveal,
+        [str(z), str(back), none],
+        [
+            (i, str(wrong) if i < 2 else ", ".join(map(str, wrong)) or "none", hint)
+            for i, ones in enumerate(mistakes)
+            for wrong, hint in ones
+        ],
+    )
 
 
 def axes_in(text, ndim):
     """The axes in "0, 2", "none" or "-1", counted from the front; ValueError where they are none of `ndim` axes."""
     if text.strip().lower() in ("none", "no", "()", "-", "–", "no axis", "nothing"):
         return ()
-    if re.search(r"\d[−-]", text) or not re.fullmatch(r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()):
+    if re.search(r"\d[−-]", text) or not re.fullmatch(
+        r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()
+    ):
         raise ValueError(f"“{text}” are no axes to me. Write them like 0, 2; or none.")
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
     if outside or not axes:
-        raise ValueError(f"g has {ndim} {'axis' if ndim == 1 else 'axes'}, counted from 0: there is no axis "
-                         f"{outside[0]}." if outside else "Write them like 0, 2; or none.")
+        raise ValueError(
+            f"g has {ndim} {'axis' if ndim == 1 else 'axes'}, counted from 0: there is no axis "
+            f"{outside[0]}."
+            if outside
+            else "Write them like 0, 2; or none."
+        )
     return tuple(sorted({axis % ndim for axis in axes}))

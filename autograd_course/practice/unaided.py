@@ -1,4 +1,5 @@
 """unaided: a rule to derive without a hint, and a gradient check of the learner's own, which is checked too."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..source import is_stub
 @dataclass
 class Task:
     """`f` of one array, its rule, and wrong rules: {text: why it may pass}. `sizes` are lengths of x to try."""
+
     lesson: str
     f: object
     rule: object
@@ -26,38 +28,73 @@ def unit(x):
 
 ENTRIES = "Compare entry by entry, signs too."
 TASKS = {
-    "softsign": Task("05", lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)) ** 2, {
-        "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a g of its own for every entry.",
-        "g / (1 + x) ** 2": "It is right wherever x is above 0. Let your check look below 0, too.",
-        "g / (1 + np.abs(x))": "It is right at x = 0 alone. Compare with a difference, entry by entry."}),
-    "x_tanh": Task("07", lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)), {
-        "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw a g of its own.",
-        "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
-        "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))":
-            "It is right wherever x is above 0. Let your check look at the entries below, and at the sign."}),
-    "cumsum": Task("08", np.cumsum, lambda g, z, x: np.cumsum(g[::-1])[::-1], {
-        "g * np.arange(len(x), 0, -1)": "It is right where all of g is the same. Draw each entry of g by itself.",
-        "np.cumsum(g)": "Where all of g is the same it has the right entries in reverse. Compare entry by entry.",
-        "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not one."}),
-    "centre": Task("10", lambda x: x - np.mean(x), lambda g, z, x: g - np.mean(g), {
-        "g": "It is right where g sums to 0. Draw g at random.",
-        "g * (1 - 1 / len(x))": "It is right where one entry of x moves and that entry of z alone is looked at. "
-                                "Nudge one entry of x, and sum g times what becomes of all of z.",
-        "g - np.sum(g)": "It is right for one entry. Let your check compare the numbers, not the shapes."}),
-    "differences": Task("14", np.diff, lambda g, z, x: np.concatenate([-g[:1], g[:-1] - g[1:], g[-1:]]), {
-        "np.concatenate([[0], g[:-1] - g[1:], [0]])": "It is right in the middle. Compare the first and the last "
-                                                      "entry too.",
-        "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their "
-                                                            "sizes.",
-        "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them where g does not "
-                                                           "change. Draw each entry of g, and compare every entry."},
-                        (2, 4, 7)),
-    "unit": Task("14", unit, lambda g, z, x: (g - z * np.sum(g * z)) / np.sqrt(np.sum(x * x)), {
-        "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random, and "
-                                        "compare closely.",
-        "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g, where it should sum g · z. Compare every entry.",
-        "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random."},
-                 (2, 4, 7)),
+    "softsign": Task(
+        "05",
+        lambda x: x / (1 + np.abs(x)),
+        lambda g, z, x: g / (1 + np.abs(x)) ** 2,
+        {
+            "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a g of its own for every entry.",
+            "g / (1 + x) ** 2": "It is right wherever x is above 0. Let your check look below 0, too.",
+            "g / (1 + np.abs(x))": "It is right at x = 0 alone. Compare with a difference, entry by entry.",
+        },
+    ),
+    "x_tanh": Task(
+        "07",
+        lambda x: x * np.tanh(x),
+        lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)),
+        {
+            "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw a g of its own.",
+            "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
+            "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))": "It is right wherever x is above 0. Let your check look at the entries below, and at the sign.",
+        },
+    ),
+    "cumsum": Task(
+        "08",
+        np.cumsum,
+        lambda g, z, x: np.cumsum(g[::-1])[::-1],
+        {
+            "g * np.arange(len(x), 0, -1)": "It is right where all of g is the same. Draw each entry of g by itself.",
+            "np.cumsum(g)": "Where all of g is the same it has the right entries in reverse. Compare entry by entry.",
+            "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not one.",
+        },
+    ),
+    "centre": Task(
+        "10",
+        lambda x: x - np.mean(x),
+        lambda g, z, x: g - np.mean(g),
+        {
+            "g": "It is right where g sums to 0. Draw g at random.",
+            "g * (1 - 1 / len(x))": "It is right where one entry of x moves and that entry of z alone is looked at. "
+            "Nudge one entry of x, and sum g times what becomes of all of z.",
+            "g - np.sum(g)": "It is right for one entry. Let your check compare the numbers, not the shapes.",
+        },
+    ),
+    "differences": Task(
+        "14",
+        np.diff,
+        lambda g, z, x: np.concatenate([-g[:1], g[:-1] - g[1:], g[-1:]]),
+        {
+            "np.concatenate([[0], g[:-1] - g[1:], [0]])": "It is right in the middle. Compare the first and the last "
+            "entry too.",
+            "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their "
+            "sizes.",
+            "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them where g does not "
+            "change. Draw each entry of g, and compare every entry.",
+        },
+        (2, 4, 7),
+    ),
+    "unit": Task(
+        "14",
+        unit,
+        lambda g, z, x: (g - z * np.sum(g * z)) / np.sqrt(np.sum(x * x)),
+        {
+            "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random, and "
+            "compare closely.",
+            "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g, where it should sum g · z. Compare every entry.",
+            "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random.",
+        },
+        (2, 4, 7),
+    ),
 }
 
 
@@ -73,26 +110,40 @@ def unaided(name, rule, my_check):
     """
     task = TASKS.get(str(name))
     if task is None:
-        return Verdict("wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}."))
-    if any(one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)):
-        return Verdict("not yet", ("", "A ... (or pass) is still there, in the rule or in your check: replace it."))
+        return Verdict(
+            "wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}.")
+        )
+    if any(
+        one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)
+    ):
+        return Verdict(
+            "not yet",
+            ("", "A ... (or pass) is still there, in the rule or in your check: replace it."),
+        )
     try:
         _rule_is_right(task, rule)
         _check_tells(task, my_check)
     except NotYet:
-        return Verdict("not yet", ("", "A ... (or pass) is still there, in the rule or in your check."))
+        return Verdict(
+            "not yet", ("", "A ... (or pass) is still there, in the rule or in your check.")
+        )
     except Wrong as wrong:
         return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), wrong.args))
     except (Exception, SystemExit) as error:
         return Verdict("wrong", ("raised", shortened(error)))
     record.solved(f"{task.lesson}.unaided_{name}")
-    return Verdict("right", ("", "Your rule is right. Your check took right rules, and refused wrong ones."))
+    return Verdict(
+        "right", ("", "Your rule is right. Your check took right rules, and refused wrong ones.")
+    )
 
 
 def _inputs(task):
     """Arrays of both signs, not near 0, each of another length."""
     rng = np.random.default_rng(11)
-    return [rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n)) for n in task.sizes]
+    return [
+        rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n))
+        for n in task.sizes
+    ]
 
 
 def _rule_is_right(task, rule):
@@ -102,13 +153,20 @@ def _rule_is_right(task, rule):
 
     def build(d):
         x = d(d.size(task.sizes[0]))
-        x[0] += 0.31      # where all of x is 0, it has no direction
+        x[0] += 0.31  # where all of x is 0, it has no direction
         return arrives(x, d.g)
+
     rng, inputs = np.random.default_rng(12), _inputs(task)
-    expect_over(rule, task.rule, build, first=[
-        arrives(x, lambda *shape: rng.normal(size=shape).round(2))
-        for x in [*inputs, inputs[-1] * (np.arange(task.sizes[-1]) > 0)]],      # at 0 as well
-                tried=lambda g, z, x: f"g = {brief(g)}, x = {brief(x)} in your rule")
+    expect_over(
+        rule,
+        task.rule,
+        build,
+        first=[
+            arrives(x, lambda *shape: rng.normal(size=shape).round(2))
+            for x in [*inputs, inputs[-1] * (np.arange(task.sizes[-1]) > 0)]
+        ],  # at 0 as well
+        tried=lambda g, z, x: f"g = {brief(g)}, x = {brief(x)} in your rule",
+    )
 
 
 def _check_tells(task, my_check):
@@ -116,23 +174,46 @@ def _check_tells(task, my_check):
     largest = _inputs(task)[-1]
     for x in _inputs(task):
         if _said(my_check, task, task.rule, x) is not True:
-            raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
-                        "A right rule is refused: does your check nudge each entry of x by itself, by about 1e−6, "
-                        "sum g times what becomes of all of z, and compare not too strictly?")
+            raise Wrong(
+                f"your check of a right rule, at x = {brief(x)}",
+                "False",
+                "True",
+                "A right rule is refused: does your check nudge each entry of x by itself, by about 1e−6, "
+                "sum g times what becomes of all of z, and compare not too strictly?",
+            )
     if _said(my_check, sine, sine.rule, largest) is not True:
-        raise Wrong("your check of another f, sin, and its right rule", "False", "True",
-                        "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
-                        "compare with one rule?")
+        raise Wrong(
+            "your check of another f, sin, and its right rule",
+            "False",
+            "True",
+            "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
+            "compare with one rule?",
+        )
+
     def slip(made):
         return lambda g, z, x: made(task.rule(g, z, x))
+
     for what, wrong, why in [
-            ("a rule that gives 2 % more than the right one", slip(lambda gx: 1.02 * gx),
-             "Does it draw each entry of g at random, and compare every entry with what it measures, closely enough?"),
-            *((f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)
-              for text, why in task.wrong.items()),
-            ("a rule whose last entry has the wrong sign", slip(lambda gx: np.append(gx[:-1], -gx[-1])), ENTRIES),
-            ("a rule that has the first entry right, and the others reversed",
-             slip(lambda gx: np.append(gx[0], gx[:0:-1])), ENTRIES)]:
+        (
+            "a rule that gives 2 % more than the right one",
+            slip(lambda gx: 1.02 * gx),
+            "Does it draw each entry of g at random, and compare every entry with what it measures, closely enough?",
+        ),
+        *(
+            (f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)
+            for text, why in task.wrong.items()
+        ),
+        (
+            "a rule whose last entry has the wrong sign",
+            slip(lambda gx: np.append(gx[:-1], -gx[-1])),
+            ENTRIES,
+        ),
+        (
+            "a rule that has the first entry right, and the others reversed",
+            slip(lambda gx: np.append(gx[0], gx[:0:-1])),
+            ENTRIES,
+        ),
+    ]:
         if _said(my_check, task, wrong, largest) is not False:
             raise Wrong(f"your check of {what}", "True", "False", why)
 
@@ -144,18 +225,35 @@ def _said(my_check, task, rule, x):
         try:
             answer = bounded(my_check, task.f, rule, *copies([x]))
         except Endless as endless:
-            raise Wrong("your check", str(endless), "True or False", "Does it come to an end?") from None
-        except AssertionError:      # it may be of a wrong rule, and would be read as of one's own
-            raise Wrong("your check", "AssertionError", "True or False",
-                        "It is handed wrong rules too. Let it return what it asserts: True or False.") from None
+            raise Wrong(
+                "your check", str(endless), "True or False", "Does it come to an end?"
+            ) from None
+        except AssertionError:  # it may be of a wrong rule, and would be read as of one's own
+            raise Wrong(
+                "your check",
+                "AssertionError",
+                "True or False",
+                "It is handed wrong rules too. Let it return what it asserts: True or False.",
+            ) from None
         if not isinstance(answer, (bool, np.bool_)):
-            raise Wrong("your check", brief(answer), "True or False",
-                        "Let it return one bool, np.allclose(…) for example.")
+            raise Wrong(
+                "your check",
+                brief(answer),
+                "True or False",
+                "Let it return one bool, np.allclose(…) for example.",
+            )
         answers.add(bool(answer))
     if len(answers) > 1:
         right = rule is task.rule
-        raise Wrong(f"your check, asked twice about one {'right' if right else 'wrong'} rule", "True and False",
-                    "the same both times", "Its answer changes. If it draws at random: " + (
-                        "make the difference more exact, or the comparison less strict." if right else
-                        "draw every entry of g, and compare every entry closely."))
+        raise Wrong(
+            f"your check, asked twice about one {'right' if right else 'wrong'} rule",
+            "True and False",
+            "the same both times",
+            "Its answer changes. If it draws at random: "
+            + (
+                "make the difference more exact, or the comparison less strict."
+                if right
+                else "draw every entry of g, and compare every entry closely."
+            ),
+        )
     return answers.pop()

@@ -1,4 +1,5 @@
 """Walk a graph: the local gradient on every arrow, then the gradient on every card."""
+
 from collections import namedtuple
 from itertools import combinations
 from math import nan, prod
@@ -14,13 +15,17 @@ from ..show.picture import Picture
 from .problems import Box, Mark, Problem, hint_of, judged, value_in
 
 KEYS = {"walk.chain": "02", "walk.paths": "02", "walk.arithmetic": "03", "walk.functions": "04"}
-TITLES = {"walk.chain": "one path at a time", "walk.paths": "several paths", "walk.arithmetic": "with − ÷ and squares",
-          "walk.functions": "with relu, abs and the larger of two"}
+TITLES = {
+    "walk.chain": "one path at a time",
+    "walk.paths": "several paths",
+    "walk.arithmetic": "with − ÷ and squares",
+    "walk.functions": "with relu, abs and the larger of two",
+}
 
 PLAIN = ["add", "multiply", "multiply"]
 ARITHMETIC = ["subtract", "divide", "square", "add", "multiply"]
 FUNCTIONS = ["relu", "abs", "maximum", "multiply", "add", "subtract"]
-NAMES = ["p", "q", "r", "s"]      # of results on the way
+NAMES = ["p", "q", "r", "s"]  # of results on the way
 ON_ARROWS, ON_CARDS = "Local gradients, on the arrows", "Gradients, on the cards"
 
 # An arrow from the node `source` into slot `slot` of the node `user`: its number in the drawing, its local gradient,
@@ -36,16 +41,25 @@ class Walk:
         self.nodes = graph.read(output, called={})
         self.of = {node.key: node for node in self.nodes}
         self.called = graph.names(self.nodes)
-        self.g = {node.key: float(node.gradient) for node in self.nodes if node.gradient is not None}
+        self.g = {
+            node.key: float(node.gradient) for node in self.nodes if node.gradient is not None
+        }
         self.arrows = []
         for node in self.nodes:
             for slot, gx in enumerate(node.passed):
                 if gx is not None:
                     # where it is 0 the local gradient cannot be read from what passes: no fair problem
                     g = self.g[node.key]
-                    self.arrows.append(Arrow(len(self.arrows) + 1, node.inputs[slot][0], node.key, slot, float(gx) / g
-                                             if g else nan,
-                                             float(gx)))
+                    self.arrows.append(
+                        Arrow(
+                            len(self.arrows) + 1,
+                            node.inputs[slot][0],
+                            node.key,
+                            slot,
+                            float(gx) / g if g else nan,
+                            float(gx),
+                        )
+                    )
         self.cards = [node.key for node in reversed(self.nodes[:-1]) if node.key in self.g]
 
     def leaving(self, key):
@@ -60,6 +74,7 @@ class Walk:
 
 # --- Draw a graph by lot ----------------------------------------------------------------------------------------------
 
+
 def make(key, rng):
     """A Problem. Graphs are drawn until one has whole, small, telling numbers."""
     with np.errstate(all="ignore"):
@@ -71,9 +86,11 @@ def make(key, rng):
 
 def _calculation(key, rng):
     """A Tensor made of two or three inputs by two to four ops, of which none is left over; or None."""
-    choices, new = {"walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
-                    "walk.functions": (FUNCTIONS, {"relu", "abs", "maximum"})}.get(key, (PLAIN, set(PLAIN)))
-    names = ["x", "y", "w"][:rng.integers(2, 4)]
+    choices, new = {
+        "walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
+        "walk.functions": (FUNCTIONS, {"relu", "abs", "maximum"}),
+    }.get(key, (PLAIN, set(PLAIN)))
+    names = ["x", "y", "w"][: rng.integers(2, 4)]
     values = rng.choice([-5, -4, -3, -2, 2, 3, 4, 5, 6, 10], len(names), replace=False)
     pool = [Tensor(float(value), True, name) for name, value in zip(names, values)]
     unused, made, used = list(pool), 0, set()
@@ -85,9 +102,13 @@ def _calculation(key, rng):
         first = unused.pop(rng.integers(len(unused)))
         again = key != "walk.chain" and rng.random() < 0.5
         if op in ("square", "relu", "abs"):
-            z = first ** 2 if op == "square" else getattr(ops, op)(first)
+            z = first**2 if op == "square" else getattr(ops, op)(first)
         else:
-            second = pool[rng.integers(len(pool))] if again or not unused else unused.pop(rng.integers(len(unused)))
+            second = (
+                pool[rng.integers(len(pool))]
+                if again or not unused
+                else unused.pop(rng.integers(len(unused)))
+            )
             if second in unused:
                 unused.remove(second)
             z = getattr(ops, op)(*((first, second) if rng.random() < 0.7 else (second, first)))
@@ -105,54 +126,95 @@ def _fair(walk, key):
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
     whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
     moving = sum(x == 0 for x in walk.right) <= (3 if key == "walk.functions" else 0)
-    inputs = [(node.op, [float(walk.of[key].value) for key, _ in node.inputs]) for node in walk.nodes]
-    kinks = any(op in ("relu", "abs") and 0 in xs or op in ("maximum", "subtract", "divide") and xs[0] == xs[1]
-                for op, xs in inputs)
+    inputs = [
+        (node.op, [float(walk.of[key].value) for key, _ in node.inputs]) for node in walk.nodes
+    ]
+    kinks = any(
+        op in ("relu", "abs")
+        and 0 in xs
+        or op in ("maximum", "subtract", "divide")
+        and xs[0] == xs[1]
+        for op, xs in inputs
+    )
     paths = bool(several) == (key != "walk.chain") or key in ("walk.arithmetic", "walk.functions")
-    told = all(prod(arrow.passes for arrow in walk.leaving(node)) != walk.g[node] for node in several)
+    told = all(
+        prod(arrow.passes for arrow in walk.leaving(node)) != walk.g[node] for node in several
+    )
     telling = any(abs(arrow.local) != 1 != abs(walk.g[arrow.user]) for arrow in walk.arrows)
     return whole and moving and not kinks and paths and told and telling and len(walk.arrows) <= 8
 
 
 # --- What goes wrong --------------------------------------------------------------------------------------------------
 
+
 def wrong_locals(walk, arrow):
     """[(wrong local gradient of an arrow, hint), …]: none of them is the right one."""
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
     when = _when(walk, arrow)
-    made = [(arrow.passes, f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
-                           f"local gradient asks only how fast {z} grows {when}."),
-            (-arrow.local, f"The right size with the wrong sign: {when}, does {z} grow or fall?")]
+    made = [
+        (
+            arrow.passes,
+            f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
+            f"local gradient asks only how fast {z} grows {when}.",
+        ),
+        (-arrow.local, f"The right size with the wrong sign: {when}, does {z} grow or fall?"),
+    ]
     for other in walk.arrows:
         if other.user == arrow.user and other.slot != arrow.slot:
-            made.append((other.local, f"That is the local gradient of arrow {other.number}, the other one into {z}."))
+            made.append(
+                (
+                    other.local,
+                    f"That is the local gradient of arrow {other.number}, the other one into {z}.",
+                )
+            )
             if other.source == arrow.source:
-                made.append((arrow.local + other.local, f"Those are arrows {arrow.number} and {other.number} together: "
-                                                        f"each stands for one place of {name} alone."))
+                made.append(
+                    (
+                        arrow.local + other.local,
+                        f"Those are arrows {arrow.number} and {other.number} together: "
+                        f"each stands for one place of {name} alone.",
+                    )
+                )
     if user.op == "power":
-        made += [(value, f"The exponent is lost: the slope of a square is 2 · {name}."),
-                 (2.0, f"That is the exponent alone: the slope of a square is 2 · {name}.")]
+        made += [
+            (value, f"The exponent is lost: the slope of a square is 2 · {name}."),
+            (2.0, f"That is the exponent alone: the slope of a square is 2 · {name}."),
+        ]
     if user.op == "divide":
         bottom = float(walk.of[user.inputs[1][0]].value)
         top = float(walk.of[user.inputs[0][0]].value)
-        made.append((-top / bottom, "The bottom comes in twice: −top / bottom².") if arrow.slot else
-                    (bottom, f"Dividing by {_bracketed(bottom)} has the slope 1 / {_bracketed(bottom)}."))
-    made += [(value, f"That is the value of {name}. How fast does {z} grow {when}?"),
-             *((float(walk.of[key].value), f"That is the value of {walk.called[key]}.") for key, _ in user.inputs
-               if key != arrow.source and not graph.is_constant(walk.of[key])),
-             (result, f"That is the value of {z}. How fast does it grow {when}?"),
-             *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do {when}?")
-               ] * (arrow.user in walk.cards),
-             (0.0, f"0 would mean that {z} stands still {when}. It does not."),
-             (1.0, f"1 would mean that {z} grows just as much {when}. It does not.")]
+        made.append(
+            (-top / bottom, "The bottom comes in twice: −top / bottom².")
+            if arrow.slot
+            else (
+                bottom,
+                f"Dividing by {_bracketed(bottom)} has the slope 1 / {_bracketed(bottom)}.",
+            )
+        )
+    made += [
+        (value, f"That is the value of {name}. How fast does {z} grow {when}?"),
+        *(
+            (float(walk.of[key].value), f"That is the value of {walk.called[key]}.")
+            for key, _ in user.inputs
+            if key != arrow.source and not graph.is_constant(walk.of[key])
+        ),
+        (result, f"That is the value of {z}. How fast does it grow {when}?"),
+        *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do {when}?")]
+        * (arrow.user in walk.cards),
+        (0.0, f"0 would mean that {z} stands still {when}. It does not."),
+        (1.0, f"1 would mean that {z} grows just as much {when}. It does not."),
+    ]
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
 
 
 def _when(walk, arrow):
     """The move that a local gradient measures, in words: the other input may hang on the same value."""
     inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
-    return f"when {walk.called[arrow.source]} grows a little" + ", and the other input stands still" * (len(inputs) > 1)
+    return (
+        f"when {walk.called[arrow.source]} grows a little"
+        + ", and the other input stands still" * (len(inputs) > 1)
+    )
 
 
 def wrong_gradients(walk, key):
@@ -162,56 +224,103 @@ def wrong_gradients(walk, key):
     for count in range(1, len(arrows)):
         for kept in combinations(arrows, count):
             left = [arrow for arrow in arrows if arrow not in kept]
-            made.append((sum(arrow.passes for arrow in kept),
-                         f"That is without {_listed(left)}, which {'leaves' if len(left) == 1 else 'leave'} {name} "
-                         "too: what comes over each arrow is added."))
+            made.append(
+                (
+                    sum(arrow.passes for arrow in kept),
+                    f"That is without {_listed(left)}, which {'leaves' if len(left) == 1 else 'leave'} {name} "
+                    "too: what comes over each arrow is added.",
+                )
+            )
     if len(arrows) > 1:
-        made.append((prod(arrow.passes for arrow in arrows), f"That is what comes over {_listed(arrows)}, multiplied. "
-                                                             "Parts that arrive at one value add up."))
+        made.append(
+            (
+                prod(arrow.passes for arrow in arrows),
+                f"That is what comes over {_listed(arrows)}, multiplied. "
+                "Parts that arrive at one value add up.",
+            )
+        )
     for arrow in arrows if len(arrows) > 1 else ():
-        made.append((arrow.local, f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows."))
+        made.append(
+            (
+                arrow.local,
+                f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows.",
+            )
+        )
     ends = {walk.called[arrow.user]: walk.g[arrow.user] for arrow in arrows}
     several = len(arrows) > 1
-    made += [(sum(arrow.local for arrow in arrows),
-              f"{'Those are the local gradients, added up' if several else 'That is the local gradient'}: multiply "
-              f"{'each' if several else 'it'} by the gradient where its arrow ends, "
-              f"{', '.join(f'{number(g)} at {z}' for z, g in ends.items())}."),
-             (-total, "The right size with the wrong sign."),
-             (sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
-              "That is local gradient plus gradient. The two are multiplied."),
-             (sum(walk.g[arrow.user] for arrow in arrows),
-              "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
-              "gradient." if several else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is "
-                                          "multiplied by the arrow's local gradient."),
-             *[(prod(arrow.local for arrow in arrows),
+    made += [
+        (
+            sum(arrow.local for arrow in arrows),
+            f"{'Those are the local gradients, added up' if several else 'That is the local gradient'}: multiply "
+            f"{'each' if several else 'it'} by the gradient where its arrow ends, "
+            f"{', '.join(f'{number(g)} at {z}' for z, g in ends.items())}.",
+        ),
+        (-total, "The right size with the wrong sign."),
+        (
+            sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
+            "That is local gradient plus gradient. The two are multiplied.",
+        ),
+        (
+            sum(walk.g[arrow.user] for arrow in arrows),
+            "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
+            "gradient."
+            if several
+            else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is "
+            "multiplied by the arrow's local gradient.",
+        ),
+        *[
+            (
+                prod(arrow.local for arrow in arrows),
                 "Those are the local gradients, multiplied with each other. Each is multiplied by what arrives "
-                "where its arrow ends, and the parts add.")] * several,
-             (float(walk.of[key].value), f"That is the value of {name}, not its gradient.")]
+                "where its arrow ends, and the parts add.",
+            )
+        ]
+        * several,
+        (float(walk.of[key].value), f"That is the value of {name}, not its gradient."),
+    ]
     for arrow in arrows:
         rest = total - arrow.passes
         for g, old in _old(walk, arrow.user):
-            made.append((rest + arrow.local * g, f"That is with an old g: {number(g)} stood at "
-                                                 f"{walk.called[arrow.user]} {old}, and "
-                                                 f"{number(walk.g[arrow.user])} is its gradient."))
+            made.append(
+                (
+                    rest + arrow.local * g,
+                    f"That is with an old g: {number(g)} stood at "
+                    f"{walk.called[arrow.user]} {old}, and "
+                    f"{number(walk.g[arrow.user])} is its gradient.",
+                )
+            )
         for other, g in walk.g.items():
-            if other != arrow.user and g:      # else any 0 would be taken for it
-                made.append((rest + arrow.local * g,
-                             f"Arrow {arrow.number} ends at {walk.called[arrow.user]}: multiply its local gradient by "
-                             f"the gradient of that, not of {walk.called[other]}."))
+            if other != arrow.user and g:  # else any 0 would be taken for it
+                made.append(
+                    (
+                        rest + arrow.local * g,
+                        f"Arrow {arrow.number} ends at {walk.called[arrow.user]}: multiply its local gradient by "
+                        f"the gradient of that, not of {walk.called[other]}.",
+                    )
+                )
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, total)]
 
 
 def _old(walk, key):
     """[(a gradient that stood at a node before all had arrived, in words when), …]"""
     arrows = walk.leaving(key)
-    return [(sum(arrow.passes for arrow in kept),
-             f"before {_listed([arrow for arrow in arrows if arrow not in kept])} had brought its part")
-            for count in range(1, len(arrows)) for kept in combinations(arrows, count)]
+    return [
+        (
+            sum(arrow.passes for arrow in kept),
+            f"before {_listed([arrow for arrow in arrows if arrow not in kept])} had brought its part",
+        )
+        for count in range(1, len(arrows))
+        for kept in combinations(arrows, count)
+    ]
 
 
 def _listed(arrows):
     numbers = [str(arrow.number) for arrow in arrows]
-    return f"arrow {numbers[0]}" if len(numbers) == 1 else f"arrows {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return (
+        f"arrow {numbers[0]}"
+        if len(numbers) == 1
+        else f"arrows {', '.join(numbers[:-1])} and {numbers[-1]}"
+    )
 
 
 def _near(x, right):
@@ -220,9 +329,15 @@ def _near(x, right):
 
 # --- Ask --------------------------------------------------------------------------------------------------------------
 
+
 def _problem(key, walk):
-    boxes = [Box(f"{arrow.number}: {walk.called[arrow.source]} → {walk.called[arrow.user]}", group=ON_ARROWS)
-             for arrow in walk.arrows]
+    boxes = [
+        Box(
+            f"{arrow.number}: {walk.called[arrow.source]} → {walk.called[arrow.user]}",
+            group=ON_ARROWS,
+        )
+        for arrow in walk.arrows
+    ]
     boxes += [Box(f"of {walk.called[card]}", group=ON_CARDS) for card in walk.cards]
     mistakes = [wrong_locals(walk, arrow) for arrow in walk.arrows]
     mistakes += [wrong_gradients(walk, card) for card in walk.cards]
@@ -240,32 +355,52 @@ def _problem(key, walk):
             got = value_in(text)
             if _near(got, right[i]):
                 return Mark(True)
-            follows = i >= first_card and _follows(walk, walk.cards[i - first_card], got, given, right)
-            return Mark(False, follows or hint_of(mistakes[i], lambda wrong: _near(got, wrong)) or _nudge(walk, i))
+            follows = i >= first_card and _follows(
+                walk, walk.cards[i - first_card], got, given, right
+            )
+            return Mark(
+                False,
+                follows or hint_of(mistakes[i], lambda wrong: _near(got, wrong)) or _nudge(walk, i),
+            )
+
         return judged(texts, one)
 
     def picture(texts, marks):
         return _picture(walk, [bool(mark and mark.good) for mark in marks or [None] * len(right)])
 
     return Problem(
-        key, "Fill in the local gradient on every arrow; then, from the right, the gradient on every card.", boxes,
-        judge, picture, _reveal(walk), [repr(x) for x in right],
-        [(i, repr(wrong), hint) for i, ones in enumerate(mistakes) for wrong, hint in ones])
+        key,
+        "Fill in the local gradient on every arrow; then, from the right, the gradient on every card.",
+        boxes,
+        judge,
+        picture,
+        _reveal(walk),
+        [repr(x) for x in right],
+        [(i, repr(wrong), hint) for i, ones in enumerate(mistakes) for wrong, hint in ones],
+    )
 
 
 def _follows(walk, key, got, given, right):
     """A hint where a card was worked out rightly from what stands wrong in other boxes, or ""."""
     place = {one: i for i, one in enumerate([*walk.arrows, *walk.cards])}
-    used = [place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place]
+    used = [
+        place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place
+    ]
     wrong = [i for i in dict.fromkeys(used) if i in given and not _near(given[i], right[i])]
 
     def here(one):
         return given.get(place[one], right[place[one]]) if one in place else 1.0
 
-    if not wrong or not _near(got, sum(here(arrow) * here(arrow.user) for arrow in walk.leaving(key))):
+    if not wrong or not _near(
+        got, sum(here(arrow) * here(arrow.user) for arrow in walk.leaving(key))
+    ):
         return ""
-    where = [f"arrow {i + 1}" if i < len(walk.arrows)
-             else f"the card of {walk.called[walk.cards[i - len(walk.arrows)]]}" for i in wrong]
+    where = [
+        f"arrow {i + 1}"
+        if i < len(walk.arrows)
+        else f"the card of {walk.called[walk.cards[i - len(walk.arrows)]]}"
+        for i in wrong
+    ]
     return f"Worked out rightly from what stands at {' and '.join(where)}: mend that first."
 
 
@@ -276,15 +411,27 @@ def _nudge(walk, i):
         return f"How fast does {walk.called[arrow.user]} grow {_when(walk, arrow)}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
-    leave, each, add = ("leaves", "", "") if len(arrows) == 1 else ("leave", "for each, ", ", and add")
-    return (f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: {each}take the local gradient times the "
-            f"gradient where it ends{add}.")
+    leave, each, add = (
+        ("leaves", "", "") if len(arrows) == 1 else ("leave", "for each, ", ", and add")
+    )
+    return (
+        f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: {each}take the local gradient times the "
+        f"gradient where it ends{add}."
+    )
 
 
 def _reveal(walk):
-    lines = ["Arrows: " + ", ".join(f"{arrow.number}: **{number(arrow.local)}**" for arrow in walk.arrows) + ".", ""]
+    lines = [
+        "Arrows: "
+        + ", ".join(f"{arrow.number}: **{number(arrow.local)}**" for arrow in walk.arrows)
+        + ".",
+        "",
+    ]
     for key in walk.cards:
-        terms = " + ".join(f"{number(arrow.local)} · {_bracketed(walk.g[arrow.user])}" for arrow in walk.leaving(key))
+        terms = " + ".join(
+            f"{number(arrow.local)} · {_bracketed(walk.g[arrow.user])}"
+            for arrow in walk.leaving(key)
+        )
         lines.append(f"- of {walk.called[key]}: {terms} = **{number(walk.g[key])}**")
     return "\n".join(lines)
 
@@ -295,15 +442,30 @@ def _bracketed(x):
 
 def _picture(walk, known):
     """The graph with a question mark in the place of all that is not known yet."""
-    local = {(arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
-             for i, arrow in enumerate(walk.arrows)}
-    grads = {key: number(walk.g[key]) if known[len(walk.arrows) + i] else "?" for i, key in enumerate(walk.cards)}
+    local = {
+        (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
+        for i, arrow in enumerate(walk.arrows)
+    }
+    grads = {
+        key: number(walk.g[key]) if known[len(walk.arrows) + i] else "?"
+        for i, key in enumerate(walk.cards)
+    }
     nodes = []
     for node in walk.nodes:
-        inputs = tuple((key, local.get((node.key, slot), "")) for slot, (key, _) in enumerate(node.inputs))
+        inputs = tuple(
+            (key, local.get((node.key, slot), "")) for slot, (key, _) in enumerate(node.inputs)
+        )
         nodes.append(node._replace(inputs=inputs, passed=(None,) * len(inputs)))
-    text = "\n".join(["The graph", *(_line(walk, node, local, grads) for node in walk.nodes
-                                     if not graph.is_constant(node))])
+    text = "\n".join(
+        [
+            "The graph",
+            *(
+                _line(walk, node, local, grads)
+                for node in walk.nodes
+                if not graph.is_constant(node)
+            ),
+        ]
+    )
     placed = graph.layout(nodes)
     if placed is None:
         return Picture(graph.listed(text), text, says_all=True)
@@ -311,8 +473,18 @@ def _picture(walk, known):
 
 
 def _line(walk, node, local, grads):
-    made = f" = {node.op}({', '.join(walk.called[key] for key, _ in node.inputs)})" if node.op else ""
-    arrows = [f"arrow from {walk.called[key]}: {local[node.key, slot]}" for slot, (key, _) in enumerate(node.inputs)
-              if (node.key, slot) in local]
-    return "; ".join([f"{walk.called[node.key]}{made}: value {number(float(node.value))}, gradient "
-                      f"{grads.get(node.key, '1')}", *arrows])
+    made = (
+        f" = {node.op}({', '.join(walk.called[key] for key, _ in node.inputs)})" if node.op else ""
+    )
+    arrows = [
+        f"arrow from {walk.called[key]}: {local[node.key, slot]}"
+        for slot, (key, _) in enumerate(node.inputs)
+        if (node.key, slot) in local
+    ]
+    return "; ".join(
+        [
+            f"{walk.called[node.key]}{made}: value {number(float(node.value))}, gradient "
+            f"{grads.get(node.key, '1')}",
+            *arrows,
+        ]
+    )

@@ -3,6 +3,7 @@
 A definition is named "tape:Tensor.backward"; `*` stands for any letters. It belongs to the first line that names it.
 The tests hold that each definition of the core belongs to one, and that every link leads to a section.
 """
+
 from dataclasses import dataclass, field
 
 
@@ -12,6 +13,7 @@ class Part:
 
     later: such lines too, for a second reading: what only refuses, is only quicker, or needs a lesson after 10.
     """
+
     title: str
     lines: list
     later: list = field(default_factory=list)
@@ -25,6 +27,7 @@ class Foretold:
     shown: what each choice of an answer is about, a piece of one promise's program: the promise of the right answer is
     broken, and no other of these. Else the answer is a number or a row, what the promise of that piece gives.
     """
+
     where: str
     line: str
     question: str
@@ -34,361 +37,573 @@ class Foretold:
 
 
 PARTS = {
-    "values": Part("A number that remembers", [
-        ("tape:Tensor tape:Tensor.__init__",
-         "05 A number that remembers",
-         "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
-         "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
-         "Tensors share stands on the class, so that a new one costs little."),
-        ("tape:_clock tape:_levels tape:_blocked tape:_last_stamp tape:_changed tape:_new tape:_float64 "
-         "tape:_array tape:_floats tape:_scalars",
-         "05 Whose turn is it?",
-         "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
-         "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
-         "what is looked up often."),
-        ("tape:Tensor.requires_grad",
-         "05 A number that remembers",
-         "Only a leaf can be asked for a gradient; a result wants one if any input that has a rule does, unless nothing "
-         "is recorded."),
-        ("tape:plain tape:_own",
-         "08 Arrays have a shape",
-         "The array below a Tensor, and a copy that nobody else holds."),
-    ], [
-        ("tape:as_array tape:_check_floating",
-         "08 Arrays have a shape",
-         "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
-         "integer has no slope, so a gradient needs floating point."),
-    ]),
-    "rules": Part("The table, one number at a time", [
-        ("tape:elementwise",
-         "05 Add up what arrives",
-         "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
-         "that you derived is the line that runs."),
-        ("ops:add ops:subtract ops:multiply ops:divide ops:negative",
-         "03 Whose value is in whose rule?",
-         "The arithmetic of lesson 03. A sum passes g on; a product passes it on times the other factor."),
-        ("ops:power ops:_less_one",
-         "03 Pattern, then proof",
-         "The exponent comes down, and one less stays up; only at 0 has the exponent to be looked at."),
-        ("ops:exp ops:log ops:sqrt ops:sin ops:cos ops:tanh",
-         "04 Read the slope off the output",
-         "Three of these slopes are read off z, so that nothing is computed twice."),
-        ("ops:sigmoid ops:_sigmoid ops:softplus",
-         "04 Two more, from z",
-         "Written so that no exponential overflows, at −800 as at 800."),
-        ("ops:gelu ops:_gelu* ops:_GELU",
-         "04 Two longer rules (optional)",
-         "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
-        ("ops:relu ops:abs ops:maximum ops:minimum ops:where",
-         "04 No slope here",
-         "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie."),
-    ], [
-        ("ops:_clip ops:clip ops:_where ops:_BITS",
-         "04 No slope here",
-         "clip passes g on at its bounds. `_where` is NumPy's, quicker."),
-    ]),
-    "record": Part("How a call is recorded", [
-        ("tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
-         "06 The engine that you wrote",
-         "What a row is: data, so that it can be printed, tested, and compared with your line."),
-        ("tape:Primitive.__call__ tape:Primitive.record",
-         "05 A number that remembers",
-         "The middle of the engine. The call belongs to the highest level among its arguments; the value is "
-         "computed one level down; and if anybody wants a gradient, the result remembers how it was made."),
-        ("tape:made",
-         "05 A number that remembers",
-         "Where results are made, and what else nobody asked for by name; `_quick` alone repeats it."),
-    ], [
-        ("tape:Primitive._call tape:_arrays tape:_others",
-         "08 One row for all",
-         "The function itself, and NumPy's complaints in words that name the row."),
-        ("tape:Primitive._check_keywords tape:Primitive._split",
-         "08 Sums",
-         "Keywords, also by position as in NumPy."),
-        ("tape:Primitive._check_rules tape:Primitive._read_names",
-         "14 Bring your own op",
-         "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
-         "rules."),
-    ]),
-    "back": Part("The way back", [
-        ("tape:backward_pass",
-         "05 Add up what arrives",
-         "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
-         "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens."),
-        ("tape:sent",
-         "05 Add up what arrives",
-         "The rules run here, for those inputs only that want a gradient."),
-        ("tape:fit tape:unbroadcast",
-         "08 The way back",
-         "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back."),
-        ("tape:Tensor.backward tape:collect tape:owned",
-         "05 Add up what arrives",
-         "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
-         "two gradients share an array."),
-    ]),
-    "moves": Part("Share, sum, and move", [
-        ("tape:linear",
-         "08 There and back",
-         "The second kind of row: if the function is linear, the way back is its transpose."),
-        ("ops:sum ops:mean ops:_restore ops:_spread",
-         "08 Sums",
-         "A sum spreads g over what was summed; a mean gives each its share."),
-        ("ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
-         "08 What only moves",
-         "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
-         "summed."),
-        ("ops:getitem ops:scatter ops:_scatter",
-         "08 What is picked",
-         "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added."),
-    ], [
-        ("ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
-         "08 More ways back (optional)",
-         "Joined forward, cut apart on the way back."),
-        ("ops:flip ops:split ops:pad ops:swapaxes",
-         "08 More ways back (optional)",
-         "Made of the rows above, so they need no rule."),
-        ("ops:var ops:std",
-         "08 Sums",
-         "Made of rows too: mean, minus, times, and for std a square root."),
-    ]),
-    "products": Part("Products", [
-        ("tape:bilinear ops:_matmul ops:matmul",
-         "09 As one line",
-         "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
-         "vectors."),
-    ], [
-        ("ops:dot ops:ROWS",
-         "09 As one line",
-         "NumPy's older product, by the newer; and the whole table by name."),
-        ("ops:unfold ops:fold ops:_unfold ops:_fold ops:pair ops:_sizes",
-         "14 A window as a row",
-         "Each window of an image becomes a row of numbers; the way back adds them up where they were."),
-        ("ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
-         "14 Both gradients, from the indices",
-         "Then a convolution is a matrix product, and so are its rules."),
-        ("ops:einsum ops:_einsum ops:_summed",
-         "18 One rule for every product (optional)",
-         "One rule for every product that letters spell: on the way back they swap places."),
-    ]),
-    "choices": Part("Choose and normalise", [
-        ("tape:primitive ops:_weighted ops:max ops:min ops:_extreme",
-         "10 Choose the largest",
-         "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
-         "gradient; those who tie share."),
-        ("ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
-         "10 Without the Jacobian",
-         "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built."),
-    ], [
-        ("ops:_extremum ops:_parts ops:_floating",
-         "10 Choose the largest",
-         "A quicker way to the same maximum, as pooling needs it; and integers as floats."),
-        ("ops:nll_loss ops:_nll_loss",
-         "10 Cross-entropy",
-         "The log-probabilities of the right classes, and a check that there are such classes."),
-    ]),
-    "operators": Part("Operators, methods, NumPy", [
-        ("operators:_OPERATORS operators:_method operators:_reflected operators:for*_OPERATORS*",
-         "05 A number that remembers",
-         "In `2 - x` Python asks x, with the two swapped: `_reflected` puts them in order again, so it is "
-         "`subtract(2, x)`."),
-        ("operators:_dispatch operators:_array_ufunc operators:_array_function operators:_array",
-         "06 The engine that you wrote",
-         "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
-         "with a way out."),
-    ], [
-        ("operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED operators:_OF_SHAPE "
-         "operators:_rows* operators:_constant operators:_of_shape",
-         "06 The engine that you wrote",
-         "Which method and which function of NumPy is which row."),
-        ("operators:_flat operators:_reduction operators:_clip operators:_like",
-         "05 A number that remembers",
-         "A comparison has no slope; a sum has NumPy's keywords."),
-        ("operators:_shape_args operators:_len operators:_iter operators:for* operators:Tensor* operators:Traced*",
-         "05 A number that remembers",
-         "Where all of it is attached to Tensor."),
-    ]),
-    "refused": Part("What is refused", [
-        ("operators:_setitem operators:_in_place tape:refuse",
-         "08 What is picked",
-         "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
-         "error says what to write in its place."),
-    ], [
-        ("operators:_getitem operators:_float operators:_STORE_SUBSCR operators:_seen operators:_bool",
-         "08 What is picked",
-         "Where a Tensor is asked for a plain number, as an index or by an `if`."),
-        ("operators:_ELSEWHERE operators:missing operators:_Missing*",
-         "21 One network, three engines",
-         "Names that other libraries have, with what does it here."),
-    ]),
-    "levels": Part("A derivative is a program", [
-        ("tape:new_level tape:box",
-         "16 Levels (optional)",
-         "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
-         "two derivatives at once cannot be confused."),
-        ("transforms:vjp transforms:_vjp transforms:_value",
-         "09 Why nobody builds J",
-         "Open a level, run the function, and pull back as often as you like."),
-        ("transforms:value_and_grad transforms:grad",
-         "06 The engine that you wrote",
-         "The same with g = 1."),
-    ], [
-        ("transforms:_chosen",
-         "06 The engine that you wrote",
-         "Which of the arguments are meant."),
-        ("tape:no_grad* tape:recording",
-         "01 Four ways to one slope",
-         "A block in which nothing is recorded: levels up to its own are shut."),
-    ]),
-    "forward": Part("Forward, and all of it", [
-        ("tape:Dual tape:dual tape:Primitive._push transforms:jvp",
-         "15 From the table",
-         "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
-         "further line."),
-        ("transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
-         "16 H times v, without H",
-         "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient."),
-    ]),
-    "change": Part("Replace, reset, and detach", [
-        ("tape:Tensor.data",
-         "06 Four lines that train",
-         "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
-         "the value it needs is gone."),
-        ("tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
-         "17 What the tape holds",
-         "Changes happen whole or not at all, and are dated: a Tensor's `_stamp` when its value is replaced, `_changed` when "
-         "an array is written in place, with all its views. A walk raises at a node that is older than such a date."),
-        ("tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
-         "06 To forget",
-         "Keep a gradient inside, forget one, or add to what is there."),
-        ("tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
-         "05 A number that remembers",
-         "A Tensor as a Python number, as text, and as a copy."),
-        ("tape:Tensor.detach tape:is_constant tape:result",
-         "22 The gradient of what?",
-         "`detach` gives the same value without its past: a constant to every derivative. `result` does the opposite: "
-         "to a value that was computed elsewhere it gives a way back."),
-    ]),
-    "forget": Part("Forget, and compute again", [
-        ("transforms:checkpoint tape:now tape:checkpointed tape:_forgetful tape:_again tape:_checkpoint",
-         "17 Forget, and compute again",
-         "Keep which rows ran on what, without their results; run them again when the walk comes by."),
-    ]),
-    "fast": Part("What is said twice, and written down", [
-        ("tape:_quick",
-         "05 How deep? (optional)",
-         "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
-         "alone: whatever is not so plain goes to `record`."),
-        ("tape:Traced tape:traced_in tape:mapped tape:value_of tape:Primitive.note tape:_float64_row",
-         "20 A value that writes down",
-         "What `compile` asks of the tape: your values that write down, as one more level."),
-    ]),
+    "values": Part(
+        "A number that remembers",
+        [
+            (
+                "tape:Tensor tape:Tensor.__init__",
+                "05 A number that remembers",
+                "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
+                "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
+                "Tensors share stands on the class, so that a new one costs little.",
+            ),
+            (
+                "tape:_clock tape:_levels tape:_blocked tape:_last_stamp tape:_changed tape:_new tape:_float64 "
+                "tape:_array tape:_floats tape:_scalars",
+                "05 Whose turn is it?",
+                "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
+                "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
+                "what is looked up often.",
+            ),
+            (
+                "tape:Tensor.requires_grad",
+                "05 A number that remembers",
+                "Only a leaf can be asked for a gradient; a result wants one if any input that has a rule does, unless nothing "
+                "is recorded.",
+            ),
+            (
+                "tape:plain tape:_own",
+                "08 Arrays have a shape",
+                "The array below a Tensor, and a copy that nobody else holds.",
+            ),
+        ],
+        [
+            (
+                "tape:as_array tape:_check_floating",
+                "08 Arrays have a shape",
+                "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
+                "integer has no slope, so a gradient needs floating point.",
+            ),
+        ],
+    ),
+    "rules": Part(
+        "The table, one number at a time",
+        [
+            (
+                "tape:elementwise",
+                "05 Add up what arrives",
+                "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
+                "that you derived is the line that runs.",
+            ),
+            (
+                "ops:add ops:subtract ops:multiply ops:divide ops:negative",
+                "03 Whose value is in whose rule?",
+                "The arithmetic of lesson 03. A sum passes g on; a product passes it on times the other factor.",
+            ),
+            (
+                "ops:power ops:_less_one",
+                "03 Pattern, then proof",
+                "The exponent comes down, and one less stays up; only at 0 has the exponent to be looked at.",
+            ),
+            (
+                "ops:exp ops:log ops:sqrt ops:sin ops:cos ops:tanh",
+                "04 Read the slope off the output",
+                "Three of these slopes are read off z, so that nothing is computed twice.",
+            ),
+            (
+                "ops:sigmoid ops:_sigmoid ops:softplus",
+                "04 Two more, from z",
+                "Written so that no exponential overflows, at −800 as at 800.",
+            ),
+            (
+                "ops:gelu ops:_gelu* ops:_GELU",
+                "04 Two longer rules (optional)",
+                "One product rule and one chain rule, and a clip that keeps x³ from overflowing.",
+            ),
+            (
+                "ops:relu ops:abs ops:maximum ops:minimum ops:where",
+                "04 No slope here",
+                "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie.",
+            ),
+        ],
+        [
+            (
+                "ops:_clip ops:clip ops:_where ops:_BITS",
+                "04 No slope here",
+                "clip passes g on at its bounds. `_where` is NumPy's, quicker.",
+            ),
+        ],
+    ),
+    "record": Part(
+        "How a call is recorded",
+        [
+            (
+                "tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
+                "06 The engine that you wrote",
+                "What a row is: data, so that it can be printed, tested, and compared with your line.",
+            ),
+            (
+                "tape:Primitive.__call__ tape:Primitive.record",
+                "05 A number that remembers",
+                "The middle of the engine. The call belongs to the highest level among its arguments; the value is "
+                "computed one level down; and if anybody wants a gradient, the result remembers how it was made.",
+            ),
+            (
+                "tape:made",
+                "05 A number that remembers",
+                "Where results are made, and what else nobody asked for by name; `_quick` alone repeats it.",
+            ),
+        ],
+        [
+            (
+                "tape:Primitive._call tape:_arrays tape:_others",
+                "08 One row for all",
+                "The function itself, and NumPy's complaints in words that name the row.",
+            ),
+            (
+                "tape:Primitive._check_keywords tape:Primitive._split",
+                "08 Sums",
+                "Keywords, also by position as in NumPy.",
+            ),
+            (
+                "tape:Primitive._check_rules tape:Primitive._read_names",
+                "14 Bring your own op",
+                "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
+                "rules.",
+            ),
+        ],
+    ),
+    "back": Part(
+        "The way back",
+        [
+            (
+                "tape:backward_pass",
+                "05 Add up what arrives",
+                "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
+                "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens.",
+            ),
+            (
+                "tape:sent",
+                "05 Add up what arrives",
+                "The rules run here, for those inputs only that want a gradient.",
+            ),
+            (
+                "tape:fit tape:unbroadcast",
+                "08 The way back",
+                "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back.",
+            ),
+            (
+                "tape:Tensor.backward tape:collect tape:owned",
+                "05 Add up what arrives",
+                "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
+                "two gradients share an array.",
+            ),
+        ],
+    ),
+    "moves": Part(
+        "Share, sum, and move",
+        [
+            (
+                "tape:linear",
+                "08 There and back",
+                "The second kind of row: if the function is linear, the way back is its transpose.",
+            ),
+            (
+                "ops:sum ops:mean ops:_restore ops:_spread",
+                "08 Sums",
+                "A sum spreads g over what was summed; a mean gives each its share.",
+            ),
+            (
+                "ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
+                "08 What only moves",
+                "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
+                "summed.",
+            ),
+            (
+                "ops:getitem ops:scatter ops:_scatter",
+                "08 What is picked",
+                "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added.",
+            ),
+        ],
+        [
+            (
+                "ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
+                "08 More ways back (optional)",
+                "Joined forward, cut apart on the way back.",
+            ),
+            (
+                "ops:flip ops:split ops:pad ops:swapaxes",
+                "08 More ways back (optional)",
+                "Made of the rows above, so they need no rule.",
+            ),
+            (
+                "ops:var ops:std",
+                "08 Sums",
+                "Made of rows too: mean, minus, times, and for std a square root.",
+            ),
+        ],
+    ),
+    "products": Part(
+        "Products",
+        [
+            (
+                "tape:bilinear ops:_matmul ops:matmul",
+                "09 As one line",
+                "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
+                "vectors.",
+            ),
+        ],
+        [
+            (
+                "ops:dot ops:ROWS",
+                "09 As one line",
+                "NumPy's older product, by the newer; and the whole table by name.",
+            ),
+            (
+                "ops:unfold ops:fold ops:_unfold ops:_fold ops:pair ops:_sizes",
+                "14 A window as a row",
+                "Each window of an image becomes a row of numbers; the way back adds them up where they were.",
+            ),
+            (
+                "ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
+                "14 Both gradients, from the indices",
+                "Then a convolution is a matrix product, and so are its rules.",
+            ),
+            (
+                "ops:einsum ops:_einsum ops:_summed",
+                "18 One rule for every product (optional)",
+                "One rule for every product that letters spell: on the way back they swap places.",
+            ),
+        ],
+    ),
+    "choices": Part(
+        "Choose and normalise",
+        [
+            (
+                "tape:primitive ops:_weighted ops:max ops:min ops:_extreme",
+                "10 Choose the largest",
+                "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
+                "gradient; those who tie share.",
+            ),
+            (
+                "ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
+                "10 Without the Jacobian",
+                "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built.",
+            ),
+        ],
+        [
+            (
+                "ops:_extremum ops:_parts ops:_floating",
+                "10 Choose the largest",
+                "A quicker way to the same maximum, as pooling needs it; and integers as floats.",
+            ),
+            (
+                "ops:nll_loss ops:_nll_loss",
+                "10 Cross-entropy",
+                "The log-probabilities of the right classes, and a check that there are such classes.",
+            ),
+        ],
+    ),
+    "operators": Part(
+        "Operators, methods, NumPy",
+        [
+            (
+                "operators:_OPERATORS operators:_method operators:_reflected operators:for*_OPERATORS*",
+                "05 A number that remembers",
+                "In `2 - x` Python asks x, with the two swapped: `_reflected` puts them in order again, so it is "
+                "`subtract(2, x)`.",
+            ),
+            (
+                "operators:_dispatch operators:_array_ufunc operators:_array_function operators:_array",
+                "06 The engine that you wrote",
+                "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
+                "with a way out.",
+            ),
+        ],
+        [
+            (
+                "operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED operators:_OF_SHAPE "
+                "operators:_rows* operators:_constant operators:_of_shape",
+                "06 The engine that you wrote",
+                "Which method and which function of NumPy is which row.",
+            ),
+            (
+                "operators:_flat operators:_reduction operators:_clip operators:_like",
+                "05 A number that remembers",
+                "A comparison has no slope; a sum has NumPy's keywords.",
+            ),
+            (
+                "operators:_shape_args operators:_len operators:_iter operators:for* operators:Tensor* operators:Traced*",
+                "05 A number that remembers",
+                "Where all of it is attached to Tensor.",
+            ),
+        ],
+    ),
+    "refused": Part(
+        "What is refused",
+        [
+            (
+                "operators:_setitem operators:_in_place tape:refuse",
+                "08 What is picked",
+                "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
+                "error says what to write in its place.",
+            ),
+        ],
+        [
+            (
+                "operators:_getitem operators:_float operators:_STORE_SUBSCR operators:_seen operators:_bool",
+                "08 What is picked",
+                "Where a Tensor is asked for a plain number, as an index or by an `if`.",
+            ),
+            (
+                "operators:_ELSEWHERE operators:missing operators:_Missing*",
+                "21 One network, three engines",
+                "Names that other libraries have, with what does it here.",
+            ),
+        ],
+    ),
+    "levels": Part(
+        "A derivative is a program",
+        [
+            (
+                "tape:new_level tape:box",
+                "16 Levels (optional)",
+                "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
+                "two derivatives at once cannot be confused.",
+            ),
+            (
+                "transforms:vjp transforms:_vjp transforms:_value",
+                "09 Why nobody builds J",
+                "Open a level, run the function, and pull back as often as you like.",
+            ),
+            (
+                "transforms:value_and_grad transforms:grad",
+                "06 The engine that you wrote",
+                "The same with g = 1.",
+            ),
+        ],
+        [
+            (
+                "transforms:_chosen",
+                "06 The engine that you wrote",
+                "Which of the arguments are meant.",
+            ),
+            (
+                "tape:no_grad* tape:recording",
+                "01 Four ways to one slope",
+                "A block in which nothing is recorded: levels up to its own are shut.",
+            ),
+        ],
+    ),
+    "forward": Part(
+        "Forward, and all of it",
+        [
+            (
+                "tape:Dual tape:dual tape:Primitive._push transforms:jvp",
+                "15 From the table",
+                "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
+                "further line.",
+            ),
+            (
+                "transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
+                "16 H times v, without H",
+                "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient.",
+            ),
+        ],
+    ),
+    "change": Part(
+        "Replace, reset, and detach",
+        [
+            (
+                "tape:Tensor.data",
+                "06 Four lines that train",
+                "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
+                "the value it needs is gone.",
+            ),
+            (
+                "tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
+                "17 What the tape holds",
+                "Changes happen whole or not at all, and are dated: a Tensor's `_stamp` when its value is replaced, `_changed` when "
+                "an array is written in place, with all its views. A walk raises at a node that is older than such a date.",
+            ),
+            (
+                "tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
+                "06 To forget",
+                "Keep a gradient inside, forget one, or add to what is there.",
+            ),
+            (
+                "tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
+                "05 A number that remembers",
+                "A Tensor as a Python number, as text, and as a copy.",
+            ),
+            (
+                "tape:Tensor.detach tape:is_constant tape:result",
+                "22 The gradient of what?",
+                "`detach` gives the same value without its past: a constant to every derivative. `result` does the opposite: "
+                "to a value that was computed elsewhere it gives a way back.",
+            ),
+        ],
+    ),
+    "forget": Part(
+        "Forget, and compute again",
+        [
+            (
+                "transforms:checkpoint tape:now tape:checkpointed tape:_forgetful tape:_again tape:_checkpoint",
+                "17 Forget, and compute again",
+                "Keep which rows ran on what, without their results; run them again when the walk comes by.",
+            ),
+        ],
+    ),
+    "fast": Part(
+        "What is said twice, and written down",
+        [
+            (
+                "tape:_quick",
+                "05 How deep? (optional)",
+                "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
+                "alone: whatever is not so plain goes to `record`.",
+            ),
+            (
+                "tape:Traced tape:traced_in tape:mapped tape:value_of tape:Primitive.note tape:_float64_row",
+                "20 A value that writes down",
+                "What `compile` asks of the tape: your values that write down, as one more level.",
+            ),
+        ],
+    ),
 }
 FORETOLD = {
     "own": Foretold(
-        "tape:Tensor.requires_grad", "self._data",
+        "tape:Tensor.requires_grad",
+        "self._data",
         "Which promise breaks without it?",
         "the caller's array stays the caller's",
         "**The caller's array stays the caller's.** The Tensor and the caller now share one array: whoever writes "
         "into theirs changes yours. Nothing else in these four looks at the array again.",
-        {"the caller's array stays the caller's": "a = np.ones(2)\nx = leaf(a)",
-         "integers are refused": "np.arange(3), requires",
-         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "float32 stays float32": "np.ones(3, np.float32)"}),
+        {
+            "the caller's array stays the caller's": "a = np.ones(2)\nx = leaf(a)",
+            "integers are refused": "np.arange(3), requires",
+            "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+            "float32 stays float32": "np.ones(3, np.float32)",
+        },
+    ),
     "gelu": Foretold(
-        "ops:_gelu_rule", "x = np.clip",
+        "ops:_gelu_rule",
+        "x = np.clip",
         "Which of these slopes is no longer right?",
         "gelu at 10²⁰⁰",
         "**gelu at 10²⁰⁰**: x² is inf there, and 1 − t² is 0, and 0 · inf is nan. At 0.5 the clip had nothing to do, "
         "and the neighbours' rules never had it.",
-        {"gelu at 10²⁰⁰": "slopes(ag.gelu",
-         "relu at 0": "slopes(ag.relu",
-         "sigmoid at −800": "slopes(ag.sigmoid",
-         "tanh at 0.5": "slopes(np.tanh, 0.5)"}),
+        {
+            "gelu at 10²⁰⁰": "slopes(ag.gelu",
+            "relu at 0": "slopes(ag.relu",
+            "sigmoid at −800": "slopes(ag.sigmoid",
+            "tanh at 0.5": "slopes(np.tanh, 0.5)",
+        },
+    ),
     "needed": Foretold(
-        "tape:Primitive.record", "node._requires_grad = bool",
+        "tape:Primitive.record",
+        "node._requires_grad = bool",
         "Which promise breaks without it?",
         "within `no_grad`, x·x requires no gradient",
         "**Within `no_grad`, x·x requires no gradient.** The class says of every Tensor that it does, as nearly every "
         "result does; this line says it of the others. Where something is needed, the line says what is so already.",
-        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "within `no_grad`, x·x requires no gradient": "with ag.no_grad(): y = x * x",
-         "d³x⁵ by three `grad`": "x ** 5",
-         "a bias row": "(x * 2.0 + b)"}),
+        {
+            "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+            "within `no_grad`, x·x requires no gradient": "with ag.no_grad(): y = x * x",
+            "d³x⁵ by three `grad`": "x ** 5",
+            "a bias row": "(x * 2.0 + b)",
+        },
+    ),
     "tangents": Foretold(
-        "tape:Primitive.record", "if tangents:",
+        "tape:Primitive.record",
+        "if tangents:",
         "Which promise breaks without it?",
         "`jvp` of a `grad`",
         "**`jvp` of a `grad`.** The result is a constant then, and carries no tangent along. Walks back never ask "
         "for one, so three derivatives of x⁵ by `grad` alone are as they were.",
-        {"`jvp` of a `grad`": "ag.jvp(ag.grad",
-         "d³x⁵ by three `grad`": "x ** 5",
-         "60 doublings in 61 visits": "range(60)",
-         "a checkpoint": "np.tanh(x * w) * x"}),
+        {
+            "`jvp` of a `grad`": "ag.jvp(ag.grad",
+            "d³x⁵ by three `grad`": "x ** 5",
+            "60 doublings in 61 visits": "range(60)",
+            "a checkpoint": "np.tanh(x * w) * x",
+        },
+    ),
     "added": Foretold(
-        "tape:backward_pass", "ledger[key] = ledger[key] + gx",
+        "tape:backward_pass",
+        "ledger[key] = ledger[key] + gx",
         "What is the gradient of x in x · x at 3 without it?",
         3.0,
         "**3.** Two gradients of 3 arrive at x, by both slots. The first is in the ledger, and the second is "
         "thrown away.",
-        "x = leaf(3.0)\n(x * x).backward()\nx.grad"),
+        "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+    ),
     "pushed": Foretold(
-        "tape:backward_pass", "if order < _last_stamp",
+        "tape:backward_pass",
+        "if order < _last_stamp",
         "Which promise breaks without it?",
         "a value changed after it was used",
         "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "
         "and gives 4; but where an array was changed in place, or a rule reads a z that was replaced, it would compute "
         "with the new numbers and say nothing. Where nothing changed, nothing is lost.",
-        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "60 doublings in 61 visits": "range(60)",
-         "a bias row": "(x * 2.0 + b)",
-         "a value changed after it was used": "y = x * x\nx.data = 5.0"}),
+        {
+            "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+            "60 doublings in 61 visits": "range(60)",
+            "a bias row": "(x * 2.0 + b)",
+            "a value changed after it was used": "y = x * x\nx.data = 5.0",
+        },
+    ),
     "scatter": Foretold(
-        "ops:_scatter", "out[index] = x",
+        "ops:_scatter",
+        "out[index] = x",
         "x[1:, 0] and x[0, −1] are added. What goes back to x without it?",
         "only zeros",
         "**Only zeros**: an array of zeros in the shape of x, into which nobody has written.",
-        {"only zeros": "(x[1:, 0] + x[0, -1])",
-         "the right gradient": "x[[0, 2, 0]]"}),
+        {"only zeros": "(x[1:, 0] + x[0, -1])", "the right gradient": "x[[0, 2, 0]]"},
+    ),
     "straight": Foretold(
-        "ops:matmul", "if x_ndim == y_ndim == 2",
+        "ops:matmul",
+        "if x_ndim == y_ndim == 2",
         "Which product does not end without it?",
         "of two stacks",
         "**Of two stacks.** With more than two axes on both sides the product is turned round, Z = (Yᵀ·Xᵀ)ᵀ, which is "
         "such a product again. Two matrices take the longer way, past `rows`, and are right.",
-        {"of two matrices": "(A @ A)",
-         "of a matrix and a vector": "(A @ v + v @ A)",
-         "of a stack and a matrix": "(S @ A)",
-         "of two stacks": "leaf(np.ones((2, 2, 1)))"}),
+        {
+            "of two matrices": "(A @ A)",
+            "of a matrix and a vector": "(A @ v + v @ A)",
+            "of a stack and a matrix": "(S @ A)",
+            "of two stacks": "leaf(np.ones((2, 2, 1)))",
+        },
+    ),
     "softmax": Foretold(
-        "ops:_softmax", "e = e / e.sum",
+        "ops:_softmax",
+        "e = e / e.sum",
         "logsumexp of [1000, −1000, 1000] has the gradient [0.5, 0, 0.5]. What is it without the line?",
         [1.0, 0.0, 1.0],
         "**[1, 0, 1].** The slope of logsumexp *is* softmax, and without its sum softmax is e to x minus the "
         "largest, which is never above 0.",
-        "x = leaf([1000.0, -1000.0, 1000.0])"),
+        "x = leaf([1000.0, -1000.0, 1000.0])",
+    ),
     "reflected": Foretold(
-        "operators:for name, f in _OPERATORS.items():", 'setattr(Tensor, f"__r',
+        "operators:for name, f in _OPERATORS.items():",
+        'setattr(Tensor, f"__r',
         "Which promise breaks without it?",
         "2 · a",
         "**2 · a.** The float does not know what to do with a Tensor, and asks the Tensor for its reflected "
         "product. In a · 2 the Tensor is asked first.",
-        {"2 · a": "b = 2.0 * a",
-         "a · 2": "z.retain_grad()",
-         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "d³x⁵": "x ** 5"}),
+        {
+            "2 · a": "b = 2.0 * a",
+            "a · 2": "z.retain_grad()",
+            "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+            "d³x⁵": "x ** 5",
+        },
+    ),
     "arrived": Foretold(
-        "transforms:_vjp", "if isinstance(z, Tensor) and",
+        "transforms:_vjp",
+        "if isinstance(z, Tensor) and",
         "What is the third derivative of x⁵ at 2 without it? It is 240.",
         0.0,
         "**0, and no error.** Nobody walks back, so nothing has arrived, and what nothing arrives at gets zeros. For a "
         "function that is constant they are right.",
-        "x ** 5))"),
+        "x ** 5))",
+    ),
     "kept": Foretold(
-        "tape:Tensor.zero_grad", "commit(",
+        "tape:Tensor.zero_grad",
+        "commit(",
         "x·x is walked back at 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
         8.0,
         "**8**: 6 of the first walk and 2 of the second. A gradient is added to what is there.",
-        "x.zero_grad()"),
+        "x.zero_grad()",
+    ),
 }
 # Five engines without a line each; each is broken in another way, and none is foretold.
 PATIENTS = {
@@ -404,30 +619,37 @@ BESIDE = {
         "tape:backward_pass",
         "Yours sorts everything first and keeps only sums; ours takes the newest from a heap as it goes, runs "
         "rules in the place of numbers, checks dates, walks a checkpoint again, and shows each visit to whoever "
-        "calls it."),
+        "calls it.",
+    ),
     "15.Dual": (
         "tape:Primitive._push",
         "Yours writes each operator's tangent down; ours reads it off the kind of the row, so that one method "
-        "serves the whole table."),
+        "serves the whole table.",
+    ),
     "08.bias": (
         "tape:unbroadcast",
         "Yours are two cases of one sum: an axis of length 1 that was stretched, and axes that were not there. Ours "
-        "reads off the two shapes which axes to sum, and refuses shapes that broadcasting cannot have made."),
+        "reads off the two shapes which axes to sum, and refuses shapes that broadcasting cannot have made.",
+    ),
     "08.scatter": (
         "ops:_scatter",
         "The way with `add.at` is yours. Where the index is made of numbers and slices alone, no entry is read twice, and "
-        "`=` does the same more quickly; where most entries are read, `bincount` does."),
+        "`=` does the same more quickly; where most entries are read, `bincount` does.",
+    ),
     "09.matmul": (
         "ops:_matmul",
         "The two rules are yours. The row has its function beside them; and that it is `bilinear`, linear in each factor, "
-        "says how tangents go: forward mode needs no further line."),
+        "says how tangents go: forward mode needs no further line.",
+    ),
     "17.by_hand": (
         "transforms:checkpoint",
         "Yours keeps marks of a chain whose step it knows, and calls the step again. Ours takes any function: it runs "
         "once, and what was recorded is the recipe that the walk back runs again. So no mark needs to be "
-        "chosen, and random numbers are drawn once."),
+        "chosen, and random numbers are drawn once.",
+    ),
     "20.Noted": (
         "tape:Primitive.note",
         "Yours is asked by NumPy and writes down one line. Ours is asked by the row itself, because every call comes "
-        "through `record`: so a line also has the row's keywords, and may stand on any level."),
+        "through `record`: so a line also has the row's keywords, and may stand on any level.",
+    ),
 }

@@ -1,4 +1,5 @@
 """What the engine promises: short programs and what they give; and what they give where a statement is struck out."""
+
 import ast
 import sys
 import warnings
@@ -14,6 +15,7 @@ from .strike import HOME, Endless, struck
 class Promise:
     """right: the text of what the last line of `program` gives; where it has to raise, "RuntimeError: changed", the
     kind of the error and a piece of its words."""
+
     group: str
     program: str
     right: str
@@ -23,8 +25,10 @@ class Promise:
         *first, last = ast.parse(self.program).body
         if not isinstance(last, ast.Expr):
             first, last = [*first, last], ast.parse("None").body[0]
-        return (compile(ast.Module(first, []), "a promise", "exec"),
-                compile(ast.Expression(last.value), "its last line", "eval"))
+        return (
+            compile(ast.Module(first, []), "a promise", "exec"),
+            compile(ast.Expression(last.value), "its last line", "eval"),
+        )
 
 
 # `ag` is the engine, leaf(x) is ag.Tensor(x, requires_grad=True), slopes(f, …) are f's slopes at these points,
@@ -739,9 +743,13 @@ f(np.array([0.5, 2.0]))
 ag.compile(lambda x: x * (x.ndim + x.size))(2.0), ag.compile(ag.grad(lambda x: 1 / x))(0.0)
 → (2.0, -inf)
 """
-PROMISES = [Promise(group, *promise.strip().split("\n→ "))
-            for group, promises in (part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# "))
-            for promise in promises.strip().split("\n\n")]
+PROMISES = [
+    Promise(group, *promise.strip().split("\n→ "))
+    for group, promises in (
+        part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# ")
+    )
+    for promise in promises.strip().split("\n\n")
+]
 
 
 def outcomes(statement=None, promises=PROMISES, folder=HOME):
@@ -759,7 +767,10 @@ def outcomes(statement=None, promises=PROMISES, folder=HOME):
 def reached(statement):
     """The promises that run a line of a Statement; all where it runs while the engine is loaded, or is none that runs."""
     loading, *each = _lines()
-    own = {(f"{HOME / statement.file}.py", statement.line + i) for i in range(statement.text.count("\n") + 1)}
+    own = {
+        (f"{HOME / statement.file}.py", statement.line + i)
+        for i in range(statement.text.count("\n") + 1)
+    }
     every = own & loading or statement.text.strip().startswith("global ")
     return [one for one, lines in zip(PROMISES, each) if every or own & lines]
 
@@ -778,6 +789,7 @@ def _lines():
         for one in PROMISES:
             runs.append(set())
             yield one
+
     before = sys.gettrace()
     sys.settrace(trace)
     try:
@@ -789,7 +801,9 @@ def _lines():
 
 def _outcome(promise, ag):
     def leaf(x, **keywords):
-        return ag.Tensor(x if isinstance(x, np.ndarray) else np.array(x, float), requires_grad=True, **keywords)
+        return ag.Tensor(
+            x if isinstance(x, np.ndarray) else np.array(x, float), requires_grad=True, **keywords
+        )
 
     def slopes(f, *points):
         return [float(ag.grad(f)(x)) for x in points]
@@ -816,7 +830,11 @@ def _raised(f):
 
 
 def _failed(error):
-    return "does not end" if isinstance(error, Endless | RecursionError) else f"{type(error).__name__}: {error}"
+    return (
+        "does not end"
+        if isinstance(error, Endless | RecursionError)
+        else f"{type(error).__name__}: {error}"
+    )
 
 
 def said(value):
@@ -832,4 +850,8 @@ def said(value):
 def kept(promise, outcome):
     """Whether that is what was promised."""
     kind, _, words = promise.right.partition("Error: ")
-    return outcome.startswith(f"{kind}Error: ") and words in outcome if words else outcome == promise.right
+    return (
+        outcome.startswith(f"{kind}Error: ") and words in outcome
+        if words
+        else outcome == promise.right
+    )

@@ -1,4 +1,5 @@
 """One statement of the engine struck out, and the package loaded without it: from the source as it stands now."""
+
 import ast
 import importlib
 import sys
@@ -11,17 +12,24 @@ from types import ModuleType
 
 HOME = Path(__file__).parents[2] / "autograd_lib"
 CORE = ["tape", "ops", "operators", "transforms"]
-MOST_STEPS = 50_000         # times round any loop of the engine: four times what the longest promise takes
-NAMES = ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass      # not struck: what only brings a name
+MOST_STEPS = 50_000  # times round any loop of the engine: four times what the longest promise takes
+NAMES = (
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Pass,
+)  # not struck: what only brings a name
 
 
-class Endless(BaseException):      # or an `except Exception` of the engine's would take it
+class Endless(BaseException):  # or an `except Exception` of the engine's would take it
     """A program that did not come to its end."""
 
 
 @dataclass(frozen=True)
 class Statement:
     """file: "tape" or "compiler/plan". where: the definition it stands in, "Primitive.record", or ""."""
+
     file: str
     where: str
     line: int
@@ -45,14 +53,19 @@ def _read(file, folder):
     lines, tree, found, loops = text.splitlines(), ast.parse(text), {}, []
 
     def walk(node, where):
-        for body in (getattr(node, field, None) for field in ("body", "orelse", "handlers", "finalbody")):
+        for body in (
+            getattr(node, field, None) for field in ("body", "orelse", "handlers", "finalbody")
+        ):
             for one in body if isinstance(body, list) else []:
                 inner = where
                 if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
                     inner = f"{where}.{one.name}".lstrip(".")
-                elif isinstance(one, ast.stmt) and not isinstance(one, NAMES) \
-                        and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
-                    said = "\n".join(lines[one.lineno - 1:one.end_lineno])
+                elif (
+                    isinstance(one, ast.stmt)
+                    and not isinstance(one, NAMES)
+                    and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+                ):
+                    said = "\n".join(lines[one.lineno - 1 : one.end_lineno])
                     found[Statement(file, where, one.lineno, said)] = body, one
                 walk(one, inner)
         if isinstance(node, (ast.For, ast.While)):
@@ -111,7 +124,9 @@ class Struck:
             return None
         inside = [str(place)] if place.is_dir() else None
         file = place / "__init__.py" if inside else place.with_suffix(".py")
-        return spec_from_file_location(fullname, file, loader=self, submodule_search_locations=inside)
+        return spec_from_file_location(
+            fullname, file, loader=self, submodule_search_locations=inside
+        )
 
     def create_module(self, spec):
         return None
@@ -120,7 +135,9 @@ class Struck:
         file = Path(module.__spec__.origin).relative_to(self.folder).with_suffix("").as_posix()
         module.__step__ = self.step
         struck = self.statement is not None and self.statement.file == file
-        for code in _codes_without(self.statement, self.folder) if struck else _codes(file, self.folder):
+        for code in (
+            _codes_without(self.statement, self.folder) if struck else _codes(file, self.folder)
+        ):
             exec(code, module.__dict__)
 
 
@@ -139,7 +156,9 @@ def struck(statement=None, folder=HOME):
     try:
         parts = [importlib.import_module(f"{name}.{file}") for file in [*CORE, "compiler"]]
         for part in parts:
-            vars(package).update((key, value) for key, value in vars(part).items() if not key.startswith("_"))
+            vars(package).update(
+                (key, value) for key, value in vars(part).items() if not key.startswith("_")
+            )
         package.finder = finder
         yield package
     finally:

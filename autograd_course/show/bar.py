@@ -1,4 +1,5 @@
 """track: a progress bar around a loop, with a stop button that loses nothing."""
+
 import signal
 import threading
 
@@ -27,13 +28,15 @@ def track(iterable, words=""):
     interrupt within the same step raises KeyboardInterrupt at once.
     """
     stop, outer, done = _Stop(), None, 0
-    listens = threading.current_thread() is threading.main_thread()      # no other thread may set a handler, nor is one told
+    listens = (
+        threading.current_thread() is threading.main_thread()
+    )  # no other thread may set a handler, nor is one told
     if listens:
         outer = signal.signal(signal.SIGINT, stop)
     bar = tqdm(iterable, desc=words)
     try:
         for item in iterable:
-            if not stop.asked:          # it may have come while the item was fetched
+            if not stop.asked:  # it may have come while the item was fetched
                 yield item
                 bar.update()
                 done += 1
@@ -48,7 +51,11 @@ def track(iterable, words=""):
         if isinstance(outer, _Stop):
             outer.asked = True
         else:
-            print(f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. What was done is kept.")
+            print(
+                f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. What was done is kept."
+            )
 
 
-track.stopped = False      # whether any loop has ended early: then what is asserted of a whole run is not asked
+track.stopped = (
+    False  # whether any loop has ended early: then what is asserted of a whole run is not asked
+)

@@ -1,4 +1,5 @@
 """How the error of a finite difference depends on its step, drawn. The slope explorer and lesson 01 share the parts."""
+
 import numpy as np
 
 from . import style
@@ -12,18 +13,32 @@ def against_steps(plot, hs, errors, floor, now=None):
     The first of the errors gets circles, the next squares.
     """
     for nth, wrong in enumerate(errors.values()):
-        points = [(np.log10(h), min(np.log10(max(e, floor)), plot.y[1])) for h, e in zip(hs, wrong, strict=True)
-                  if np.isfinite(e)]
+        points = [
+            (np.log10(h), min(np.log10(max(e, floor)), plot.y[1]))
+            for h, e in zip(hs, wrong, strict=True)
+            if np.isfinite(e)
+        ]
         plot.line([x for x, _ in points], [y for _, y in points], style.LINE, 1)
         for x, y in points:
             plot.dot(x, y, style.DIFFERENCE, square=nth > 0)
         if now in hs and np.isfinite(e := wrong[hs.index(now)]):
-            edge, size = (style.PAPER, 6) if nth else (style.DIFFERENCE, 7)      # a square on the circle is seen
-            plot.dot(np.log10(now), min(np.log10(max(e, floor)), plot.y[1]), edge, style.DIFFERENCE, nth > 0, size)
+            edge, size = (
+                (style.PAPER, 6) if nth else (style.DIFFERENCE, 7)
+            )  # a square on the circle is seen
+            plot.dot(
+                np.log10(now),
+                min(np.log10(max(e, floor)), plot.y[1]),
+                edge,
+                style.DIFFERENCE,
+                nth > 0,
+                size,
+            )
 
 
 def errors_at(value, x, slope, hs):
     """How far the differences of `value` at x are from the slope, one for each step."""
     y = value(x)
-    return {"forward": [abs((value(x + h) - y) / h - slope) for h in hs],
-            "central": [abs((value(x + h) - value(x - h)) / (2 * h) - slope) for h in hs]}
+    return {
+        "forward": [abs((value(x + h) - y) / h - slope) for h in hs],
+        "central": [abs((value(x + h) - value(x - h)) / (2 * h) - slope) for h in hs],
+    }

@@ -1,4 +1,5 @@
 """The ink of every picture: numbers in words, and words, cells and scans of an SVG, as strings."""
+
 import struct
 import zlib
 from base64 import b64encode
@@ -16,8 +17,8 @@ LOOKS = {
     "gradient": (style.GRADIENT, 2, "5 3", style.GRADIENT_GROUND, style.INK),
     "tangent": (style.TANGENT, 2, "1.5 2.5", style.TANGENT_GROUND, style.INK),
     "picked": (style.INK, 3.2, "none", style.PAPER, style.INK),
-    "ghost": (style.LINE, 1.4, "2 3", "none", style.FAINT),        # a copy
-    "rim": (style.LINE, 1, "3 3", style.PANEL, style.FAINT),         # padding
+    "ghost": (style.LINE, 1.4, "2 3", "none", style.FAINT),  # a copy
+    "rim": (style.LINE, 1, "3 3", style.PANEL, style.FAINT),  # padding
 }
 
 
@@ -48,37 +49,71 @@ def minus(text):
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, most=None):
     """A line of text at (x, y) in px, in the colour of a role. `halo` keeps lines behind the words away from them;
     `most` is how many px wide they may be."""
-    halo = f'stroke="{style.PAPER}" stroke-width="6" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
+    halo = (
+        f'stroke="{style.PAPER}" stroke-width="6" stroke-linejoin="round" paint-order="stroke" '
+        if halo
+        else ""
+    )
     colour = style.WRITTEN.get(colour, colour)
     too_wide = most and 0.58 * size * len(text) > most
     squeezed = f'textLength="{most:g}" lengthAdjust="spacingAndGlyphs" ' if too_wide else ""
-    return (f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size:g}" '
-            f'{halo}{squeezed}font-family="{style.FONT}">{text}</text>')
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size:g}" '
+        f'{halo}{squeezed}font-family="{style.FONT}">{text}</text>'
+    )
 
 
 def cell(x, y, wide, high, text="", look="plain", framed=False):
     """A box of that size in px, its upper left corner at (x, y), in one of the LOOKS; `framed` puts a thick frame within."""
     stroke, width, dash, fill, ink = LOOKS[look]
-    box = (f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{wide - 4:g}" height="{high - 4:g}" rx="2" fill="{fill}" stroke="{stroke}" '
-           f'stroke-width="{width}" stroke-dasharray="{dash}"/>')
-    frame = (f'<rect x="{x + 3:.1f}" y="{y + 3:.1f}" width="{wide - 6:g}" height="{high - 6:g}" fill="none" stroke="{style.INK}" '
-             'stroke-width="3"/>') if framed else ""
-    return box + frame + (words(x + wide / 2, y + high / 2 + 4.5, text, ink, size=13, most=wide - 8) if text else "")
+    box = (
+        f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{wide - 4:g}" height="{high - 4:g}" rx="2" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
+    )
+    frame = (
+        (
+            f'<rect x="{x + 3:.1f}" y="{y + 3:.1f}" width="{wide - 6:g}" height="{high - 6:g}" fill="none" stroke="{style.INK}" '
+            'stroke-width="3"/>'
+        )
+        if framed
+        else ""
+    )
+    return (
+        box
+        + frame
+        + (
+            words(x + wide / 2, y + high / 2 + 4.5, text, ink, size=13, most=wide - 8)
+            if text
+            else ""
+        )
+    )
 
 
 def scan(image, x, y, side):
     """A square image (n, n) of ink from 0 to 1, `side` px wide, its upper left corner at (x, y); light in the dark."""
     png = _png(np.round(255 * np.clip(image, 0, 1)).astype(np.uint8).tobytes(), len(image))
-    return (f'<image x="{x:g}" y="{y:g}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
-            f'style="{style.SCAN}"/>')
+    return (
+        f'<image x="{x:g}" y="{y:g}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
+        f'style="{style.SCAN}"/>'
+    )
 
 
 @lru_cache(maxsize=512)
 def _png(shades, side):
     """Bytes, one a pixel, as a PNG in base64: black, and as opaque as they say."""
+
     def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = b"".join(b"\0" + bytes(byte for shade in shades[k:k + side] for byte in (0, shade))
-                    for k in range(0, len(shades), side))
-    return b64encode(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 4, 0, 0, 0))
-                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")).decode()
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    rows = b"".join(
+        b"\0" + bytes(byte for shade in shades[k : k + side] for byte in (0, shade))
+        for k in range(0, len(shades), side)
+    )
+    return b64encode(
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 4, 0, 0, 0))
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    ).decode()

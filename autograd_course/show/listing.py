@@ -1,4 +1,5 @@
 """Code to read: words of the language bold, what is said about it faint, with links to the lessons it comes from."""
+
 import io
 import keyword
 import re
@@ -23,7 +24,11 @@ def listing(source):
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME and keyword.iskeyword(token.string):
             _mark(lines, token, "word")
-        elif token.type == tokenize.COMMENT or token.type == tokenize.STRING and '"""' in token.string:
+        elif (
+            token.type == tokenize.COMMENT
+            or token.type == tokenize.STRING
+            and '"""' in token.string
+        ):
             _mark(lines, token, "said")
     html = "\n".join(_written(text, marks) for text, marks in zip(source.split("\n"), lines))
     look = f"{style.CARD};background:{style.PANEL};font:var(--code,13px)/1.45 {style.MONO};white-space:pre;margin:0"

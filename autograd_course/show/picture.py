@@ -1,4 +1,5 @@
 """Picture: something to look at, and the same in words."""
+
 import io
 import re
 from html import escape
@@ -20,10 +21,13 @@ class Picture:
     def of(cls, figure, text):
         """The picture of a matplotlib figure, as SVG. Closes the figure."""
         import matplotlib.pyplot as plt
+
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None})
         plt.close(figure)
-        view_box, body = re.search(r'<svg.*?viewBox="([^"]*)".*?>(.*)</svg>', file.getvalue(), re.DOTALL).groups()
+        view_box, body = re.search(
+            r'<svg.*?viewBox="([^"]*)".*?>(.*)</svg>', file.getvalue(), re.DOTALL
+        ).groups()
         roles = {colours[0]: style.role(name) for name, colours in reversed(style.PALETTE.items())}
         body = re.sub(r"#[0-9a-f]{6}\b", lambda found: roles.get(found[0], found[0]), body)
         return cls(svg(view_box, body, text, unit="pt"), text)
@@ -35,9 +39,13 @@ class Picture:
         return self.text
 
 
-LEAST = "var(--least,.9231)"      # of its size, how small a picture is shown: then letters of 13 px have 12
-PHONE = 400             # px: what is wider has that width on a phone
-WORDS = re.compile(r'(<text x="(\S+)" [^>]*?text-anchor="(\w+)" font-size="(\d+)"(?: [^>]*?textLength="([\d.]+)")?[^>]*)>(.*?)</text>')
+LEAST = (
+    "var(--least,.9231)"  # of its size, how small a picture is shown: then letters of 13 px have 12
+)
+PHONE = 400  # px: what is wider has that width on a phone
+WORDS = re.compile(
+    r'(<text x="(\S+)" [^>]*?text-anchor="(\w+)" font-size="(\d+)"(?: [^>]*?textLength="([\d.]+)")?[^>]*)>(.*?)</text>'
+)
 
 
 def svg(view_box, body, text, unit="px", even=False):
@@ -52,19 +60,23 @@ def svg(view_box, body, text, unit="px", even=False):
     wide, kind = width / PHONE, "drawn"
     if wide > 1 and unit == "px":
         body, kind = WORDS.sub(lambda found: _kept_within(found, left, wide), body), "drawn wide"
-    return (f'<div class="{kind}" style="{style.CARD};min-width:calc({LEAST}*{width:g}{unit} + var(--pad,16px))">'
-            f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
-            f'preserveAspectRatio="none" width="{width:g}{unit}" role="img" aria-label="{escape(text)}" '
-            f'style="--wide:{wide:.3f};--tall:{wide if even else 1:.3f};--high:{height:g};aspect-ratio:{width:g}/{height:g};'
-            f'display:block;max-width:100%;height:auto;background:{style.PAPER}">'
-            f"<g><title>{escape(text.partition(chr(10))[0])}</title>{body}</g></svg></div>")
+    return (
+        f'<div class="{kind}" style="{style.CARD};min-width:calc({LEAST}*{width:g}{unit} + var(--pad,16px))">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
+        f'preserveAspectRatio="none" width="{width:g}{unit}" role="img" aria-label="{escape(text)}" '
+        f'style="--wide:{wide:.3f};--tall:{wide if even else 1:.3f};--high:{height:g};aspect-ratio:{width:g}/{height:g};'
+        f'display:block;max-width:100%;height:auto;background:{style.PAPER}">'
+        f"<g><title>{escape(text.partition(chr(10))[0])}</title>{body}</g></svg></div>"
+    )
 
 
 def _kept_within(found, left, wide):
     """A line of words, and how far it steps aside on a phone so as not to leave its picture."""
     looks, x, anchor, size, length, words = found.groups()
     said = re.sub("<.*?>|&.*?;", "_", words)
-    long = wide * float(length or float(size) * (0.66 * len(said) - 0.24 * len(re.findall(r"[ ,.()\[\]]", said))))
+    long = wide * float(
+        length or float(size) * (0.66 * len(said) - 0.24 * len(re.findall(r"[ ,.()\[\]]", said)))
+    )
     start = float(x) - left - long * ["start", "middle", "end"].index(anchor) / 2
     by = max(min(start, wide * (PHONE - 2) - long), 2 * wide) - start
     return f'{looks} style="--by:{by:.0f}px">{words}</text>' if by else found[0]
@@ -72,7 +84,9 @@ def _kept_within(found, left, wide):
 
 def beside(*drawings):
     """HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
-    return f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
+    return (
+        f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
+    )
 
 
 def begins_at(x, wide):
@@ -84,12 +98,15 @@ def fitting(drawn, placed):
     """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 720 px, if there is one."""
     if not placed.down:
         return drawn(placed)
-    return (f'<div class="across">{drawn(placed)}</div>'
-            f'<div class="down" style="display:none">{drawn(placed.down)}</div>')
+    return (
+        f'<div class="across">{drawn(placed)}</div>'
+        f'<div class="down" style="display:none">{drawn(placed.down)}</div>'
+    )
 
 
 def figure(**options):
     """`plt.subplots(**options)` in the course's style: (figure, axes)."""
     import matplotlib.pyplot as plt
+
     with plt.rc_context(style.RC):
         return plt.subplots(**options)

@@ -1,4 +1,5 @@
 """explore: sliders in front of a pure function that draws."""
+
 from html import escape
 from math import floor, isfinite
 
@@ -9,20 +10,28 @@ from .axes import round_step
 from .ink import number
 
 # Said by a screen reader, not shown: the same lines stand above it.
-UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
+UNSEEN = (
+    "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
+)
 # What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
-FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
-        "<details><summary>in words</summary></details>")
-WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}       # its handle beside the box, not on it
+FOLD = (
+    "<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
+    "<details><summary>in words</summary></details>"
+)
+WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}  # its handle beside the box, not on it
 
-FEW = 4         # stops, up to which a control shows them all
-PLAYING = "playing" if hasattr(widgets.Play, "playing") else "_playing"      # in ipywidgets 7, which Colab has
+FEW = 4  # stops, up to which a control shows them all
+PLAYING = (
+    "playing" if hasattr(widgets.Play, "playing") else "_playing"
+)  # in ipywidgets 7, which Colab has
 # Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
 # a line. It names no group: each says its name first.
-ROW = ("<style>.toggle{{align-items:start!important}}.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
-       ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
-       "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
-       '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>")
+ROW = (
+    "<style>.toggle{{align-items:start!important}}.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
+    ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
+    "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
+    '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>"
+)
 
 
 class Explorer(widgets.VBox):
@@ -42,7 +51,7 @@ class Explorer(widgets.VBox):
 
     def _repr_mimebundle_(self, **options):
         bundle = super()._repr_mimebundle_(**options)
-        bundle["text/html"] = self.picture.html         # the static twin, for a reader without a kernel
+        bundle["text/html"] = self.picture.html  # the static twin, for a reader without a kernel
         bundle["text/plain"] = self.picture.text
         return bundle
 
@@ -64,20 +73,25 @@ def explore(picture, **sliders):
     picture and raised.
     """
     rows, controls, players = [], {}, {}
-    room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)         # em, for the longest name
+    room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
     for name, spec in sliders.items():
-        row, controls[name], player = _control(name, spec, {"description_width": f"{room}em"},
-                                               {"width": f"{room + 7}em"})
+        row, controls[name], player = _control(
+            name, spec, {"description_width": f"{room}em"}, {"width": f"{room + 7}em"}
+        )
         rows.append(row)
         if player:
             players[name] = player
-    view, fold, words = widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}), widgets.HTML(FOLD), widgets.HTML()
+    view, fold, words = (
+        widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}),
+        widgets.HTML(FOLD),
+        widgets.HTML(),
+    )
     dark = widgets.HTML(style.SHEET, layout={"display": "none"})
-    view.tabbable = True        # what scrolls must be reached by the keyboard too
+    view.tabbable = True  # what scrolls must be reached by the keyboard too
     fold.add_class("in-words")
     ui = Explorer([*rows, dark, view, words])
     ui.sliders, ui.players, ui.draw, ui.view = controls, players, picture, view
-    drawn, said = None, []       # the values last drawn, the lines last announced
+    drawn, said = None, []  # the values last drawn, the lines last announced
 
     def redraw(change=None):
         nonlocal drawn
@@ -98,8 +112,10 @@ def explore(picture, **sliders):
         lines, news = ui.picture.text.splitlines(), []
         if not any(getattr(player, PLAYING) for player in players.values()):
             news, said = [line for line in lines if said and line not in said], lines
-        words.value = (f'<pre style="{style.LINES}">{escape(ui.picture.text)}</pre>'
-                       f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>')
+        words.value = (
+            f'<pre style="{style.LINES}">{escape(ui.picture.text)}</pre>'
+            f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>'
+        )
 
     redraw()
     if ui.picture.says_all:
@@ -138,25 +154,46 @@ def _control(name, spec, label, small):
         numbers, options = _said(spec)
         if len(spec) <= FEW:
             return _toggle(name, label, options, spec[0])
-        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label,
-                               layout=small if numbers else WIDE, tooltip=f"choose {name}")
+        box = widgets.Dropdown(
+            options=options,
+            value=spec[0],
+            description=name,
+            style=label,
+            layout=small if numbers else WIDE,
+            tooltip=f"choose {name}",
+        )
         if not numbers:
             return box, box, None
-        slider = widgets.SelectionSlider(options=options, value=spec[0], readout=False, layout=WIDE,
-                                         tooltip=f"slide {name}")
+        slider = widgets.SelectionSlider(
+            options=options, value=spec[0], readout=False, layout=WIDE, tooltip=f"slide {name}"
+        )
         widgets.link((slider, "value"), (box, "value"))
         return widgets.HBox([box, slider]), slider, None
     if isinstance(spec, range) and spec and spec.step > 0:
-        box, slider = _slider(name, label, small, spec[0], spec[-1], spec.step, spec[0],
-                              nearest=lambda value: min(spec, key=lambda frame: abs(frame - value)))
-        box.observe(lambda change: box.set_trait("value", slider.value), "value")      # a number between two frames was typed
+        box, slider = _slider(
+            name,
+            label,
+            small,
+            spec[0],
+            spec[-1],
+            spec.step,
+            spec[0],
+            nearest=lambda value: min(spec, key=lambda frame: abs(frame - value)),
+        )
+        box.observe(
+            lambda change: box.set_trait("value", slider.value), "value"
+        )  # a number between two frames was typed
         play, player = _player(name, slider, len(spec))
         return widgets.HBox([box, slider, play, player]), slider, player
     if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
-        raise ValueError(f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames")
+        raise ValueError(
+            f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames"
+        )
     low, high, *step, start = spec
     if not (low < high and isfinite(high - low)) or step and not step[0] > 0:
-        raise ValueError(f"{name}={spec!r}: min must be less than max, both finite, and a step greater than 0")
+        raise ValueError(
+            f"{name}={spec!r}: min must be less than max, both finite, and a step greater than 0"
+        )
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)
@@ -169,26 +206,46 @@ def _control(name, spec, label, small):
 
 def _said(choices):
     """(whether they are numbers, [(what a control says of a choice, the choice)])."""
-    numbers = all(isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices)
+    numbers = all(
+        isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices
+    )
     return numbers, [(number(choice, 6) if numbers else str(choice), choice) for choice in choices]
 
 
 def _toggle(name, label, options, start):
     """What `_control` gives for few stops."""
-    radios = widgets.RadioButtons(options=options, value=start, orientation="horizontal", description=name, style=label,
-                                  layout={"width": "auto"})
+    radios = widgets.RadioButtons(
+        options=options,
+        value=start,
+        orientation="horizontal",
+        description=name,
+        style=label,
+        layout={"width": "auto"},
+    )
     own = f"toggle-{radios.model_id}"
-    radios.add_class(own).add_class("toggle").add_class("widget-inline-hbox")       # this sets their name at the left
-    return widgets.HBox([radios, widgets.HTML(ROW.format(own, name), layout={"display": "none"})]), radios, None
+    radios.add_class(own).add_class("toggle").add_class(
+        "widget-inline-hbox"
+    )  # this sets their name at the left
+    return (
+        widgets.HBox([radios, widgets.HTML(ROW.format(own, name), layout={"display": "none"})]),
+        radios,
+        None,
+    )
 
 
 def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):
     """(number box, slider) that hold the same number; what is typed goes to the slider as the `nearest` it can show."""
-    slider, box = (widgets.IntSlider, widgets.BoundedIntText) if whole else (widgets.FloatSlider, widgets.BoundedFloatText)
+    slider, box = (
+        (widgets.IntSlider, widgets.BoundedIntText)
+        if whole
+        else (widgets.FloatSlider, widgets.BoundedFloatText)
+    )
     limits = {"min": low, "max": high, "step": step, "value": start}
     box = box(**limits, description=name, style=label, layout=small, tooltip=f"type {name}")
     slider = slider(**limits, readout=False, layout=WIDE, tooltip=f"slide {name}")
-    widgets.link((slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest))
+    widgets.link(
+        (slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest)
+    )
     return box, slider
 
 
@@ -198,11 +255,23 @@ def _player(name, slider, frames):
     ipywidgets' own buttons of a Play have no names, so it stays out of sight behind one that has. While the kernel draws, the
     browser keeps only the newest value of what plays, and sends it when the kernel is free: frames are skipped, not queued.
     """
-    pace = min(1000, max(100, 8000 // frames))      # eight seconds, where that is neither a rush nor a wait
-    player = widgets.Play(min=slider.min, max=slider.max, step=slider.step, value=slider.value, interval=pace,
-                          layout={"display": "none"})
-    button = widgets.ToggleButton(description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"})
-    widgets.link((player, "value"), (slider, "value"))           # not in the browser, which would tell the kernel of both
+    pace = min(
+        1000, max(100, 8000 // frames)
+    )  # eight seconds, where that is neither a rush nor a wait
+    player = widgets.Play(
+        min=slider.min,
+        max=slider.max,
+        step=slider.step,
+        value=slider.value,
+        interval=pace,
+        layout={"display": "none"},
+    )
+    button = widgets.ToggleButton(
+        description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"}
+    )
+    widgets.link(
+        (player, "value"), (slider, "value")
+    )  # not in the browser, which would tell the kernel of both
     widgets.jslink((player, PLAYING), (button, "value"))
 
     def caption(change):
@@ -215,4 +284,6 @@ def _player(name, slider, frames):
 
 def _hundredth(span):
     """About a hundredth of it: 1, 2 or 5 times a power of ten."""
-    return 1 / round_step(99 / span)      # 1, 2 and 5 are among each other's reciprocals, times a power of ten
+    return 1 / round_step(
+        99 / span
+    )  # 1, 2 and 5 are among each other's reciprocals, times a power of ten

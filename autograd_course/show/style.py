@@ -4,22 +4,25 @@ Colour is never the only carrier: each role has its own line or marker too. A dr
 knows no more shows the light form; `sheet` says the dark one where a reader has a dark theme.
 """
 
-PALETTE = {        # role: (on white, on a dark ground)
+PALETTE = {  # role: (on white, on a dark ground)
     "ink": ("#222222", "#e4e6e8"),
-    "faint": ("#5f6368", "#a9b0b7"),            # words of less weight
-    "line": ("#878d94", "#737b84"),             # of axes and cards; what is still to come
+    "faint": ("#5f6368", "#a9b0b7"),  # words of less weight
+    "line": ("#878d94", "#737b84"),  # of axes and cards; what is still to come
     "paper": ("#ffffff", "#16181b"),
-    "value": ("#0072b2", "#56aee6"),            # forwards: solid
-    "gradient": ("#d55e00", "#f58a3c"),         # backwards: dashed
-    "tangent": ("#009e73", "#2fc496"),          # dotted
-    "difference": ("#000000", "#ffffff"),       # hollow circles
-    "change": ("#8f3f97", "#d996e0"),           # how far something moved: what a gradient foretells is measured by it
-    "class-0": ("#6a51a3", "#b6a2ee"),          # a circle
-    "class-1": ("#8a6500", "#e0b54a"),          # a square
-    "above": ("#0b7285", "#4fc3d6"),            # a weight above 0: +
-    "below": ("#a61e4d", "#f783ac"),            # a weight below 0: −
-    "other": ("#a61e4d", "#f783ac"),            # what is compared: another engine, another way
-    "path-2": ("#6a51a3", "#b6a2ee"),           # of optimizers; the first is ink
+    "value": ("#0072b2", "#56aee6"),  # forwards: solid
+    "gradient": ("#d55e00", "#f58a3c"),  # backwards: dashed
+    "tangent": ("#009e73", "#2fc496"),  # dotted
+    "difference": ("#000000", "#ffffff"),  # hollow circles
+    "change": (
+        "#8f3f97",
+        "#d996e0",
+    ),  # how far something moved: what a gradient foretells is measured by it
+    "class-0": ("#6a51a3", "#b6a2ee"),  # a circle
+    "class-1": ("#8a6500", "#e0b54a"),  # a square
+    "above": ("#0b7285", "#4fc3d6"),  # a weight above 0: +
+    "below": ("#a61e4d", "#f783ac"),  # a weight below 0: −
+    "other": ("#a61e4d", "#f783ac"),  # what is compared: another engine, another way
+    "path-2": ("#6a51a3", "#b6a2ee"),  # of optimizers; the first is ink
     "path-3": ("#8a6500", "#e0b54a"),
     "path-4": ("#0b7285", "#4fc3d6"),
     "path-5": ("#4f7302", "#a9cf54"),
@@ -27,11 +30,17 @@ PALETTE = {        # role: (on white, on a dark ground)
     "value-ground": ("#cfe5f2", "#123a54"),
     "gradient-ground": ("#fadfcb", "#52301a"),
     "tangent-ground": ("#ccebe1", "#12443a"),
-    "class-0-ground": ("#ece7f4", "#2a2440"), "class-0-sure": ("#d3c6ea", "#41366b"),
-    "class-1-ground": ("#faf1da", "#39301a"), "class-1-sure": ("#efd795", "#5a4718"),
-    "leaf-ground": ("#fef3d0", "#423a1d"),      # the head of a card: an input
-    "ground": ("#e8eaed", "#2d3237"),           # the head of a result; what is out of bounds, forgotten, safe
-    "height": ("#fdfdfd", "#3b4148"), "depth": ("#202020", "#000000"),      # of a landscape: darker where it is lower
+    "class-0-ground": ("#ece7f4", "#2a2440"),
+    "class-0-sure": ("#d3c6ea", "#41366b"),
+    "class-1-ground": ("#faf1da", "#39301a"),
+    "class-1-sure": ("#efd795", "#5a4718"),
+    "leaf-ground": ("#fef3d0", "#423a1d"),  # the head of a card: an input
+    "ground": (
+        "#e8eaed",
+        "#2d3237",
+    ),  # the head of a result; what is out of bounds, forgotten, safe
+    "height": ("#fdfdfd", "#3b4148"),
+    "depth": ("#202020", "#000000"),  # of a landscape: darker where it is lower
     "panel": ("#f5f6f8", "#202428"),
     # The same roles in letters, dark enough to be read small.
     "gradient-words": ("#b84e00", "#f58a3c"),
@@ -44,10 +53,28 @@ def role(name):
     return f"var(--{name},{PALETTE[name][0]})"
 
 
-INK, FAINT, LINE, PAPER, VALUE, GRADIENT, TANGENT, DIFFERENCE, CHANGE, ABOVE, BELOW, OTHER, GROUND, PANEL = map(
-    role, "ink faint line paper value gradient tangent difference change above below other ground panel".split())
+(
+    INK,
+    FAINT,
+    LINE,
+    PAPER,
+    VALUE,
+    GRADIENT,
+    TANGENT,
+    DIFFERENCE,
+    CHANGE,
+    ABOVE,
+    BELOW,
+    OTHER,
+    GROUND,
+    PANEL,
+) = map(
+    role,
+    "ink faint line paper value gradient tangent difference change above below other ground panel".split(),
+)
 VALUE_GROUND, GRADIENT_GROUND, TANGENT_GROUND, LEAF_GROUND = map(
-    role, "value-ground gradient-ground tangent-ground leaf-ground".split())
+    role, "value-ground gradient-ground tangent-ground leaf-ground".split()
+)
 WRITTEN = {GRADIENT: role("gradient-words"), TANGENT: role("tangent-words"), LINE: FAINT}
 
 
@@ -59,32 +86,38 @@ def sheet(theme, selector=":root"):
 
 # Which of two drawings is seen; and what is wide becomes narrow, all but its letters, dots and strokes. Of what is too large for any
 # window only a part is seen, as it is.
-FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{display:block!important}}"
-           "@media(max-width:480px){"
-           ".drawn{--pad:0px;padding-inline:0!important}.wide:not(.part *){min-width:0!important}"
-           ".wide:not(.part *)>svg{width:369.3px;max-width:none!important;height:calc(.9231px*var(--high)/var(--tall))!important}"
-           ".wide:not(.part *) :is(text,circle,.dot){"
-           "transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));"
-           "transform-box:fill-box;transform-origin:left}"
-           ".wide :is([text-anchor=middle],[text-anchor=middle] text,circle,.dot){transform-origin:center!important}"
-           ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
-           ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}")
+FITTING = (
+    "@media screen and (max-width:720px){.across{display:none}.down{display:block!important}}"
+    "@media(max-width:480px){"
+    ".drawn{--pad:0px;padding-inline:0!important}.wide:not(.part *){min-width:0!important}"
+    ".wide:not(.part *)>svg{width:369.3px;max-width:none!important;height:calc(.9231px*var(--high)/var(--tall))!important}"
+    ".wide:not(.part *) :is(text,circle,.dot){"
+    "transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));"
+    "transform-box:fill-box;transform-origin:left}"
+    ".wide :is([text-anchor=middle],[text-anchor=middle] text,circle,.dot){transform-origin:center!important}"
+    ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
+    ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}"
+)
 # In JupyterLab, whose lines of text are as long as its window is wide, and in whose dark theme comments are dim (these are as in
 # its theme of high contrast) and the arrow of a choice is black.
-READING = (".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
-           ".jp-RenderedMarkdown details:not([open]){display:inline-block;margin-right:1.4em}"
-           "body[data-jp-theme-light=false]{--jp-mirror-editor-comment-color:#56acac}"
-           "body[data-jp-theme-light=false] .widget-dropdown>select"
-           "{appearance:auto;background-image:none;padding-right:2px}")
+READING = (
+    ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
+    ".jp-RenderedMarkdown details:not([open]){display:inline-block;margin-right:1.4em}"
+    "body[data-jp-theme-light=false]{--jp-mirror-editor-comment-color:#56acac}"
+    "body[data-jp-theme-light=false] .widget-dropdown>select"
+    "{appearance:auto;background-image:none;padding-right:2px}"
+)
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
-SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}{READING}</style>'
+SHEET = f"<style>{sheet(1, 'body[data-jp-theme-light=false],body.vscode-dark')}{FITTING}{READING}</style>"
 # Of an image that is black where there is ink, else clear.
 SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-CARD = (f"background:{PAPER};color:{INK};display:inline-block;max-width:100%;box-sizing:border-box;"
-        "padding:8px;border-radius:6px;overflow-x:auto")
+CARD = (
+    f"background:{PAPER};color:{INK};display:inline-block;max-width:100%;box-sizing:border-box;"
+    "padding:8px;border-radius:6px;overflow-x:auto"
+)
 
 # Text in a <pre>: wrapped between words, where JupyterLab would break a number in two.
 LINES = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;line-height:1.35;margin:0"
@@ -94,13 +127,31 @@ _INK, _FAINT, _LINE, _PAPER = (PALETTE[name][0] for name in ("ink", "faint", "li
 value = {"color": PALETTE["value"][0], "linestyle": "-", "linewidth": 2}
 gradient = {"color": PALETTE["gradient"][0], "linestyle": "--", "linewidth": 2}
 tangent = {"color": PALETTE["tangent"][0], "linestyle": ":", "linewidth": 2.5}
-difference = {"color": PALETTE["difference"][0], "linestyle": "none", "marker": "o", "markerfacecolor": "none",
-              "markersize": 6}
+difference = {
+    "color": PALETTE["difference"][0],
+    "linestyle": "none",
+    "marker": "o",
+    "markerfacecolor": "none",
+    "markersize": 6,
+}
 RC = {
-    "figure.figsize": (6.4, 3.4), "figure.facecolor": _PAPER, "figure.constrained_layout.use": True, "font.size": 11,
-    "axes.facecolor": _PAPER, "axes.edgecolor": _LINE, "axes.labelcolor": _INK, "axes.titlecolor": _INK,
-    "axes.titlesize": 12, "axes.titlelocation": "left",
-    "axes.spines.top": False, "axes.spines.right": False, "text.color": _INK,
-    "xtick.color": _FAINT, "ytick.color": _FAINT, "lines.linewidth": 2, "legend.frameon": False, "image.cmap": "Blues",
-    "svg.fonttype": "path",      # the same letters on every machine
+    "figure.figsize": (6.4, 3.4),
+    "figure.facecolor": _PAPER,
+    "figure.constrained_layout.use": True,
+    "font.size": 11,
+    "axes.facecolor": _PAPER,
+    "axes.edgecolor": _LINE,
+    "axes.labelcolor": _INK,
+    "axes.titlecolor": _INK,
+    "axes.titlesize": 12,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": _INK,
+    "xtick.color": _FAINT,
+    "ytick.color": _FAINT,
+    "lines.linewidth": 2,
+    "legend.frameon": False,
+    "image.cmap": "Blues",
+    "svg.fonttype": "path",  # the same letters on every machine
 }

@@ -1,10 +1,11 @@
 """The one HTML table, and code with words beside it, in the page's own colours: JupyterLab's themes show through."""
+
 from html import escape
 
 FAINT = "opacity:.75"
 CODE = "font-family:var(--mono,monospace);font-size:var(--code,1em);white-space:pre-wrap;overflow-wrap:anywhere"
 LINE = "border-top:1px solid rgba(128,128,128,.35);"
-BARE = "background:none;border:none;"       # JupyterLab stripes tables
+BARE = "background:none;border:none;"  # JupyterLab stripes tables
 
 
 def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
@@ -23,17 +24,26 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
     lines = ["".join(tagged('th scope="col"', one) for one in head)] if head else []
     for first, *others in rows:
         line = LINE if ruled else ""
-        lines.append(tagged('th scope="row"', first, line) + "".join(
-            tagged("td", one, line + ("width:100%;" if wide and not i else "")) for i, one in enumerate(others)))
+        lines.append(
+            tagged('th scope="row"', first, line)
+            + "".join(
+                tagged("td", one, line + ("width:100%;" if wide and not i else ""))
+                for i, one in enumerate(others)
+            )
+        )
     kind, style = ('class="wide" ', "width:100%;" + style) if wide else ("", style)
     body = "".join(f'<tr style="{BARE}">{line}</tr>' for line in lines)
-    return (f'<table {kind}style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'
-            f"<tbody>{body}</tbody></table>")
+    return (
+        f'<table {kind}style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'
+        f"<tbody>{body}</tbody></table>"
+    )
 
 
 def side_by_side(parts):
     """(label, code, words) side by side where there is room, and else one below the other."""
-    blocks = [f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
-              f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'
-              for label, code, words in parts]
+    blocks = [
+        f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
+        f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'
+        for label, code, words in parts
+    ]
     return f'<div style="display:flex;flex-wrap:wrap;gap:2px 18px">{"".join(blocks)}</div>'

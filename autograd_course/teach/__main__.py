@@ -3,6 +3,7 @@
 `make class ARGS="FOLDER WHERE"` writes them into the folder WHERE, for those who may not write into the learners', or
 may not let others read there what came of it.
 """
+
 import sys
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def main(*arguments):
         where.mkdir(parents=True, exist_ok=True)
         with _new(where / "class.html") as file:
             file.write(page(learners, left_out))
-        with _new(where / "class.csv", "utf-8-sig") as file:      # by its mark Excel knows UTF-8
+        with _new(where / "class.csv", "utf-8-sig") as file:  # by its mark Excel knows UTF-8
             write_table(learners, file)
     except OSError as error:
         return str(error)

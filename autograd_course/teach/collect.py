@@ -3,6 +3,7 @@
 A file may be anything: it is read only up to a bound, nothing in it is run or followed, and what cannot be used is left
 out with a reason. Texts that come from files are made plain, so that they can do no harm where they are shown.
 """
+
 import io
 import json
 import os
@@ -14,11 +15,18 @@ from pathlib import Path, PurePosixPath
 from ..ask import EXERCISES, record, registered
 from ..ask.texts import PREDICTIONS
 
-MOST = 2_000_000      # bytes of a record: with all cells of all lessons rewritten, a page's has a tenth
-ZIP, UNPACKED = 20_000_000, 200_000_000      # bytes of a zip file; of all that is unpacked of it
-MANY = 5000           # records
-MEMBERS = 20_000      # files in a zip
-BROKEN = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)      # by what `sound` meets
+MOST = 2_000_000  # bytes of a record: with all cells of all lessons rewritten, a page's has a tenth
+ZIP, UNPACKED = 20_000_000, 200_000_000  # bytes of a zip file; of all that is unpacked of it
+MANY = 5000  # records
+MEMBERS = 20_000  # files in a zip
+BROKEN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)  # by what `sound` meets
 
 
 class LeftOut(Exception):
@@ -56,8 +64,8 @@ def collect(folder):
 
 def plain(text, most):
     """A text from a file as one line, cut to so many characters: what cannot be printed, or turns lines round, is �."""
-    kept = "".join(c if c.isprintable() else "�" for c in text[:most + 1].replace("\n", " "))
-    return kept if len(kept) <= most else kept[:most - 1] + "…"
+    kept = "".join(c if c.isprintable() else "�" for c in text[: most + 1].replace("\n", " "))
+    return kept if len(kept) <= most else kept[: most - 1] + "…"
 
 
 def _learner(where):
@@ -81,7 +89,9 @@ def _files(folder):
             continue
         for entry in entries:
             where, kind = above + entry.name, entry.name.lower()[-5:]
-            if entry.name.startswith(".") or entry.name == "progress.new.json":      # a checkpoint; half written
+            if (
+                entry.name.startswith(".") or entry.name == "progress.new.json"
+            ):  # a checkpoint; half written
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append((entry.path, f"{where}/"))
@@ -96,6 +106,7 @@ def _files(folder):
 def _refused(why):
     def refuse():
         raise LeftOut(why)
+
     return refuse
 
 
@@ -130,7 +141,9 @@ def _zipped(path, where):
                 name = one.filename
                 if name.lower().endswith(".zip"):
                     yield f"{where}/{name}", _refused("a zip in a zip is not opened")
-                elif name.lower().endswith(".json") and not any(part.startswith(".") for part in name.split("/")):
+                elif name.lower().endswith(".json") and not any(
+                    part.startswith(".") for part in name.split("/")
+                ):
                     yield f"{where}/{name}", lambda one=one: _member(zipped, one, unpacked)
     except LeftOut as why:
         yield where, _refused(str(why))
@@ -144,13 +157,22 @@ def _member(zipped, one, unpacked):
     unpacked: the sizes of those before it, to which this one's is added.
     """
     if sum(unpacked) > UNPACKED:
-        raise LeftOut(f"more than {UNPACKED:,} bytes were unpacked of this zip before it, and that is the most")
+        raise LeftOut(
+            f"more than {UNPACKED:,} bytes were unpacked of this zip before it, and that is the most"
+        )
     if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise LeftOut("it is packed in a way that is not opened here")
     try:
         with zipped.open(one) as file:
             content = file.read(MOST + 1)
-    except (OSError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, *BROKEN):      # RuntimeError: a password
+    except (
+        OSError,
+        RuntimeError,
+        EOFError,
+        zipfile.BadZipFile,
+        zlib.error,
+        *BROKEN,
+    ):  # RuntimeError: a password
         raise LeftOut("it cannot be unpacked") from None
     unpacked.append(len(content))
     if len(content) > MOST:
@@ -169,9 +191,11 @@ def _done(content):
     if not ours:
         raise LeftOut("it is no record of this course")
     solved, tries, made = set(kept["exercises"]), kept["tries"], kept["predictions"]
-    return {"solved": [name for name in EXERCISES if name in solved],
-            "tries": {name: _hints(tries[name]["wrong"]) for name in EXERCISES if name in tries},
-            "predictions": {name: _said(made[name]) for name in PREDICTIONS if name in made}}
+    return {
+        "solved": [name for name in EXERCISES if name in solved],
+        "tries": {name: _hints(tries[name]["wrong"]) for name in EXERCISES if name in tries},
+        "predictions": {name: _said(made[name]) for name in PREDICTIONS if name in made},
+    }
 
 
 def _hints(wrong):
@@ -179,4 +203,8 @@ def _hints(wrong):
 
 
 def _said(made):
-    return plain(", ".join(made["answer"][:8]), 60), made["sure"] if made["sure"] in record.SURE else "", made["right"]
+    return (
+        plain(", ".join(made["answer"][:8]), 60),
+        made["sure"] if made["sure"] in record.SURE else "",
+        made["right"],
+    )

@@ -4,6 +4,7 @@ Each exercise that is not optional is worth a point: its stub is nbgrader's auto
 region that nbgrader takes out, and below its check stands a hidden test that asks the same check. Nothing here needs
 nbgrader itself, which is the extra `nbgrader` of pyproject.toml.
 """
+
 import sys
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from ..ask import EXERCISES, registered
 from ..ask.answers import defined
 from ..ask.weave import NOTEBOOKS, PARTS, hints, read, source, stem, write
 
-CONFIG = '''c = get_config()
+CONFIG = """c = get_config()
 c.CourseDirectory.course_id = "autograd"
 c.ClearSolutions.code_stub = {"python": ""}      # what learners fill in is the stub with its ..., and nothing more
 c.Execute.timeout = 300                          # seconds a cell
-'''
+"""
 TEST = """# Once this is handed in, the course's own check is asked here.
 ### BEGIN HIDDEN TESTS
 from autograd_course.ask import check as _asked
@@ -26,7 +27,11 @@ assert _verdict.status == "right", _verdict
 
 def source_version(cells, lesson):
     """The cells of a lesson's notebook as nbgrader's source version has them; the given ones are left as they are."""
-    graded = {stem(name): one for name, one in EXERCISES.items() if name[:2] == lesson and one.difficulty != "optional"}
+    graded = {
+        stem(name): one
+        for name, one in EXERCISES.items()
+        if name[:2] == lesson and one.difficulty != "optional"
+    }
     made = []
     for one in cells:
         base, _, part = one["id"].rpartition("-")
@@ -42,7 +47,9 @@ def source_version(cells, lesson):
         if exercise and part == "check":
             test = TEST.format(name=exercise.name, answer=defined(exercise.stub))
             asked = one | {"id": f"{base}-points"}
-            made.append(_cell(asked, test, exercise, grade=True, solution=False, locked=True, points=1))
+            made.append(
+                _cell(asked, test, exercise, grade=True, solution=False, locked=True, points=1)
+            )
     return made
 
 
@@ -50,12 +57,19 @@ def _cell(one, text, exercise, **kind):
     """A code cell with this text, and what nbgrader is to know of it."""
     name = f"{stem(exercise.name)}-{'points' if kind['grade'] else 'answer'}"
     about = {"grade_id": name, "cell_type": "code", "schema_version": 3, "task": False} | kind
-    return one | {"source": text.splitlines(keepends=True), "metadata": one["metadata"] | {"nbgrader": about}}
+    return one | {
+        "source": text.splitlines(keepends=True),
+        "metadata": one["metadata"] | {"nbgrader": about},
+    }
 
 
 def main(lesson="", folder="", *more):
     """Writes FOLDER/source/lesson_NN/…ipynb, and FOLDER/nbgrader_config.py if there is none; 0, or what was wanting."""
-    found = sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb")) if lesson.isdecimal() and len(lesson) == 2 else []
+    found = (
+        sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
+        if lesson.isdecimal() and len(lesson) == 2
+        else []
+    )
     if not found or not folder or more:
         return 'Say which lesson, and which folder nbgrader has for the course:  make nbgrader ARGS="03 FOLDER"'
     registered()

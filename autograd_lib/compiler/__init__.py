@@ -62,30 +62,40 @@ class compile(Compiled):
             last, leaves = self._find(args, kwargs)
         try:
             return last.program.run(leaves)
-        except Exception:       # inside a transform there is none; and what is wrong f says in its own words
+        except (
+            Exception
+        ):  # inside a transform there is none; and what is wrong f says in its own words
             return self.f(*args, **kwargs)
 
     def _find(self, args, kwargs):
         """The program for such a call, written if there is none, and its inputs; None inside a transform that is
         open."""
-        names = self.f.__code__.co_varnames[:self.f.__code__.co_argcount] if type(self.f) is FunctionType else ()
+        names = (
+            self.f.__code__.co_varnames[: self.f.__code__.co_argcount]
+            if type(self.f) is FunctionType
+            else ()
+        )
         paths = [*names, *[f"argument {i}" for i in range(len(names), len(args))]]
         walk = Walk()
         forms = [walk.walk(x, path)[0] for x, path in zip(args, paths)]
         forms += [(name, walk.walk(x, name)[0]) for name, x in kwargs.items()]
         given = len(walk.leaves)
-        walk.places, walk.parts = [], []        # arguments are gone through at every call
+        walk.places, walk.parts = [], []  # arguments are gone through at every call
         closed = walk.walk(self.f, self.__name__, "closed")[0]
         if walk.nested:
             return None, None
         key = (tuple, *forms), closed, recording()
         if key not in self.programs:
             if len(self.programs) == _MOST:
-                raise TypeError(f"compile: {self.__name__} has {_MOST} programs already, and this call needs one more: "
-                                "a shape, a dtype, or a number, string or function that is a part of the program "
-                                "changes from call to call; pass a float or an array for it")
+                raise TypeError(
+                    f"compile: {self.__name__} has {_MOST} programs already, and this call needs one more: "
+                    "a shape, a dtype, or a number, string or function that is a part of the program "
+                    "changes from call to call; pass a float or an array for it"
+                )
             self.programs[key] = Program(self.f, args, kwargs, paths)
-        self._last = _Bound(self.programs[key], key[0], walk.leaves[given:], walk.places, walk.parts)
+        self._last = _Bound(
+            self.programs[key], key[0], walk.leaves[given:], walk.places, walk.parts
+        )
         return self._last, walk.leaves
 
 
@@ -93,7 +103,13 @@ class _Bound:
     """A program, and what `f` closes over, as found: while that is the same, it need not be gone through again."""
 
     def __init__(self, program, form, closed, places, parts):
-        self.program, self.form, self.closed, self.places, self.parts = program, form, closed, places, parts
+        self.program, self.form, self.closed, self.places, self.parts = (
+            program,
+            form,
+            closed,
+            places,
+            parts,
+        )
         self.specs, self.recorded = list(map(spec, closed)), recording()
 
     def fits(self, args, leaves):
@@ -104,7 +120,7 @@ class _Bound:
         try:
             if taken(args, leaves) != self.form or any(replaced(*part) for part in self.parts):
                 return False
-        except RecursionError:      # a list that holds itself
+        except RecursionError:  # a list that holds itself
             return False
         leaves += self.closed
         return list(map(spec, self.closed)) == self.specs and self.recorded == recording()
@@ -117,16 +133,23 @@ class Program:
         trace = Trace(f, args, kwargs, paths)
         given = {id(box): i for i, box in enumerate(trace.boxes) if type(box) is not Traced}
         self.structure = trace.structure
-        self.places = [given.get(id(z)) for z in trace.outputs]     # of a Tensor that is returned as it came
+        self.places = [
+            given.get(id(z)) for z in trace.outputs
+        ]  # of a Tensor that is returned as it came
         self.tensors = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
-        results = [None if place is not None else plain(z) if isinstance(z, Tensor) else z
-                   for z, place in zip(trace.outputs, self.places)]
+        results = [
+            None if place is not None else plain(z) if isinstance(z, Tensor) else z
+            for z, place in zip(trace.outputs, self.places)
+        ]
         sent = {i: tuple([gx for _, gx in arrived]) for i, (_, arrived) in trace.passes.items()}
         back = [gx for grads in sent.values() for gx in grads]
         join([*results, *back])
         made = {x.order for x in [*needed(results), *trace.inputs]}
-        read = {x.order: x for x in [*back, *[x for node in needed(back, made) for x in node.reads]]
-                if isinstance(x, Traced)}
+        read = {
+            x.order: x
+            for x in [*back, *[x for node in needed(back, made) for x in node.reads]]
+            if isinstance(x, Traced)
+        }
         saved = tuple([read[order] for order in sorted(read.keys() & made)])
         writer = Writer(trace.names, trace.name)
         self.direct = not any(self.tensors)
@@ -137,9 +160,14 @@ class Program:
         for i, grads in sent.items():
             writer.function(f"_backward{i or ''}", [trace.passes[i][0], *saved], grads, known=made)
         self.source, functions = writer.done()
-        self.forward, self.row = functions[writer.name], Primitive("primitive", None, name=trace.name)
-        self.passes = {i: (functions[f"{writer.name}_backward{i or ''}"], [n for n, _ in arrived])
-                       for i, (_, arrived) in trace.passes.items()}
+        self.forward, self.row = (
+            functions[writer.name],
+            Primitive("primitive", None, name=trace.name),
+        )
+        self.passes = {
+            i: (functions[f"{writer.name}_backward{i or ''}"], [n for n, _ in arrived])
+            for i, (_, arrived) in trace.passes.items()
+        }
 
     def run(self, leaves):
         """What the function returns for these inputs."""
@@ -155,8 +183,14 @@ class Program:
             if i in self.passes:
                 backward, wanted = self.passes[i]
                 pull = _pull(backward, saved)
-                outputs[i] = result(z, self.row, leaves, values, [(n, partial(pull, k)) for k, n in enumerate(wanted)],
-                                    lambda inputs, i=i: self._outputs(inputs)[i])
+                outputs[i] = result(
+                    z,
+                    self.row,
+                    leaves,
+                    values,
+                    [(n, partial(pull, k)) for k, n in enumerate(wanted)],
+                    lambda inputs, i=i: self._outputs(inputs)[i],
+                )
             elif self.tensors[i] and self.places[i] is None:
                 outputs[i] = Tensor(z)
         return outputs
@@ -175,4 +209,5 @@ def _pull(backward, saved):
             grads[:] = backward(g, *saved)
         gx, grads[k] = grads[k], None
         return gx
+
     return pull

@@ -22,8 +22,20 @@ from ..tape import Primitive, Tensor
 
 _PLAIN = {int, bool, str, bytes, type(None), type(...)}
 # By identity.
-_NAMED = (type, np.ufunc, Primitive, np.dtype, np.random.Generator, type(len), type(np.sum), type(str.join))
-INSTALLED = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__))     # Python's own, and packages
+_NAMED = (
+    type,
+    np.ufunc,
+    Primitive,
+    np.dtype,
+    np.random.Generator,
+    type(len),
+    type(np.sum),
+    type(str.join),
+)
+INSTALLED = (
+    os.path.dirname(os.__file__),
+    os.path.dirname(os.path.dirname(np.__file__)),
+)  # Python's own, and packages
 ENGINE = __name__.partition(".")[0]
 _code, _defaults = attrgetter("__code__"), attrgetter("__defaults__")
 
@@ -53,17 +65,25 @@ def taken(x, leaves):
 
 def is_library(thing):
     """Whether a function, class or module belongs to Python, to an installed package, or to the engine."""
-    name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or ""
+    name = (
+        thing.__name__
+        if isinstance(thing, ModuleType)
+        else getattr(thing, "__module__", None) or ""
+    )
     code = getattr(thing, "__code__", None)
     file = code.co_filename if code else getattr(thing, "__file__", None)
     top = name.partition(".")[0]
-    return file.startswith(INSTALLED) or top == ENGINE if file else top in (*sys.builtin_module_names, "numpy", ENGINE)
+    return (
+        file.startswith(INSTALLED) or top == ENGINE
+        if file
+        else top in (*sys.builtin_module_names, "numpy", ENGINE)
+    )
 
 
 def _contents(cell):
     try:
         return cell.cell_contents
-    except ValueError:      # it is empty
+    except ValueError:  # it is empty
         return ...
 
 
@@ -81,17 +101,27 @@ class Walk:
 
     def __init__(self, stand_in=lambda leaf, path: None):
         self.leaves, self.functions, self.places, self.parts, self.nested = [], [], [], [], False
-        self._stand_in, self._made, self._drawn, self._seen, self._within = stand_in, [], [], {}, set()
+        self._stand_in, self._made, self._drawn, self._seen, self._within = (
+            stand_in,
+            [],
+            [],
+            {},
+            set(),
+        )
 
     def changed(self):
         """What the function has changed of the copies, or None."""
-        drawn = [path for path, rng, state in self._drawn if pickle.dumps(rng.bit_generator.state) != state]
+        drawn = [
+            path
+            for path, rng, state in self._drawn
+            if pickle.dumps(rng.bit_generator.state) != state
+        ]
         return next(iter([path for path, *part in self._made if replaced(*part)] + drawn), None)
 
     def walk(self, x, path, where="argument"):
         """(form, copy) of an "argument", an "attribute" of a Module, something "closed" over, or a "library"'s own."""
         kind = type(x)
-        if kind is float and where != "argument":       # an if may ask it
+        if kind is float and where != "argument":  # an if may ask it
             return (kind, repr(x)), x
         if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind not in "biuf":
             raise TypeError(f"compile: {path} is of dtype {x.dtype}, and real numbers are needed")
@@ -113,9 +143,11 @@ class Walk:
         if kind is tuple or kind in (list, dict) and where != "closed":
             return self._entries(x, path, where)
         if where == "argument":
-            raise TypeError(f"compile: {path} is of type {kind.__name__}. The arguments of a compiled function are "
-                            "arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of exactly "
-                            "these: take out of it what is needed")
+            raise TypeError(
+                f"compile: {path} is of type {kind.__name__}. The arguments of a compiled function are "
+                "arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of exactly "
+                "these: take out of it what is needed"
+            )
         if kind is FunctionType:
             return self._function(x, path)
         if isinstance(x, Compiled):
@@ -124,14 +156,23 @@ class Walk:
             return self._rebuilt(MethodType, (x.__func__, x.__self__), path, "closed")
         if kind is partial:
             parts = x.func, x.args, x.keywords
-            return self._rebuilt(lambda f, args, named: partial(f, *args, **named), parts, path, "attribute")
+            return self._rebuilt(
+                lambda f, args, named: partial(f, *args, **named), parts, path, "attribute"
+            )
         if isinstance(x, np.random.Generator):
             self._drawn.append((path, x, pickle.dumps(x.bit_generator.state)))
-        if isinstance(x, _NAMED) or isinstance(x, ModuleType) and is_library(x) or where == "library":
+        if (
+            isinstance(x, _NAMED)
+            or isinstance(x, ModuleType)
+            and is_library(x)
+            or where == "library"
+        ):
             return x, x
-        raise TypeError(f"compile: {path} is of type {kind.__name__}. A compiled function closes over Tensors, arrays, "
-                        "Modules, functions, numbers, strings and tuples of these: pass what it needs of anything else "
-                        "as an argument")
+        raise TypeError(
+            f"compile: {path} is of type {kind.__name__}. A compiled function closes over Tensors, arrays, "
+            "Modules, functions, numbers, strings and tuples of these: pass what it needs of anything else "
+            "as an argument"
+        )
 
     def _met(self, x, new):
         """Met again `x` is the same."""
@@ -148,14 +189,19 @@ class Walk:
         self._within.add(id(x))
         keys, parts = (list(x), x.values()) if type(x) is dict else (range(len(x)), x)
         if odd := [key for key in keys if type(key) not in _PLAIN]:
-            raise TypeError(f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are needed")
+            raise TypeError(
+                f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are needed"
+            )
         found = [self.walk(part, f"{path}_{key}", where) for key, part in zip(keys, parts)]
         self._within.discard(id(x))
         form, new = [form for form, _ in found], [new for _, new in found]
         if type(x) is dict:
-            form, new = [(type(key), key, part) for key, part in zip(keys, form)], dict(zip(keys, new))
+            form, new = (
+                [(type(key), key, part) for key, part in zip(keys, form)],
+                dict(zip(keys, new)),
+            )
         new = type(x)(new)
-        if type(x) is not tuple:        # the function gets the new one, and is not to change it
+        if type(x) is not tuple:  # the function gets the new one, and is not to change it
             view = new.values() if type(x) is dict else new
             self._made.append((path, view, [*view]))
             if where != "argument":
@@ -164,7 +210,7 @@ class Walk:
 
     def _watch(self, entries):
         """Compare the entries of a list, or the names and values of a dict, at every call."""
-        if not entries:         # as in most functions: a quicker comparison
+        if not entries:  # as in most functions: a quicker comparison
             return self.places.append((len, entries, 0))
         self.parts.append((entries, [*entries]))
         if type(entries) is dict:
@@ -175,19 +221,28 @@ class Walk:
         self._met(x, new)
         self.places.append((type, x, cls))
         attributes, mine = self._entries(vars(x), path, "attribute")
-        object.__setattr__(new, "__dict__", mine)       # whatever its class does when an attribute is set
+        object.__setattr__(
+            new, "__dict__", mine
+        )  # whatever its class does when an attribute is set
         form = [cls, attributes]
         for base in [base for base in cls.__mro__ if not is_library(base)]:
             if vars(base).get("__slots__"):
-                raise TypeError(f"compile: {cls.__name__} has __slots__, into which compile does not look: leave them "
-                                "out")
+                raise TypeError(
+                    f"compile: {cls.__name__} has __slots__, into which compile does not look: leave them "
+                    "out"
+                )
             for name, f in vars(base).items():
-                inner, before = getattr(f, "__func__", None) or getattr(f, "fget", None) or f, len(self.leaves)
+                inner, before = (
+                    getattr(f, "__func__", None) or getattr(f, "fget", None) or f,
+                    len(self.leaves),
+                )
                 if isinstance(inner, (FunctionType, Compiled)):
                     form.append(self.walk(inner, f"{path}_{name}", "closed")[0])
                     if len(self.leaves) > before:
-                        raise TypeError(f"compile: {cls.__name__}.{name} closes over a Tensor or an array: make that "
-                                        "an attribute of the Module, or pass it as an argument")
+                        raise TypeError(
+                            f"compile: {cls.__name__}.{name} closes over a Tensor or an array: make that "
+                            "an attribute of the Module, or pass it as an argument"
+                        )
         return tuple(form), new
 
     def _function(self, f, path):
@@ -204,8 +259,10 @@ class Walk:
             self.functions.append(f.__name__)
             loaded, stored = _names(code)
             if stored:
-                raise TypeError(f"compile: {f.__name__} assigns to {stored[0]}, which is not its own, and a program "
-                                "would not: return the new value")
+                raise TypeError(
+                    f"compile: {f.__name__} assigns to {stored[0]}, which is not its own, and a program "
+                    "would not: return the new value"
+                )
             for name in loaded:
                 value = f.__globals__.get(name)
                 self.places.append((f.__globals__.get, name, value))
@@ -217,8 +274,11 @@ class Walk:
                 self.places.append((_contents, cell, value))
                 part, mine.cell_contents = self.walk(value, name, where)
                 form.append(part)
-        names, given = code.co_varnames[:code.co_argcount], f.__defaults__ or ()
-        found = [self.walk(value, name, where) for name, value in zip(names[len(names) - len(given):], given)]
+        names, given = code.co_varnames[: code.co_argcount], f.__defaults__ or ()
+        found = [
+            self.walk(value, name, where)
+            for name, value in zip(names[len(names) - len(given) :], given)
+        ]
         new.__defaults__ = tuple([part for _, part in found]) or None
         if named := f.__kwdefaults__:
             self._watch(named)
@@ -244,6 +304,7 @@ def _names(code):
             if line.opname == "LOAD_GLOBAL" or line.opname == "LOAD_NAME":
                 loaded[line.argval] = None
             elif line.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
-                    line.opname in ("STORE_DEREF", "DELETE_DEREF") and line.argval in code.co_freevars):
+                line.opname in ("STORE_DEREF", "DELETE_DEREF") and line.argval in code.co_freevars
+            ):
                 stored.append(line.argval)
     return list(loaded), stored

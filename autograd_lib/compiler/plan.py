@@ -9,11 +9,21 @@ import numpy as np
 from .. import ops
 from ..tape import Tensor, Traced, primitive, value_of
 
-LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
-JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
+LARGE = (
+    1 << 11
+)  # bytes from which on a line is written for speed: with memory that is kept, by no detour
+JOINED = (
+    1 << 16
+)  # bytes of products from which on their sum is a dot product, which rounds otherwise
 VDOT = primitive(np.vdot, [None, None], [None, None])
-UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.true_divide,
-          operator.matmul: np.matmul, operator.neg: np.negative}
+UFUNCS = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.matmul: np.matmul,
+    operator.neg: np.negative,
+}
 _VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
@@ -35,11 +45,23 @@ def join(nodes):
     readers = Counter(id(x) for x in [*nodes, *[x for node in lines for x in node.reads]])
     for node in lines:
         x = node.inputs[0]
-        if node.op is ops.sum and type(x) is Traced and all(v is None or v is False for v in node.params.values()) \
-                and x.op is ops.multiply and readers[id(x)] == 1 and x._data.nbytes >= JOINED:
+        if (
+            node.op is ops.sum
+            and type(x) is Traced
+            and all(v is None or v is False for v in node.params.values())
+            and x.op is ops.multiply
+            and readers[id(x)] == 1
+            and x._data.nbytes >= JOINED
+        ):
             factors = list(map(value_of, x.inputs))
-            if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
-                   and a.flags.c_contiguous for a in factors):
+            if all(
+                isinstance(a, np.ndarray)
+                and a.shape == x.shape
+                and a.dtype == x.dtype
+                and a.dtype.char in "fd"
+                and a.flags.c_contiguous
+                for a in factors
+            ):
                 node.op, node.inputs, node.params, node.reads = VDOT, x.inputs, {}, x.reads
 
 
@@ -51,7 +73,11 @@ def placed(lines, kept, names):
     is not read later. So values form chains, each in one place: an array that the first of a chain makes, where one of
     them is returned, and else memory that outlives the call.
     """
-    kind = {node.order: _made(node._data) for node in lines if np.ndim(node._data) and node._data.nbytes >= LARGE}
+    kind = {
+        node.order: _made(node._data)
+        for node in lines
+        if np.ndim(node._data) and node._data.nbytes >= LARGE
+    }
     chains, chain_of, free = [], {}, {}
 
     def read(nodes):
@@ -62,10 +88,14 @@ def placed(lines, kept, names):
                     free[kind[x.order]] = [chains[-1]]
                 chain_of[x.order] = free[kind[x.order]].pop()
                 chain_of[x.order].append(x)
+
     held = [*kept, *[x for node in lines if own(node.op) for x in node.reads]]
-    read(held)                      # what a row of the learner's returns may be any of its arguments
+    read(held)  # what a row of the learner's returns may be any of its arguments
     for node in reversed(lines):
-        if ufunc(node) in (np.matmul, None):        # others go entry by entry: they may write over what they read
+        if ufunc(node) in (
+            np.matmul,
+            None,
+        ):  # others go entry by entry: they may write over what they read
             read(node.reads)
         if (ufunc(node) or masked(node)) and node.order in kind:
             free.setdefault(kind[node.order], []).append(chain_of[node.order])
@@ -83,20 +113,30 @@ def placed(lines, kept, names):
 def ufunc(node):
     """The ufunc that computes a line of arrays, or None."""
     function = UFUNCS.get(node.op.function, node.op.function)
-    whole = isinstance(function, np.ufunc) and not node.params and isinstance(node._data, np.ndarray)
+    whole = (
+        isinstance(function, np.ufunc) and not node.params and isinstance(node._data, np.ndarray)
+    )
     return function if whole else None
 
 
 def masked(node):
     """Whether a line is left to the table's `where`, which is quicker than NumPy's where many are 0."""
-    return node.op is ops.where and np.size(node._data) >= 1024 and not isinstance(node.inputs[2], Tensor)
+    return (
+        node.op is ops.where
+        and np.size(node._data) >= 1024
+        and not isinstance(node.inputs[2], Tensor)
+    )
 
 
 def _made(z):
     """How memory for an array like `z` is made: in the order that its axes have in memory."""
     order = sorted(range(z.ndim), key=lambda axis: -z.strides[axis])
     text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})"
-    return text if order == sorted(order) else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
+    return (
+        text
+        if order == sorted(order)
+        else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
+    )
 
 
 def root(node):
@@ -118,7 +158,9 @@ def root(node):
 def own(row):
     """Whether a row is the learner's own: what the function of one in the table returns is a view for those above
     only."""
-    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, (np.ufunc, type(np.sum), type))
+    return ops.ROWS.get(row.name) is not row and not isinstance(
+        row.function, (np.ufunc, type(np.sum), type)
+    )
 
 
 def names_but(taken, stem, first=1):

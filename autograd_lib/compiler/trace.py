@@ -22,8 +22,10 @@ class _Given(Tensor):
     """What stands for a Tensor from outside: a leaf of a level of backward mode, above the program's."""
 
     def _refused(self, *_):
-        raise TypeError("the .grad of a Tensor is read or set inside a function that is being compiled, which gets "
-                        "its value only: do that outside")
+        raise TypeError(
+            "the .grad of a Tensor is read or set inside a function that is being compiled, which gets "
+            "its value only: do that outside"
+        )
 
     grad = property(_refused, _refused)
 
@@ -53,21 +55,35 @@ class Trace:
         drawn = _drawn()
         out = copied(*mine, **named)
         if self.refused:
-            raise self.refused[0]       # the function has caught it, and gone another way than it goes with arrays
+            raise self.refused[
+                0
+            ]  # the function has caught it, and gone another way than it goes with arrays
         if drawn != _drawn():
-            raise TypeError("compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
-                            "would give those of the first call for ever: draw them outside, and pass them as an "
-                            "argument")
+            raise TypeError(
+                "compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
+                "would give those of the first call for ever: draw them outside, and pass them as an "
+                "argument"
+            )
         if (path := walk.changed()) is not None:
-            raise TypeError(f"compile: {path} is changed inside the function, and a program would not: return what is "
-                            "new")
+            raise TypeError(
+                f"compile: {path} is changed inside the function, and a program would not: return what is "
+                "new"
+            )
         self.structure, self.passes = mapped(self._output, out), {}
         for i, z in enumerate(self.outputs):
-            wanted = isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given
+            wanted = (
+                isinstance(z, Tensor)
+                and z.level == self.above
+                and z.requires_grad
+                and type(z) is not _Given
+            )
             if wanted and recording():
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
                 places = {id(box): n for n, box in enumerate(self.boxes)}
-                self.passes[i] = g, [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places]
+                self.passes[i] = (
+                    g,
+                    [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places],
+                )
         self.open = False
         self._note_names()
 
@@ -89,8 +105,10 @@ class Trace:
 
     def _output(self, x):
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
-            raise TypeError(f"compile: the function returns a {type(x).__name__}, and what is compiled returns arrays, "
-                            "Tensors, numbers, strings and None, and tuples, lists and dicts of these")
+            raise TypeError(
+                f"compile: the function returns a {type(x).__name__}, and what is compiled returns arrays, "
+                "Tensors, numbers, strings and None, and tuples, lists and dicts of these"
+            )
         self.outputs.append(x)
         return len(self.outputs) - 1
 
@@ -100,19 +118,27 @@ class Trace:
         """What stands in place of the one line that calls `row`, or None: the lines of its function, if it is the
         table's and looks at no value; and what is broadcast anyway is not broadcast before."""
         if not self.open:
-            raise TypeError(f"{row.name}: an array of a function that was compiled was kept beyond its call: return "
-                            "it instead")
+            raise TypeError(
+                f"{row.name}: an array of a function that was compiled was kept beyond its call: return "
+                "it instead"
+            )
         if row.kind == "elementwise" or isinstance(row.function, np.ufunc):
             narrow = list(map(_narrow, args))
             if any(map(is_not, narrow, args)):
                 z, shape = row.record(narrow, params), np.broadcast_shapes(*map(np.shape, args))
                 return z if z.shape == shape else ops.broadcast_to(z, shape)
-        if type(row.function) is FunctionType and row.name not in self._inside and ops.ROWS.get(row.name) is row:
+        if (
+            type(row.function) is FunctionType
+            and row.name not in self._inside
+            and ops.ROWS.get(row.name) is row
+        ):
             self._inside.add(row.name)
             refused = len(self.refused)
             try:
                 return row.function(*args, **params)
-            except Exception:       # it looks at a value; or something is wrong, and the one line says what
+            except (
+                Exception
+            ):  # it looks at a value; or something is wrong, and the one line says what
                 del self.refused[refused:]
             finally:
                 self._inside.discard(row.name)
@@ -120,18 +146,32 @@ class Trace:
     def note(self, node):
         """`node` as a line of the program, or the one that computes the same already."""
         if np.geterr() != self._errors:
-            raise TypeError(f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
-                            "around the call")
+            raise TypeError(
+                f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
+                "around the call"
+            )
         for name, value in node.params.items():
             if name not in ("index", "target") and [*traced_in(value)]:
-                raise TypeError(f"{node.op.name}: {name} is computed here from the arguments of a function that is "
-                                "being compiled, and every array of a program has the shape it had: pass it as an int")
-        for a, one in (node.inputs, node.inputs[::-1]) if node.op in (ops.multiply, ops.power) else ():
-            if type(a) is Traced and not isinstance(one, Tensor) and np.ndim(one) == 0 and one == 1 \
-                    and (a.shape, a.dtype) == (node.shape, node.dtype) \
-                    and (node.op is ops.multiply or a is node.inputs[0]):
+                raise TypeError(
+                    f"{node.op.name}: {name} is computed here from the arguments of a function that is "
+                    "being compiled, and every array of a program has the shape it had: pass it as an int"
+                )
+        for a, one in (
+            (node.inputs, node.inputs[::-1]) if node.op in (ops.multiply, ops.power) else ()
+        ):
+            if (
+                type(a) is Traced
+                and not isinstance(one, Tensor)
+                and np.ndim(one) == 0
+                and one == 1
+                and (a.shape, a.dtype) == (node.shape, node.dtype)
+                and (node.op is ops.multiply or a is node.inputs[0])
+            ):
                 return a
-        node.inputs, node.params = mapped(self._as_now, node.inputs), mapped(self._as_now, node.params)
+        node.inputs, node.params = (
+            mapped(self._as_now, node.inputs),
+            mapped(self._as_now, node.params),
+        )
         key = node.op.function, repr(mapped(_key, [node.inputs, node.params]))
         if key not in self._known:
             self._known[key], node.origin = node, self._origin(node)
@@ -140,28 +180,39 @@ class Trace:
 
     def _as_now(self, x):
         """An array that is part of the program as it is now, also if the function writes into it later."""
-        return self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy()) if isinstance(x, np.ndarray) else x
+        return (
+            self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy())
+            if isinstance(x, np.ndarray)
+            else x
+        )
 
     def _origin(self, node):
         """Where in the tape a line comes from: (which call, what its gradient is of, what is said beside the call's
         first line, and beside the others); or None. Then functions of the learner's are under way, and their frames
         are kept, with the last line that each has made."""
         frame, summed, frames = sys._getframe(3), False, []
-        while frame and frame.f_code is not Trace.__init__.__code__:      # in a thread of the learner's there is none
+        while (
+            frame and frame.f_code is not Trace.__init__.__code__
+        ):  # in a thread of the learner's there is none
             code, seen = frame.f_code, frame.f_locals if frame.f_code in _TAPE else {}
             summed |= code is tape.unbroadcast.__code__
             if code is tape.sent.__code__:
                 made, i = seen["node"], seen["i"]
                 name, formula = made.op.name, _formula(made.op.rule(i))
-                said = (f"{name}: what was broadcast is summed",) * 2 if summed else (
-                    f"{name}: {formula}" if formula else f"{name}, backward", name)
+                said = (
+                    (f"{name}: what was broadcast is summed",) * 2
+                    if summed
+                    else (f"{name}: {formula}" if formula else f"{name}, backward", name)
+                )
                 return (made.order, i), made.values[i], *said
             if code is Primitive._push.__code__:
                 return (seen["z"].order, "push"), None, *[f"{seen['self'].name}, its tangent"] * 2
             if code is tape.backward_pass.__code__:
                 return tape.now(), seen["x"]._data, *["two paths meet: what they bring adds up"] * 2
-            if not (code.co_filename.startswith(INSTALLED) or
-                    frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE):
+            if not (
+                code.co_filename.startswith(INSTALLED)
+                or frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE
+            ):
                 frames.append(frame)
             frame = frame.f_back
         for frame in frames:
@@ -177,7 +228,9 @@ class Trace:
                     while isinstance(part, Tensor) and type(part) is not Traced:
                         part = part._data
                     if type(part) is Traced and name.isidentifier():
-                        if part.op and part.op.function is np.float64:  # a number, of which a transform made an array
+                        if (
+                            part.op and part.op.function is np.float64
+                        ):  # a number, of which a transform made an array
                             self.names.setdefault(part.inputs[0].order, name)
                         self.names.setdefault(part.order, name if i is None else f"{name}_{i}")
         for frame, last in self._frames.items():
@@ -189,7 +242,13 @@ def _narrow(a):
     """`a` before it was broadcast, or one number if all its entries are that."""
     if type(a) is Traced and a.op is ops.broadcast_to:
         return a.inputs[0]
-    if isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0 and (a == a.flat[0]).all():   # 0 has a sign
+    if (
+        isinstance(a, np.ndarray)
+        and a.ndim
+        and a.size
+        and a.flat[0] != 0
+        and (a == a.flat[0]).all()
+    ):  # 0 has a sign
         return a.flat[0]
     return a
 
@@ -198,7 +257,11 @@ def _narrow(a):
 def _formula(rule):
     """The comment beside a rule in the table, or ""."""
     code = getattr(rule, "__code__", None)
-    return linecache.getline(code.co_filename, code.co_firstlineno).partition("#")[2].strip() if code else ""
+    return (
+        linecache.getline(code.co_filename, code.co_firstlineno).partition("#")[2].strip()
+        if code
+        else ""
+    )
 
 
 def _drawn():

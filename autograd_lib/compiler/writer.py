@@ -12,10 +12,27 @@ from .. import ops
 from ..tape import Traced, mapped, traced_in, value_of
 from .plan import LARGE, UFUNCS, masked, names_but, needed, placed, root, ufunc
 
-_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
-          np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
-          np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%",
-          np.floor_divide: "//", np.negative: "-", np.invert: "~"}
+_SIGNS = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.true_divide: "/",
+    np.matmul: "@",
+    operator.pow: "**",
+    np.greater: ">",
+    np.greater_equal: ">=",
+    np.less: "<",
+    np.less_equal: "<=",
+    np.equal: "==",
+    np.not_equal: "!=",
+    np.bitwise_and: "&",
+    np.bitwise_or: "|",
+    np.bitwise_xor: "^",
+    np.remainder: "%",
+    np.floor_divide: "//",
+    np.negative: "-",
+    np.invert: "~",
+}
 _SIGNS |= {function: _SIGNS[uf] for function, uf in UFUNCS.items()}
 _REDUCTIONS = {ops.sum: "add", ops.mean: "add", ops.max: "maximum", ops.min: "minimum"}
 
@@ -36,8 +53,13 @@ class Writer:
     def __init__(self, names, name):
         self.names, self.space, self.header, self.texts, self.said = names, {}, {}, [], {}
         self.name = identifier(name)
-        self.taken = {"np", "ops", "memory", *dir(builtins),
-                      *[self.name + end for end in ("_memory", "_backward", "_backward_memory")]}
+        self.taken = {
+            "np",
+            "ops",
+            "memory",
+            *dir(builtins),
+            *[self.name + end for end in ("_memory", "_backward", "_backward_memory")],
+        }
         self.memory, self.constants, self.numbers = (names_but(self.taken, stem) for stem in "mct")
 
     def function(self, end, inputs, returned, saved=None, known=frozenset()):
@@ -46,7 +68,9 @@ class Writer:
         kept = [*traced_in(returned), *(saved or ())]
         lines = needed(kept, known)
         memory, out = placed(lines, kept, self.memory)
-        self.readers = Counter(x.order for x in [*kept, *kept, *[x for node in lines for x in node.reads]])
+        self.readers = Counter(
+            x.order for x in [*kept, *kept, *[x for node in lines for x in node.reads]]
+        )
         last = {_rule(node): node for node in lines if node.origin}
         name, before = self.name + end, None
         if memory:
@@ -55,23 +79,33 @@ class Writer:
         parameters = [self.name_of(x) for x in inputs] + ["memory=None"] * bool(memory)
         text = [f"def {name}({', '.join(parameters)}):"]
         if memory:
-            text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
+            text.append(
+                f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()"
+            )
         for node in lines:
             if not self.inlined(node):
                 place = out.get(node.order)
                 place = self.name_of(place) if isinstance(place, Traced) else place
                 line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
-                text.append(f"{line:<59} # {node.origin[2 + (_rule(node) == before)]}" if node.origin else line)
+                text.append(
+                    f"{line:<59} # {node.origin[2 + (_rule(node) == before)]}"
+                    if node.origin
+                    else line
+                )
                 before = _rule(node)
         taken = {root(x).order for x in inputs}
 
         def own(x):
             """A result, as an array that nobody else has."""
             source, value = root(x).order if isinstance(x, Traced) else None, value_of(x)
-            shared = isinstance(value, np.ndarray) and (source is None or source in taken or any(
-                n > 1 and not step for n, step in zip(value.shape, value.strides)))     # entries that are one in memory
+            shared = isinstance(value, np.ndarray) and (
+                source is None
+                or source in taken
+                or any(n > 1 and not step for n, step in zip(value.shape, value.strides))
+            )  # entries that are one in memory
             taken.add(source)
             return _Code(self.say(x) + ".copy()" * shared)
+
         whole = repr(mapped(own, returned))
         whole = whole[1:-1] if saved is None and whole.startswith("(") and whole != "()" else whole
         text.append(f"    return {whole}" + ("" if saved is None else f", {self.say(saved)}"))
@@ -85,24 +119,44 @@ class Writer:
         source = imports + ("\n" + header if header else "") + "\n\n" + "\n\n".join(self.texts)
         space = dict(self.space)
         exec(compile(source, f"<{self.name}, compiled>", "exec"), space)
-        return source, {name: _pooled(f, space.get(name + "_memory"))
-                        for name, f in space.items() if name.startswith(self.name)}
+        return source, {
+            name: _pooled(f, space.get(name + "_memory"))
+            for name, f in space.items()
+            if name.startswith(self.name)
+        }
 
     # --- A line -----------------------------------------------------------------------------------------------
 
     def inlined(self, node):
         """Whether it stands in the line that reads it: a transpose that is read once."""
-        return node.op is ops.transpose and np.ndim(node._data) and self.readers[node.order] == 1 \
-            and node.order not in self.names and node.order not in self.said \
+        return (
+            node.op is ops.transpose
+            and np.ndim(node._data)
+            and self.readers[node.order] == 1
+            and node.order not in self.names
+            and node.order not in self.said
             and getattr(node.inputs[0], "op", None) is not ops.transpose
+        )
 
     def name_of(self, node, last=None):
         """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
         if node.order not in self.said:
             name = self.names.get(node.order)
-            of = node.origin[1] if node.op and node.origin and last and last.get(_rule(node)) is node else None
-            of = of.inputs[0] if isinstance(of, Traced) and of.op and of.op.function is np.float64 else of
-            if not name and isinstance(of, Traced) and (of.order in self.said or of.order in self.names):
+            of = (
+                node.origin[1]
+                if node.op and node.origin and last and last.get(_rule(node)) is node
+                else None
+            )
+            of = (
+                of.inputs[0]
+                if isinstance(of, Traced) and of.op and of.op.function is np.float64
+                else of
+            )
+            if (
+                not name
+                and isinstance(of, Traced)
+                and (of.order in self.said or of.order in self.names)
+            ):
                 name = f"g_{self.name_of(of)}"
             self.said[node.order] = self.free(name) if name else next(self.numbers)
         return self.said[node.order]
@@ -119,7 +173,9 @@ class Writer:
             return f"np.where({', '.join(said)})"
         if function in _SIGNS and not params:
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
-            return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
+            return (
+                f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
+            )
         if node.op is ops.transpose and np.ndim(first):
             return said[0] + _transposed(first, params.get("axes"))
         if node.op is ops.getitem:
@@ -128,13 +184,22 @@ class Writer:
             return f"{said[0]}.astype({self.say(np.dtype(params['dtype']))})"
         if node.op is ops.reshape and isinstance(first, np.ndarray):
             return f"{said[0]}.reshape({self.say(params['shape'])})"
-        if node.op in _REDUCTIONS and isinstance(first, np.ndarray) and first.dtype.char in "fd" and first.size:
+        if (
+            node.op in _REDUCTIONS
+            and isinstance(first, np.ndarray)
+            and first.dtype.char in "fd"
+            and first.size
+        ):
             axis, keep = params.get("axis"), ", keepdims=True" * bool(params.get("keepdims"))
             if first.nbytes < LARGE:
-                named = f"axis={self.say(axis)}{keep}" if axis is not None else keep.removeprefix(", ")
+                named = (
+                    f"axis={self.say(axis)}{keep}" if axis is not None else keep.removeprefix(", ")
+                )
                 return f"{said[0]}.{node.op.name}({named})"
             mean = f" / {first.size // max(node.size, 1)}" * (node.op is ops.mean)
-            return f"np.{_REDUCTIONS[node.op]}.reduce({said[0]}, axis={self.say(axis)}{keep})" + mean
+            return (
+                f"np.{_REDUCTIONS[node.op]}.reduce({said[0]}, axis={self.say(axis)}{keep})" + mean
+            )
         named = [f"{name}={self.say(value)}" for name, value in params.items()]
         return f"{self.called(node.op)}({', '.join(said + named)})"
 
@@ -166,12 +231,26 @@ class Writer:
             return self.expression(x, None) if x.op and self.inlined(x) else self.name_of(x)
         if isinstance(x, (list, tuple)):
             return repr(mapped(lambda part: _Code(self.say(part)), x))
-        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, (np.generic, int, float)):
+        if (
+            isinstance(x, np.dtype)
+            or isinstance(x, type)
+            and issubclass(x, (np.generic, int, float))
+        ):
             return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
         if isinstance(x, np.generic) and type(x) is not np.longdouble:
-            weak = line is not None and ufunc(line) and x.dtype == line.dtype and any(
-                isinstance(a, Traced) and a.ndim and a.dtype == x.dtype for a in line.inputs)
-            return self.say(x.item()) if weak or x.dtype == bool else f"np.{x.dtype.name}({self.say(x.item())})"
+            weak = (
+                line is not None
+                and ufunc(line)
+                and x.dtype == line.dtype
+                and any(
+                    isinstance(a, Traced) and a.ndim and a.dtype == x.dtype for a in line.inputs
+                )
+            )
+            return (
+                self.say(x.item())
+                if weak or x.dtype == bool
+                else f"np.{x.dtype.name}({self.say(x.item())})"
+            )
         if isinstance(x, float) and not np.isfinite(x):
             return f'float("{x}")'
         if isinstance(x, np.ndarray):
@@ -180,11 +259,13 @@ class Writer:
 
     def index(self, index):
         """What stands between the brackets."""
+
         def part(i):
             if not isinstance(i, slice):
                 return self.say(i)
             ends = ["" if end is None else self.say(end) for end in (i.start, i.stop)]
             return ":".join(ends) + (f":{self.say(i.step)}" if i.step is not None else "")
+
         if isinstance(index, tuple) and index:
             return ", ".join(map(part, index)) + "," * (len(index) == 1)
         return part(index)
@@ -228,7 +309,10 @@ def _transposed(x, axes):
 def _gemm(args):
     """Whether np.dot, sooner at BLAS than np.matmul, gives the same bits: of two matrices, none a row or a column."""
     values = [value_of(a) for a in args]
-    return all(x.ndim == 2 and 1 not in x.shape and x.dtype == values[0].dtype and x.dtype.char in "fd" for x in values)
+    return all(
+        x.ndim == 2 and 1 not in x.shape and x.dtype == values[0].dtype and x.dtype.char in "fd"
+        for x in values
+    )
 
 
 def _pooled(function, memory):
@@ -240,6 +324,7 @@ def _pooled(function, memory):
         found = function(*args, mine)
         pool.append(mine)
         return found
+
     return run if memory else function
 
 

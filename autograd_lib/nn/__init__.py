@@ -9,19 +9,35 @@ from . import functional as functional
 from . import init as init
 from . import utils as utils
 
-_INSTEAD = {"LogSoftmax": "autograd_lib.log_softmax", "SiLU": "nn.functional.silu", "MSELoss": "nn.functional.mse_loss",
-            "LeakyReLU": "nn.functional.leaky_relu", "CrossEntropyLoss": "nn.functional.cross_entropy",
-            "BCEWithLogitsLoss": "nn.functional.binary_cross_entropy_with_logits", "RNN": "nn.RNNCell in a loop",
-            "Parameter": "Tensor(data, requires_grad=True)", "ModuleList": "a list", "ModuleDict": "a dict",
-            **{name: f"autograd_lib.{name.lower()}" for name in "ReLU Tanh Sigmoid Softplus GELU Softmax".split()}}
+_INSTEAD = {
+    "LogSoftmax": "autograd_lib.log_softmax",
+    "SiLU": "nn.functional.silu",
+    "MSELoss": "nn.functional.mse_loss",
+    "LeakyReLU": "nn.functional.leaky_relu",
+    "CrossEntropyLoss": "nn.functional.cross_entropy",
+    "BCEWithLogitsLoss": "nn.functional.binary_cross_entropy_with_logits",
+    "RNN": "nn.RNNCell in a loop",
+    "Parameter": "Tensor(data, requires_grad=True)",
+    "ModuleList": "a list",
+    "ModuleDict": "a dict",
+    **{
+        name: f"autograd_lib.{name.lower()}"
+        for name in "ReLU Tanh Sigmoid Softplus GELU Softmax".split()
+    },
+}
 
 
 def __getattr__(name):
     """The names of torch.nn that are not here."""
     instead = _INSTEAD.get(name, f"nn.functional.{name}" if hasattr(functional, name) else None)
-    raise AttributeError(f"autograd_lib.nn has no {name}: " + (
-        f"{instead} takes its place" if instead else
-        "write it as a Module, with the functions of autograd_lib in its forward method"))
+    raise AttributeError(
+        f"autograd_lib.nn has no {name}: "
+        + (
+            f"{instead} takes its place"
+            if instead
+            else "write it as a Module, with the functions of autograd_lib in its forward method"
+        )
+    )
 
 
 class Module(Stateful):
@@ -44,15 +60,21 @@ class Module(Stateful):
 
     def named_modules(self, prefix=""):
         """A list of (path, module) pairs, this module first, each once; a path says where it is found, as in "layers.0"."""
-        return [(path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Module)]
+        return [
+            (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Module)
+        ]
 
     def named_tensors(self, prefix=""):
         """The same of every Tensor found, parameter or not: "layers.0.weight"."""
-        return [(path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Tensor)]
+        return [
+            (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Tensor)
+        ]
 
     def named_parameters(self, prefix=""):
         """The same of the parameters."""
-        return [(path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.parameter]
+        return [
+            (path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.parameter
+        ]
 
     def parameters(self):
         """A list of the parameters."""
@@ -73,9 +95,17 @@ class Module(Stateful):
     def to(self, dtype):
         """Turn every parameter and floating buffer into another floating dtype, such as np.float32. Returns self."""
         if np.dtype(dtype).kind != "f":
-            raise TypeError(f"{type(self).__name__}.to: a floating dtype such as np.float32 is needed, not {dtype}")
-        commit(self._changes({name: array.astype(dtype if array.dtype.kind == "f" else array.dtype)
-                              for name, array in self._state().items()}))
+            raise TypeError(
+                f"{type(self).__name__}.to: a floating dtype such as np.float32 is needed, not {dtype}"
+            )
+        commit(
+            self._changes(
+                {
+                    name: array.astype(dtype if array.dtype.kind == "f" else array.dtype)
+                    for name, array in self._state().items()
+                }
+            )
+        )
         return self
 
     def register_buffer(self, name, array):
@@ -84,32 +114,42 @@ class Module(Stateful):
         To change it, assign an array: `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
         """
         if not name.isidentifier() or hasattr(type(self), name):
-            raise ValueError(f"register_buffer: {name!r} cannot be the name of a buffer of {type(self).__name__}")
+            raise ValueError(
+                f"register_buffer: {name!r} cannot be the name of a buffer of {type(self).__name__}"
+            )
         setattr(self, name, np.array(as_array(array, f"register_buffer: {name}")))
         self._buffers = tuple(dict.fromkeys((*self._buffers, name)))
 
     def named_buffers(self, prefix=""):
         """A list of (path, array) pairs of the buffers."""
-        return [(path, as_array(getattr(module, name), f"buffer {path}"))
-                for path, module, name in self._named_buffers(prefix)]
+        return [
+            (path, as_array(getattr(module, name), f"buffer {path}"))
+            for path, module, name in self._named_buffers(prefix)
+        ]
 
     def _named_buffers(self, prefix=""):
-        return [(f"{path}.{name}" if path else name, module, name)
-                for path, module in self.named_modules(prefix) for name in module._buffers]
+        return [
+            (f"{path}.{name}" if path else name, module, name)
+            for path, module in self.named_modules(prefix)
+            for name in module._buffers
+        ]
 
     def _state(self):
         parameters = [(path, t.data) for path, t in self.named_tensors() if t.parameter]
         state = {}
         for name, array in parameters + self.named_buffers():
             if name in state:
-                raise ValueError(f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that")
+                raise ValueError(
+                    f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that"
+                )
             state[name] = array
         return state
 
     def _changes(self, state):
         values = [(t, state[path]) for path, t in self.named_tensors() if t.parameter]
-        return replacing(values) + [(setattr, module, name, state[path])
-                                    for path, module, name in self._named_buffers()]
+        return replacing(values) + [
+            (setattr, module, name, state[path]) for path, module, name in self._named_buffers()
+        ]
 
     def __repr__(self):
         own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
@@ -127,8 +167,12 @@ def _walk(path, item, seen):
         item = vars(item)
     if isinstance(item, (list, tuple)):
         item = dict(enumerate(item))
-    if isinstance(item, (set, frozenset)) and any(isinstance(value, (Module, Tensor)) for value in item):
-        raise TypeError(f"{path} is a set, which has no order to name its modules and Tensors by: make it a list")
+    if isinstance(item, (set, frozenset)) and any(
+        isinstance(value, (Module, Tensor)) for value in item
+    ):
+        raise TypeError(
+            f"{path} is a set, which has no order to name its modules and Tensors by: make it a list"
+        )
     if isinstance(item, dict):
         for key, value in item.items():
             yield from _walk(f"{path}.{key}" if path else str(key), value, seen)
@@ -151,8 +195,10 @@ def _times(layer, x, weight):
     try:
         return x @ (weight.T if weight.ndim > 1 else weight)
     except ValueError:
-        raise ValueError(f"{type(layer).__name__}: inputs of shape (…, {weight.shape[-1]}) are needed for weights of "
-                         f"shape {weight.shape}, not {np.shape(x)}") from None
+        raise ValueError(
+            f"{type(layer).__name__}: inputs of shape (…, {weight.shape[-1]}) are needed for weights of "
+            f"shape {weight.shape}, not {np.shape(x)}"
+        ) from None
 
 
 class Neuron(Module):
@@ -214,7 +260,9 @@ class LayerNorm(Module):
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=float):
         self.normalized_shape, self.eps = tuple(np.atleast_1d(normalized_shape).tolist()), eps
-        _check_sizes(self, **{f"normalized_shape[{i}]": n for i, n in enumerate(self.normalized_shape)})
+        _check_sizes(
+            self, **{f"normalized_shape[{i}]": n for i, n in enumerate(self.normalized_shape)}
+        )
         ones = np.ones(self.normalized_shape, dtype)
         self.weight = Tensor(ones, requires_grad=True) if elementwise_affine else None
         self.bias = Tensor(0 * ones, requires_grad=True) if elementwise_affine and bias else None
@@ -240,7 +288,9 @@ class MultiheadAttention(Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, rng=None, dtype=float):
         _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         if not embed_dim or not num_heads or embed_dim % num_heads:
-            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} must be a multiple of num_heads {num_heads}")
+            raise ValueError(
+                f"MultiheadAttention: embed_dim {embed_dim} must be a multiple of num_heads {num_heads}"
+            )
         rng = np.random.default_rng(rng)
         self.num_heads, self.dropout = num_heads, Dropout(dropout, rng)
         weight, zeros = np.zeros((3 * embed_dim, embed_dim), dtype), np.zeros(3 * embed_dim, dtype)
@@ -250,8 +300,17 @@ class MultiheadAttention(Module):
         if bias:
             self.out_proj.bias.data = zeros[:embed_dim]
 
-    def forward(self, query, key, value, *, need_weights=True, attn_mask=None, average_attn_weights=True,
-                is_causal=False):
+    def forward(
+        self,
+        query,
+        key,
+        value,
+        *,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+        is_causal=False,
+    ):
         query, key, value = (self._heads(x, i) for i, x in enumerate((query, key, value)))
         if attn_mask is not None and attn_mask.dtype == bool:
             attn_mask = ~attn_mask
@@ -265,8 +324,8 @@ class MultiheadAttention(Module):
     def _heads(self, x, i):
         """The i-th projection of (…, T, embed_dim), as (…, num_heads, T, embed_dim / num_heads)."""
         n = len(self.out_proj.weight)
-        z = _times(self, x, self.in_proj_weight[i * n:(i + 1) * n])
-        z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n:(i + 1) * n]
+        z = _times(self, x, self.in_proj_weight[i * n : (i + 1) * n])
+        z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n : (i + 1) * n]
         return ops.swapaxes(ops.reshape(z, (*z.shape[:-1], self.num_heads, -1)), -2, -3)
 
 
@@ -277,7 +336,17 @@ class Conv2d(Module):
     int or a pair. `rng` is a NumPy Generator or a seed.
     """
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None, dtype=float):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        bias=True,
+        rng=None,
+        dtype=float,
+    ):
         _check_sizes(self, in_channels=in_channels, out_channels=out_channels)
         rng = np.random.default_rng(rng)
         kh, kw = ops.pair(kernel_size)
@@ -285,7 +354,7 @@ class Conv2d(Module):
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
         self.bias = _parameter(out_channels, fan_in, rng, dtype) if bias else None
         self.stride, self.padding = stride, padding
-        self(np.zeros((0, in_channels, kh, kw)))        # refuses what fits no image
+        self(np.zeros((0, in_channels, kh, kw)))  # refuses what fits no image
 
     def forward(self, x):
         return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
@@ -296,7 +365,7 @@ class MaxPool2d(Module):
 
     def __init__(self, kernel_size, stride=None):
         self.kernel_size, self.stride = kernel_size, stride
-        self(np.zeros((0, 1, *ops.pair(kernel_size))))      # refuses what fits no image
+        self(np.zeros((0, 1, *ops.pair(kernel_size))))  # refuses what fits no image
 
     def forward(self, x):
         return functional.max_pool2d(x, self.kernel_size, self.stride)
@@ -320,7 +389,7 @@ class Dropout(Module):
     """`functional.dropout` while training, nothing after `eval()`. `rng` is a NumPy Generator or a seed."""
 
     def __init__(self, p=0.5, rng=None):
-        functional.dropout(np.zeros(0), p)      # refuses what is no probability
+        functional.dropout(np.zeros(0), p)  # refuses what is no probability
         self.p, self.rng = p, np.random.default_rng(rng)
 
     def forward(self, x):
@@ -347,7 +416,9 @@ class RNNCell(Module):
     def forward(self, x, h=None):
         wanted = (*np.shape(x)[:-1], len(self.weight_hh))
         if h is not None and np.shape(h) != wanted:
-            raise ValueError(f"RNNCell: x of shape {np.shape(x)} goes with h of shape {wanted}, not {np.shape(h)}")
+            raise ValueError(
+                f"RNNCell: x of shape {np.shape(x)} goes with h of shape {wanted}, not {np.shape(h)}"
+            )
         z = _times(self, x, self.weight_ih) + self.bias_ih + self.bias_hh
         return self.activation(z if h is None else z + h @ self.weight_hh.T)
 
@@ -358,8 +429,10 @@ class Sequential(Module):
     def __init__(self, *layers):
         for i, layer in enumerate(layers):
             if not callable(layer) or isinstance(layer, type):
-                raise TypeError(f"{type(self).__name__}: layer {i} must be a module or a function, not {layer!r}; give "
-                                "the layers one by one, Sequential(Linear(2, 3), relu), or as Sequential(*layers)")
+                raise TypeError(
+                    f"{type(self).__name__}: layer {i} must be a module or a function, not {layer!r}; give "
+                    "the layers one by one, Sequential(Linear(2, 3), relu), or as Sequential(*layers)"
+                )
         self.layers = list(layers)
 
     def forward(self, x):
@@ -379,8 +452,10 @@ class MLP(Sequential):
 
     def __init__(self, sizes, activation=ops.relu, rng=None, dtype=float):
         if np.ndim(sizes) != 1 or len(sizes) < 2 or not callable(activation):
-            raise TypeError(f"MLP: a list of sizes is needed, such as [2, 16, 1], and a function between the layers, "
-                            f"not {sizes!r} and {activation!r}")
+            raise TypeError(
+                f"MLP: a list of sizes is needed, such as [2, 16, 1], and a function between the layers, "
+                f"not {sizes!r} and {activation!r}"
+            )
         rng = np.random.default_rng(rng)
         layers = []
         for n, m in zip(sizes, sizes[1:]):

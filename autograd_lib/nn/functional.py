@@ -8,7 +8,11 @@ from ..tape import Tensor, as_array, primitive
 
 def __getattr__(name):
     """The names of torch.nn.functional that are not here."""
-    what = f"it is autograd_lib.{name}" if hasattr(ops, name) else "write it with the functions of autograd_lib"
+    what = (
+        f"it is autograd_lib.{name}"
+        if hasattr(ops, name)
+        else "write it with the functions of autograd_lib"
+    )
     raise AttributeError(f"autograd_lib.nn.functional has no {name}: {what}")
 
 
@@ -28,12 +32,16 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     Ba et al. (2016), equation 4. Raises ValueError if the last axes, or those of `weight` or `bias`, are others.
     """
     shape = tuple(normalized_shape)
-    if not shape or np.shape(input)[-len(shape):] != shape:
-        raise ValueError("layer_norm: an input of shape (…, " + ", ".join(map(str, shape)) + f") is needed, "
-                         f"not {np.shape(input)}")
+    if not shape or np.shape(input)[-len(shape) :] != shape:
+        raise ValueError(
+            "layer_norm: an input of shape (…, " + ", ".join(map(str, shape)) + f") is needed, "
+            f"not {np.shape(input)}"
+        )
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and np.shape(given) != shape:
-            raise ValueError(f"layer_norm: {name} has shape {np.shape(given)}, and {shape} is needed")
+            raise ValueError(
+                f"layer_norm: {name} has shape {np.shape(given)}, and {shape} is needed"
+            )
     axes = tuple(range(-len(shape), 0))
     centred = input - ops.mean(input, axis=axes, keepdims=True)
     z = centred / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
@@ -41,8 +49,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return z if bias is None else z + bias
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
-                                 rng=None):
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, rng=None
+):
     """softmax(query·keyᵀ·scale)·value: for every query a mean of the values, weighted by how well their keys fit it.
 
     Vaswani et al. (2017), equation 1.
@@ -58,19 +67,30 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     Raises ValueError if the shapes do not fit, there are two masks, or a query may look nowhere; and TypeError if the
     mask is made of whole numbers.
     """
-    return dropout(attention_weights(query, key, attn_mask, is_causal, scale), dropout_p, rng=rng) @ value
+    return (
+        dropout(attention_weights(query, key, attn_mask, is_causal, scale), dropout_p, rng=rng)
+        @ value
+    )
 
 
 def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
     """The weights of `scaled_dot_product_attention`, (…, T, S): softmax(query·keyᵀ·scale), and 0 where not to look."""
     name, shapes = "scaled_dot_product_attention", (np.shape(query), np.shape(key))
     if min(map(len, shapes)) < 2 or shapes[0][-1] != shapes[1][-1]:
-        raise ValueError(f"{name}: query of shape (…, T, d) and key of shape (…, S, d) are needed, not {shapes[0]} and "
-                         f"{shapes[1]}")
-    scores = query * (1 / np.sqrt(shapes[0][-1]).item() if scale is None else scale) @ ops.swapaxes(key, -1, -2)
+        raise ValueError(
+            f"{name}: query of shape (…, T, d) and key of shape (…, S, d) are needed, not {shapes[0]} and "
+            f"{shapes[1]}"
+        )
+    scores = (
+        query
+        * (1 / np.sqrt(shapes[0][-1]).item() if scale is None else scale)
+        @ ops.swapaxes(key, -1, -2)
+    )
     if is_causal:
         if attn_mask is not None:
-            raise ValueError(f"{name}: is_causal is a mask, and attn_mask is another; join them in attn_mask")
+            raise ValueError(
+                f"{name}: is_causal is a mask, and attn_mask is another; join them in attn_mask"
+            )
         attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
     if attn_mask is not None:
         mask = attn_mask if isinstance(attn_mask, Tensor) else as_array(attn_mask, name)
@@ -81,14 +101,18 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
 
 def _check_mask(mask):
     if mask.dtype.kind not in "bf":
-        raise TypeError("attn_mask is made of bool, True where a query may look, or of floating-point numbers to add "
-                        f"to the scores, not of {mask.dtype}")
+        raise TypeError(
+            "attn_mask is made of bool, True where a query may look, or of floating-point numbers to add "
+            f"to the scores, not of {mask.dtype}"
+        )
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
         raise ValueError("attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
     return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
 
 
-_to_add = primitive(_check_mask, [None], [None], name="scaled_dot_product_attention")     # a line of a program, too
+_to_add = primitive(
+    _check_mask, [None], [None], name="scaled_dot_product_attention"
+)  # a line of a program, too
 
 
 def mse_loss(input, target, reduction="mean"):
@@ -128,7 +152,9 @@ def _check_whole(x, below, name):
     if x.dtype.kind not in "iu":
         raise TypeError(f"{name} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
     if x.size and not 0 <= x.min() <= x.max() < below:
-        raise ValueError(f"{name} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}")
+        raise ValueError(
+            f"{name} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}"
+        )
     return x
 
 
@@ -150,11 +176,15 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     """
     shape = input.shape
     classes = min(1, len(shape) - 1)
-    wanted = shape[:classes] + shape[classes + 1:]
-    target = target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
+    wanted = shape[:classes] + shape[classes + 1 :]
+    target = (
+        target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
+    )
     if not shape or target.dtype.kind in "iu" and target.shape != wanted:
-        raise ValueError("cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
-                         f"not {shape} and {target.shape}")
+        raise ValueError(
+            "cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
+            f"not {shape} and {target.shape}"
+        )
     if target.dtype.kind not in "iu":
         whole_numbers("cross_entropy: target", target, shape[classes])
     target = target if target.ndim == 1 else target.reshape(-1)
@@ -166,7 +196,7 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     if reduction == "mean" and ignore_index < 0:
         try:
             return ops.nll_loss(z, target=target)
-        except IndexError:      # a class that is left out, or that is none
+        except IndexError:  # a class that is left out, or that is none
             pass
     left_out = target == ignore_index
     target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target), shape[classes])
@@ -185,8 +215,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     """
     z = ops.conv2d(input, weight, stride=stride, padding=padding)
     if bias is not None and np.shape(bias) != np.shape(weight)[:1]:
-        raise ValueError(f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of "
-                         f"{np.shape(weight)[:1]}")
+        raise ValueError(
+            f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of "
+            f"{np.shape(weight)[:1]}"
+        )
     return z if bias is None else z + ops.reshape(bias, (-1, 1, 1))
 
 
@@ -212,15 +244,19 @@ def _pool(name, reduce, x, kernel_size, stride):
     sh, sw = (kh, kw) if stride is None else ops.pair(stride)
     n, c, height, width = x.shape
     if min(kh, kw, sh, sw) < 1 or kh > height or kw > width:
-        raise ValueError(f"{name}: windows of {(kh, kw)} with stride {(sh, sw)} do not fit images of {(height, width)}")
+        raise ValueError(
+            f"{name}: windows of {(kh, kw)} with stride {(sh, sw)} do not fit images of {(height, width)}"
+        )
     h, w = (height - kh) // sh + 1, (width - kw) // sw + 1
-    if (sh, sw) == (kh, kw):       # windows side by side need no copies: four times as fast
-        whole = x if (h * kh, w * kw) == (height, width) else x[:, :, :h * kh, :w * kw]
+    if (sh, sw) == (kh, kw):  # windows side by side need no copies: four times as fast
+        whole = x if (h * kh, w * kw) == (height, width) else x[:, :, : h * kh, : w * kw]
         blocks = ops.transpose(whole, (0, 2, 3, 1))
         z = reduce(ops.reshape(blocks, (n, h, kh, w, kw, c)), axis=(2, 4))
     else:
         windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))
-        z = ops.reshape(reduce(ops.reshape(windows, (n, windows.shape[1], kh * kw, c)), axis=2), (n, h, w, c))
+        z = ops.reshape(
+            reduce(ops.reshape(windows, (n, windows.shape[1], kh * kw, c)), axis=2), (n, h, w, c)
+        )
     return ops.transpose(z, (0, 3, 1, 2))
 
 

@@ -1,4 +1,5 @@
 """The progress file: kept entry by entry, never half written, never required."""
+
 import json
 import subprocess
 import sys
@@ -28,8 +29,12 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
     monkeypatch.setattr(record, "unkept", [])
     monkeypatch.setattr(exercises, "registered", dict)
-    monkeypatch.setattr(exercises, "EXERCISES", dict.fromkeys(["01.central", "01.kink", "02.routes"]))
-    monkeypatch.setattr(texts, "PREDICTIONS", dict.fromkeys(["01.mean", "01.bet", "02.both"], Question("?")))
+    monkeypatch.setattr(
+        exercises, "EXERCISES", dict.fromkeys(["01.central", "01.kink", "02.routes"])
+    )
+    monkeypatch.setattr(
+        texts, "PREDICTIONS", dict.fromkeys(["01.mean", "01.bet", "02.both"], Question("?"))
+    )
     for name in ["01_measure_a_slope.ipynb", "02_draw_the_graph.ipynb"]:
         (tmp_path / name).touch()
     return tmp_path
@@ -44,9 +49,13 @@ def test_what_was_done_is_read_again(folder):
     record.predicted("01.mean", ["6"], "certain", False)
     record.card("01", ["a line", "another"])
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
-    assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made},
-                             "cards": {"01": ["a line", "another"]},
-                             "gym": {}, "tries": {"01.kink": AT_ONCE}}
+    assert record.read() == {
+        "exercises": ["01.kink"],
+        "predictions": {"01.mean": made},
+        "cards": {"01": ["a line", "another"]},
+        "gym": {},
+        "tries": {"01.kink": AT_ONCE},
+    }
     record.card("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
 
@@ -54,12 +63,21 @@ def test_what_was_done_is_read_again(folder):
 def test_the_first_prediction_counts():
     record.predicted("01.mean", ["6"], "certain", False)
     record.predicted("01.mean", ["5"], "guessing", True)
-    assert record.read()["predictions"]["01.mean"]["answer"] == ["6"] and record.returning() == ["01.mean"]
+    assert record.read()["predictions"]["01.mean"]["answer"] == ["6"] and record.returning() == [
+        "01.mean"
+    ]
 
 
-@pytest.mark.parametrize("sure, right, returns",
-                         [("certain", False, True), ("certain", True, False), ("fairly sure", False, False),
-                                                  ("guessing", False, False), (None, False, False)])
+@pytest.mark.parametrize(
+    "sure, right, returns",
+    [
+        ("certain", False, True),
+        ("certain", True, False),
+        ("fairly sure", False, False),
+        ("guessing", False, False),
+        (None, False, False),
+    ],
+)
 def test_only_the_certain_and_wrong_returns_until_recalled(sure, right, returns):
     record.predicted("01.mean", ["6"], sure, right)
     assert record.returning() == ["01.mean"] * returns
@@ -83,13 +101,22 @@ def test_a_record_without_counts_of_misses_is_read(folder):
     (folder / "progress.json").write_text(text.replace(',\n   "missed": 1', ""), encoding="utf-8")
     assert "missed" not in (folder / "progress.json").read_text(encoding="utf-8")
     record.recalled("01.mean", False)
-    assert record.read()["predictions"]["01.mean"]["missed"] == 2 and names(folder) == ["progress.json"]
+    assert record.read()["predictions"]["01.mean"]["missed"] == 2 and names(folder) == [
+        "progress.json"
+    ]
 
 
 def test_wrong_answers_are_counted_by_their_hint_until_the_exercise_is_solved(folder):
-    for hint, verdict in [("a", "1"), ("a", "1"), ("a", "2"), ("", "3"), ("a", "1"), ("", "half \ud83d of it")]:
+    for hint, verdict in [
+        ("a", "1"),
+        ("a", "1"),
+        ("a", "2"),
+        ("", "3"),
+        ("a", "1"),
+        ("", "half \ud83d of it"),
+    ]:
         record.missed("01.kink", hint, verdict)
-    wrong = {"a": 3, "": 2}      # the second was the first, run again
+    wrong = {"a": 3, "": 2}  # the second was the first, run again
     assert record.read()["tries"]["01.kink"]["wrong"] == wrong and record.read()["exercises"] == []
     record.solved("01.kink")
     record.missed("01.kink", "b", "4")
@@ -106,10 +133,14 @@ def test_cells_run_again_are_no_further_try():
 
 
 def test_a_record_without_tries_is_read_and_stays_unknown(folder):
-    (folder / "progress.json").write_text('{"exercises": ["01.kink"], "predictions": {}, "cards": {}}')
+    (folder / "progress.json").write_text(
+        '{"exercises": ["01.kink"], "predictions": {}, "cards": {}}'
+    )
     record.solved("01.kink")
     record.missed("01.kink", "a", "1")
-    assert record.read() == EMPTY | {"exercises": ["01.kink"]} and names(folder) == ["progress.json"]
+    assert record.read() == EMPTY | {"exercises": ["01.kink"]} and names(folder) == [
+        "progress.json"
+    ]
     record.solved("01.central")
     assert record.read()["tries"] == {"01.central": AT_ONCE}
 
@@ -133,13 +164,21 @@ def test_notebooks_open_at_once_lose_nothing(folder):
     add = "import sys; from autograd_course.ask import record; [record.solved(f'{sys.argv[1]}.{i}') for i in range(40)]"
     kernels = [subprocess.Popen([sys.executable, "-c", add, name]) for name in "abc"]
     assert [kernel.wait() for kernel in kernels] == [0, 0, 0]
-    assert sorted(record.read()["exercises"]) == sorted(f"{name}.{i}" for name in "abc" for i in range(40))
+    assert sorted(record.read()["exercises"]) == sorted(
+        f"{name}.{i}" for name in "abc" for i in range(40)
+    )
     assert names(folder) == ["progress.json"]
 
 
 def test_each_waits_its_turn(folder, monkeypatch):
-    (folder / "progress.new.json").write_text('{"exercises": ["theirs"]}')      # another notebook is about to finish
-    monkeypatch.setattr(record.time, "sleep", lambda seconds: (folder / "progress.new.json").replace("progress.json"))
+    (folder / "progress.new.json").write_text(
+        '{"exercises": ["theirs"]}'
+    )  # another notebook is about to finish
+    monkeypatch.setattr(
+        record.time,
+        "sleep",
+        lambda seconds: (folder / "progress.new.json").replace("progress.json"),
+    )
     record.solved("mine")
     assert record.read()["exercises"] == ["theirs", "mine"] and names(folder) == ["progress.json"]
 
@@ -167,21 +206,35 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(folder, monkeypatch
     monkeypatch.setattr(record, "FILE", folder / "not there" / "progress.json")
     record.solved("01.kink")
     assert record.read() == EMPTY
-    assert "Nothing has been recorded yet" in str(progress()) and "cannot be written to" in str(progress())
+    assert "Nothing has been recorded yet" in str(progress()) and "cannot be written to" in str(
+        progress()
+    )
     monkeypatch.setattr(record, "FILE", folder / "progress.json")
     record.solved("01.kink")
     assert "cannot be written" not in str(progress())
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"exercises": 3}',
-                                  '{"predictions": {"01.mean": {"sure": "certain"}}}',
-                                  '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}',
-                                  '{"tries": {"01.kink": 3}}',
-                                  '{"tries": {"01.kink": {"wrong": {"a": "b"}, "last": 0}}}',
-                                  "\xff",
-                                  "[" * 100_000 + "]" * 100_000,
-                                  '{"predictions": {"01.mean": {"answer": [], "sure": null, "right": true, "recalled": true, '
-                                  '"missed": 1e999}}}'], ids=lambda text: text[:20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"exercises": 3}',
+        '{"predictions": {"01.mean": {"sure": "certain"}}}',
+        '{"predictions": {"01.mean": null}}',
+        '{"predictions": []}',
+        '{"cards": {"01": 3}}',
+        '{"tries": {"01.kink": 3}}',
+        '{"tries": {"01.kink": {"wrong": {"a": "b"}, "last": 0}}}',
+        "\xff",
+        "[" * 100_000 + "]" * 100_000,
+        '{"predictions": {"01.mean": {"answer": [], "sure": null, "right": true, "recalled": true, '
+        '"missed": 1e999}}}',
+    ],
+    ids=lambda text: text[:20],
+)
 def test_a_damaged_file_is_set_aside(folder, text):
     (folder / "progress.json").write_bytes(text.encode("latin-1"))
     record.solved("01.kink")
@@ -194,25 +247,38 @@ def test_a_record_that_cannot_be_read_is_left_as_it_is_and_catches_up(folder, mo
     record.solved("01.kink")
     before = (folder / "progress.json").read_bytes()
     with monkeypatch.context() as patch:
+
         def locked(*args, **options):
             raise PermissionError("another program holds it")
+
         patch.setattr(record.time, "sleep", lambda seconds: None)
         patch.setattr(Path, "read_text", locked)
         record.solved("01.central")
         record.card("01", ["mine"])
-        assert record.read() == EMPTY and "cannot be read just now" in str(progress()) and "not kept yet" in str(progress())
+        assert (
+            record.read() == EMPTY
+            and "cannot be read just now" in str(progress())
+            and "not kept yet" in str(progress())
+        )
     assert (folder / "progress.json").read_bytes() == before and names(folder) == ["progress.json"]
     record.solved("02.routes")
-    assert record.read() == right("01.kink", "01.central", "02.routes") | {"cards": {"01": ["mine"]}}
+    assert record.read() == right("01.kink", "01.central", "02.routes") | {
+        "cards": {"01": ["mine"]}
+    }
     assert record.unkept == [] and "cannot" not in str(progress())
 
 
 def test_a_read_only_mount_is_no_traceback(folder, monkeypatch):
     def read_only(*args, **options):
         raise OSError(30, "Read-only file system")
+
     for name in ("open", "unlink", "replace"):
-        monkeypatch.setattr(record.os if name == "replace" else Path if name == "unlink" else record, name, read_only,
-                            raising=False)
+        monkeypatch.setattr(
+            record.os if name == "replace" else Path if name == "unlink" else record,
+            name,
+            read_only,
+            raising=False,
+        )
     record.solved("01.kink")
     assert len(record.unkept) == 1 and record.read() == EMPTY
 
@@ -224,7 +290,9 @@ def test_a_folder_in_the_way(folder, monkeypatch, name):
     if name == "progress.damaged.json":
         (folder / "progress.json").write_text("{")
     record.solved("01.kink")
-    assert len(record.unkept) == 1 and (folder / name).is_dir() and "not kept yet" in str(progress())
+    assert (
+        len(record.unkept) == 1 and (folder / name).is_dir() and "not kept yet" in str(progress())
+    )
     (folder / name).rmdir()
     record.solved("01.kink")
     assert record.read()["exercises"] == ["01.kink"] and record.unkept == []
@@ -238,13 +306,14 @@ def test_half_an_emoji(folder):
 def test_a_slow_writer_keeps_its_turn(folder, monkeypatch):
     new, waited = folder / "progress.new.json", []
 
-    def slowly(seconds):      # another kernel writes a large record for 30 seconds
+    def slowly(seconds):  # another kernel writes a large record for 30 seconds
         waited.append(seconds)
         with open(new, "a") as file:
             file.write(" ")
         if len(waited) == 1500:
             new.write_text('{"exercises": ["theirs"]}')
             new.replace(folder / "progress.json")
+
     new.write_text("")
     monkeypatch.setattr(record.time, "sleep", slowly)
     record.solved("mine")
@@ -252,7 +321,9 @@ def test_a_slow_writer_keeps_its_turn(folder, monkeypatch):
 
 
 def test_progress_without_a_file():
-    assert str(progress()).startswith("Nothing has been recorded yet") and "exercises" not in str(progress())
+    assert str(progress()).startswith("Nothing has been recorded yet") and "exercises" not in str(
+        progress()
+    )
 
 
 def test_progress_by_lesson(folder):
@@ -267,7 +338,8 @@ def test_progress_by_lesson(folder):
         "02 Draw the graph: exercises 0 of 1, predictions 1 right of 1",
         "How sure, how right: guessing: 1 of 1 right, certain: 1 of 2 right",
         "Certain, and wrong: 01.mean. Worth remembering, so they come back when a later lesson opens.",
-        "Kept in progress.json, in this folder. Delete the file to begin anew: every lesson runs without it."]
+        "Kept in progress.json, in this folder. Delete the file to begin anew: every lesson runs without it.",
+    ]
     assert "●○</span> 1 of 2" in picture.html and picture.html.count("<tr") == 6
     (folder / "progress.json").unlink()
     assert str(progress()).startswith("Nothing has been recorded yet")
@@ -276,7 +348,9 @@ def test_progress_by_lesson(folder):
 def test_the_file_can_be_read_by_people(folder):
     record.card("02", ["∂ is round"])
     assert "∂ is round" in (folder / "progress.json").read_text(encoding="utf-8")
-    assert json.loads((folder / "progress.json").read_text(encoding="utf-8"))["cards"] == {"02": ["∂ is round"]}
+    assert json.loads((folder / "progress.json").read_text(encoding="utf-8"))["cards"] == {
+        "02": ["∂ is round"]
+    }
 
 
 def test_a_check_is_recorded_right_or_wrong_and_nothing_before_an_answer(monkeypatch):
@@ -288,7 +362,10 @@ def test_a_check_is_recorded_right_or_wrong_and_nothing_before_an_answer(monkeyp
     hint = dict(exercises.check("03.square", 9).rows)["hint"]
     for answer in [9, 5.17]:
         exercises.check("03.square", answer)
-    assert record.read()["tries"]["03.square"]["wrong"] == {hint: 1, "": 1} and record.read()["exercises"] == []
+    assert (
+        record.read()["tries"]["03.square"]["wrong"] == {hint: 1, "": 1}
+        and record.read()["exercises"] == []
+    )
 
 
 def test_right_at_once(monkeypatch):

@@ -1,4 +1,5 @@
 """The digits and the moons are scikit-learn's, number for number, where scikit-learn is installed."""
+
 import numpy as np
 import pytest
 
@@ -6,17 +7,22 @@ from autograd_course import digits, moons, scans
 
 
 def same(ours, theirs):
-    return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(ours, theirs, strict=True))
+    return all(
+        np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 @pytest.fixture
 def datasets():
     """Not at the head of the file: whoever collects the tests would wait for SciPy."""
-    return pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed: its data are not compared")
+    return pytest.importorskip(
+        "sklearn.datasets", reason="scikit-learn is not installed: its data are not compared"
+    )
 
 
 def test_digits(datasets):
     from sklearn.model_selection import train_test_split
+
     pixels, labels = datasets.load_digits(return_X_y=True)
     split = train_test_split(pixels / 16, labels, test_size=360, random_state=0, stratify=labels)
     assert same(scans(), [pixels / 16, labels]) and same(digits(), [split[i] for i in (0, 2, 1, 3)])

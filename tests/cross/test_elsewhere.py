@@ -2,6 +2,7 @@
 
 A test a lesson, in the order of its sentences; and every name in code that the lessons quote is asked for.
 """
+
 import inspect
 import json
 import re
@@ -11,8 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: what the lessons say of it is not tried")
-jax = pytest.importorskip("jax", reason="JAX is not installed: what the lessons say of it is not tried")
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed: what the lessons say of it is not tried"
+)
+jax = pytest.importorskip(
+    "jax", reason="JAX is not installed: what the lessons say of it is not tried"
+)
 from jax import numpy as jnp  # noqa: E402
 from jax import test_util  # noqa: E402
 from torch import nn  # noqa: E402
@@ -25,9 +30,17 @@ jax.config.update("jax_enable_x64", True)
 torch.set_default_dtype(torch.float64)
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-HOMES = {"torch": torch, "jax": jax, "jnp": jnp, "F": F, "nn": nn, "optim": torch.optim, "lax": jax.lax}
+HOMES = {
+    "torch": torch,
+    "jax": jax,
+    "jnp": jnp,
+    "F": F,
+    "nn": nn,
+    "optim": torch.optim,
+    "lax": jax.lax,
+}
 NAME = r"(?<![\w.])(?:torch|jax|jnp|F|nn|optim|lax)(?:\.[a-zA-Z_]\w*)+"
-OURS = {"nn.MLP", "nn.Neuron"}          # what a paragraph that speaks of PyTorch says of our own library
+OURS = {"nn.MLP", "nn.Neuron"}  # what a paragraph that speaks of PyTorch says of our own library
 
 
 def leaf(value):
@@ -42,6 +55,7 @@ def slopes(f, *values):
 
 
 # ---------------------------------------------------------------- every name
+
 
 def quoted():
     """{name in code: the notebook that has it}, of the paragraphs that speak of PyTorch or JAX."""
@@ -71,6 +85,7 @@ def test_names_are_found():
 
 # ---------------------------------------------------------------- lesson by lesson
 
+
 def test_00_the_same_loop_name_for_name():
     assert jax.grad(lambda x: (x - 3) ** 2)(5.0) == ag.grad(lambda x: (x - 3) ** 2)(5.0) == 4
     x = leaf(5.0)
@@ -81,6 +96,7 @@ def test_00_the_same_loop_name_for_name():
 
 def test_01_checks_and_the_step():
     from scipy.optimize import approx_fprime
+
     h = inspect.signature(approx_fprime).parameters["epsilon"].default
     assert np.isclose(h, np.sqrt(np.finfo(float).eps)) and round(h * 1e8, 1) == 1.5
     theirs = approx_fprime(np.array([1.0]), lambda x: np.exp(x[0]), h)[0]
@@ -100,7 +116,9 @@ def test_02_the_graph():
     assert L.grad_fn is not None and x.grad_fn is None and x.is_leaf and x.grad == -3
     assert not hasattr(x, "zero_grad")
     x.grad = None
-    assert type(jax.make_jaxpr(lambda x, y, w: (x + y) * w)(1.0, 4.0, -3.0).jaxpr).__name__ == "Jaxpr"
+    assert (
+        type(jax.make_jaxpr(lambda x, y, w: (x + y) * w)(1.0, 4.0, -3.0).jaxpr).__name__ == "Jaxpr"
+    )
 
 
 def test_03_division_keeps_both():
@@ -109,8 +127,15 @@ def test_03_division_keeps_both():
 
 
 def test_04_what_is_kept_and_what_is_stated():
-    for name, kept in {"exp": "result", "tanh": "result", "sigmoid": "result", "sqrt": "result",
-                       "log": "self", "sin": "self", "cos": "self"}.items():
+    for name, kept in {
+        "exp": "result",
+        "tanh": "result",
+        "sigmoid": "result",
+        "sqrt": "result",
+        "log": "self",
+        "sin": "self",
+        "cos": "self",
+    }.items():
         assert hasattr(getattr(torch, name)(leaf(0.5)).grad_fn, f"_saved_{kept}"), name
     for f in ("relu", "abs"):
         assert slopes(getattr(torch, f), 0.0) == [0] == [ag.grad(getattr(ag, f))(0.0)]
@@ -118,14 +143,28 @@ def test_04_what_is_kept_and_what_is_stated():
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5]
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
     assert slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist() == [1, 1, 0]
-    assert slopes(torch.clip, -1.0, 0.5, 0.6) == [0, 1, 0] == [*ag.grad(ag.clip, argnums=(0, 1, 2))(-1.0, 0.5, 0.6)]
-    assert slopes(torch.clip, -1.0, 0.5, 0.5) == [0, 0, 0] and ag.grad(ag.clip, argnums=1)(-1.0, 0.5, 0.5) == 1
-    assert slopes(lambda x: torch.relu(x) - torch.relu(-x), 0.0) == [0], "x itself, whose slope is 1"
+    assert (
+        slopes(torch.clip, -1.0, 0.5, 0.6)
+        == [0, 1, 0]
+        == [*ag.grad(ag.clip, argnums=(0, 1, 2))(-1.0, 0.5, 0.6)]
+    )
+    assert (
+        slopes(torch.clip, -1.0, 0.5, 0.5) == [0, 0, 0]
+        and ag.grad(ag.clip, argnums=1)(-1.0, 0.5, 0.5) == 1
+    )
+    assert slopes(lambda x: torch.relu(x) - torch.relu(-x), 0.0) == [0], (
+        "x itself, whose slope is 1"
+    )
     x = np.linspace(-4, 4, 17)
     assert np.allclose(F.gelu(torch.tensor(x), approximate="tanh"), ag.gelu(x))
     assert np.allclose(jax.nn.gelu(x), ag.gelu(x))
-    assert not np.allclose(F.gelu(torch.tensor(x)), ag.gelu(x), atol=1e-6), "there the default is by erf"
-    assert torch.exp(torch.tensor([88.0, 89.0], dtype=torch.float32)).isinf().tolist() == [False, True]
+    assert not np.allclose(F.gelu(torch.tensor(x)), ag.gelu(x), atol=1e-6), (
+        "there the default is by erf"
+    )
+    assert torch.exp(torch.tensor([88.0, 89.0], dtype=torch.float32)).isinf().tolist() == [
+        False,
+        True,
+    ]
 
 
 def test_04_the_trap_of_where():
@@ -133,11 +172,15 @@ def test_04_the_trap_of_where():
 
     The input has to be chosen too.
     """
+
     def torch_grad(f):
         return lambda x: slopes(f, x)[0]
 
-    for where, sqrt, grad in [(torch.where, torch.sqrt, torch_grad), (jnp.where, jnp.sqrt, jax.grad),
-                              (np.where, np.sqrt, ag.grad)]:
+    for where, sqrt, grad in [
+        (torch.where, torch.sqrt, torch_grad),
+        (jnp.where, jnp.sqrt, jax.grad),
+        (np.where, np.sqrt, ag.grad),
+    ]:
         assert np.isnan(grad(lambda x: where(x > 0, sqrt(x), 0.0))(0.0))
         assert grad(lambda x: where(x > 0, sqrt(where(x > 0, x, 1.0)), 0.0))(0.0) == 0
 
@@ -180,7 +223,10 @@ def test_06_modules_and_the_penalty():
     class Several(nn.Module):
         def __init__(self):
             super().__init__()
-            self.loose, self.kept = [nn.Parameter(torch.ones(1))], nn.ParameterList([nn.Parameter(torch.ones(1))])
+            self.loose, self.kept = (
+                [nn.Parameter(torch.ones(1))],
+                nn.ParameterList([nn.Parameter(torch.ones(1))]),
+            )
 
     assert [name for name, _ in Several().named_parameters()] == ["kept.0"]
     w, v = leaf(1.7), leaf(1.7)
@@ -203,7 +249,7 @@ def test_07_asking_twice_and_an_op_of_ones_own():
 
         @staticmethod
         def backward(ctx, grad_output):
-            x, = ctx.saved_tensors
+            (x,) = ctx.saved_tensors
             return grad_output * 2 * x
 
     for check in (torch.autograd.gradcheck, torch.autograd.gradgradcheck):
@@ -235,7 +281,9 @@ def test_09_products():
     A, B, G = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
     _, pull = torch.func.vjp(lambda A: A @ torch.tensor(B), torch.tensor(A))
     assert np.allclose(pull(torch.tensor(G))[0], G @ B.T)
-    _, tangent = torch.func.jvp(lambda A: A @ torch.tensor(B), (torch.tensor(A),), (torch.tensor(A),))
+    _, tangent = torch.func.jvp(
+        lambda A: A @ torch.tensor(B), (torch.tensor(A),), (torch.tensor(A),)
+    )
     assert np.allclose(tangent, A @ B)
     assert torch.func.jacrev(lambda A: A @ torch.tensor(B))(torch.tensor(A)).shape == (2, 4, 2, 3)
     layer = nn.Linear(3, 4)
@@ -265,16 +313,26 @@ def both(name, ours, theirs):
     for _ in range(6):
         for optimizer, x in ((mine, w), (other, v)):
             optimizer.zero_grad()
-            (x * x * np.array([1.0, 5.0]) if x is w else x * x * torch.tensor([1.0, 5.0])).sum().backward()
+            (
+                x * x * np.array([1.0, 5.0]) if x is w else x * x * torch.tensor([1.0, 5.0])
+            ).sum().backward()
             optimizer.step()
     return w.data, v.detach().numpy()
 
 
-@pytest.mark.parametrize("name, given", [
-    ("SGD", {"lr": 0.05}), ("SGD", {"lr": 0.05, "momentum": 0.9}), ("SGD", {"lr": 0.05, "weight_decay": 0.2}),
-    ("SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}), ("RMSprop", {"lr": 0.05, "alpha": 0.9}),
-    ("Adam", {"lr": 0.05, "betas": (0.8, 0.9)}),
-    ("Adam", {"lr": 0.05, "weight_decay": 0.2}), ("AdamW", {"lr": 0.05, "weight_decay": 0.2})])
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("SGD", {"lr": 0.05}),
+        ("SGD", {"lr": 0.05, "momentum": 0.9}),
+        ("SGD", {"lr": 0.05, "weight_decay": 0.2}),
+        ("SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}),
+        ("RMSprop", {"lr": 0.05, "alpha": 0.9}),
+        ("Adam", {"lr": 0.05, "betas": (0.8, 0.9)}),
+        ("Adam", {"lr": 0.05, "weight_decay": 0.2}),
+        ("AdamW", {"lr": 0.05, "weight_decay": 0.2}),
+    ],
+)
 def test_11_arguments_mean_the_same(name, given):
     assert np.allclose(*both(name, given, given), rtol=1e-12)
 
@@ -314,7 +372,9 @@ def test_13_clipping_and_cells():
     torch.manual_seed(0)
     cell = nn.LSTMCell(4, 16)
     x, state = torch.randn(200, 4), torch.zeros(200, 16)
-    gates = torch.sigmoid(x @ cell.weight_ih.T + cell.bias_ih + state @ cell.weight_hh.T + cell.bias_hh)
+    gates = torch.sigmoid(
+        x @ cell.weight_ih.T + cell.bias_ih + state @ cell.weight_hh.T + cell.bias_hh
+    )
     assert abs(gates[:, 16:32].mean() - 0.5) < 0.05, "the forget gates begin at about a half"
 
 
@@ -327,10 +387,12 @@ def test_14_images():
     theirs = F.unfold(torch.tensor(x), (3, 2))
     assert theirs.shape == (2, 3 * 3 * 2, 16) and rows.shape == (2, 16, 3 * 3 * 2)
     ours = np.swapaxes(np.asarray(rows), 1, 2)
-    assert np.allclose(np.sort(theirs.numpy(), 1), np.sort(ours, 1)), "the same numbers in another order"
-    back, = slopes(lambda x: F.conv2d(x, torch.tensor(y)) * torch.tensor(g), x)
+    assert np.allclose(np.sort(theirs.numpy(), 1), np.sort(ours, 1)), (
+        "the same numbers in another order"
+    )
+    (back,) = slopes(lambda x: F.conv2d(x, torch.tensor(y)) * torch.tensor(g), x)
     assert np.allclose(F.conv_transpose2d(torch.tensor(g), torch.tensor(y)), back)
-    tied, = slopes(lambda x: F.max_pool2d(x, 2), np.zeros((1, 1, 2, 2)))
+    (tied,) = slopes(lambda x: F.max_pool2d(x, 2), np.zeros((1, 1, 2, 2)))
     assert tied.ravel().tolist() == [1, 0, 0, 0], "all to the first"
     with pytest.raises(TypeError, match="Module"):
         nn.Sequential(nn.Linear(2, 2), torch.relu)
@@ -357,19 +419,26 @@ def test_15_forward_mode():
     for theirs in (jax.jvp(f(jnp), (x,), (v,)), torch.func.jvp(f(torch), (there,), (along,))):
         assert np.allclose(theirs[0], value) and np.allclose(theirs[1], tangent)
     J = ag.jacobian(f(ag))(x)
-    for theirs in (jax.jacfwd(f(jnp))(x), jax.jacrev(f(jnp))(x), torch.func.jacfwd(f(torch))(there),
-                   torch.func.jacrev(f(torch))(there)):
+    for theirs in (
+        jax.jacfwd(f(jnp))(x),
+        jax.jacrev(f(jnp))(x),
+        torch.func.jacfwd(f(torch))(there),
+        torch.func.jacrev(f(torch))(there),
+    ):
         assert np.allclose(theirs, J)
     with torch.autograd.forward_ad.dual_level():
-        z = torch.autograd.forward_ad.unpack_dual(f(torch)(torch.autograd.forward_ad.make_dual(there, along)))
+        z = torch.autograd.forward_ad.unpack_dual(
+            f(torch)(torch.autograd.forward_ad.make_dual(there, along))
+        )
     assert np.allclose(z.tangent, tangent), "dual numbers as such"
     forward = jax.linearize(f(jnp), x)[1]
-    backward, = jax.linear_transpose(forward, x)(u)
+    (backward,) = jax.linear_transpose(forward, x)(u)
     assert np.allclose(backward, ag.vjp(f(ag), x)[1](u)[0]), "backward is forward, transposed"
 
 
 def test_15_most_rules_of_jax_are_forward_ones():
     from jax.interpreters import ad
+
     forward, transposed = set(ad.primitive_jvps), set(ad.primitive_transposes)
     assert len(forward) > 1.5 * len(transposed)
     assert jax.lax.tanh_p in forward - transposed and jax.lax.sin_p in forward - transposed
@@ -385,13 +454,15 @@ def test_16_derivatives_of_derivatives():
     there, along = torch.tensor(w), torch.tensor(v)
     assert np.allclose(jax.jvp(jax.grad(f(jnp)), (w,), (v,))[1], Hv)
     assert np.allclose(torch.func.jvp(torch.func.grad(f(torch)), (there,), (along,))[1], Hv)
-    assert np.allclose(jax.hessian(f(jnp))(w), H) and np.allclose(torch.func.hessian(f(torch))(there), H)
+    assert np.allclose(jax.hessian(f(jnp))(w), H) and np.allclose(
+        torch.func.hessian(f(torch))(there), H
+    )
     x = leaf(2.0)
     for grad, at in [(jax.grad, 2.0), (torch.func.grad, x)]:
         assert grad(grad(lambda x: x**3))(at) == 12
-    slope, = torch.autograd.grad(x**3, x, create_graph=True)
+    (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
     assert torch.autograd.grad(slope, x)[0] == 12
-    slope, = torch.autograd.grad(x**3, x)
+    (slope,) = torch.autograd.grad(x**3, x)
     assert not slope.requires_grad, "without create_graph the backward pass is not recorded"
 
 
@@ -404,7 +475,7 @@ def test_16_a_deaf_rule_and_levels():
 
         @staticmethod
         def backward(ctx, g):
-            return g * 3 * ctx.saved_tensors[0].detach()**2
+            return g * 3 * ctx.saved_tensors[0].detach() ** 2
 
     assert torch.autograd.gradcheck(Deaf.apply, leaf([2.0]))
     assert torch.autograd.gradgradcheck(lambda x: x**3, leaf([2.0]))
@@ -417,6 +488,7 @@ def test_16_a_deaf_rule_and_levels():
 def test_17_what_is_kept_and_what_is_made_again():
     """PyTorch keeps what a rule saved; its checkpoint calls f again, with the generator set back."""
     from torch.utils.checkpoint import checkpoint
+
     x, w = leaf(np.linspace(0.1, 1, 6)), leaf(1.5)
     saved = []
     with torch.autograd.graph.saved_tensors_hooks(lambda a: saved.append(a) or a, lambda a: a):
@@ -437,22 +509,31 @@ def test_17_what_is_kept_and_what_is_made_again():
         x.grad = w.grad = None
         wrap(f).sum().backward()
         return x.grad.clone(), w.grad.clone()
+
     plain = run(lambda f: f(x))
     assert len(calls) == 1
     again = run(lambda f: checkpoint(f, x, use_reentrant=False))
-    assert len(calls) == 3 and all(map(torch.equal, plain, again)), "called once more, with the same mask"
+    assert len(calls) == 3 and all(map(torch.equal, plain, again)), (
+        "called once more, with the same mask"
+    )
     generator = np.random.default_rng(0)
-    z = checkpoint(lambda x: torch.tanh(x * torch.tensor(generator.random(6) > 0.5)), x, use_reentrant=False)
+    z = checkpoint(
+        lambda x: torch.tanh(x * torch.tensor(generator.random(6) > 0.5)), x, use_reentrant=False
+    )
     x.grad = None
     z.sum().backward()
     assert not torch.equal(z != 0, x.grad != 0), "NumPy's generator is not set back"
     z = torch.exp(x)
     z.data.fill_(7)
-    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), "through data unseen"
+    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), (
+        "through data unseen"
+    )
     z = torch.exp(x)
     z.detach().numpy()[:] = 7
-    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), "through NumPy too"
-    for spoiled in range(5):                    # a to e of the lesson's exercise
+    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), (
+        "through NumPy too"
+    )
+    for spoiled in range(5):  # a to e of the lesson's exercise
         W, bias = leaf(np.ones((3, 2))), leaf(np.zeros(2))
         a = torch.ones(4, 3) @ W
         b = a + bias
@@ -461,13 +542,15 @@ def test_17_what_is_kept_and_what_is_made_again():
         results = a, b, c, d, torch.tanh(d)
         with torch.no_grad():
             results[spoiled].mul_(1)
-        if spoiled in (2, 4):                   # c is what PyTorch's relu saved; ours reads b
+        if spoiled in (2, 4):  # c is what PyTorch's relu saved; ours reads b
             with pytest.raises(RuntimeError, match="modified by an inplace operation"):
                 results[-1].sum().backward()
         else:
             results[-1].sum().backward()
-    bits = [jax.grad(lambda x: wrap(lambda x: jnp.tanh(x) * x)(x).sum())(jnp.ones(3))
-            for wrap in (lambda f: f, jax.checkpoint, jax.remat)]
+    bits = [
+        jax.grad(lambda x: wrap(lambda x: jnp.tanh(x) * x)(x).sum())(jnp.ones(3))
+        for wrap in (lambda f: f, jax.checkpoint, jax.remat)
+    ]
     assert np.allclose(bits[0], bits[1]) and np.allclose(bits[0], bits[2])
 
 
@@ -492,29 +575,46 @@ def test_18_layers_are_theirs_gradients_included():
         z, w = ours(*leaves, **given), theirs(*other, **torchs(given))
         for one, other_one in zip(z, w) if isinstance(z, tuple) else [(z, w)]:
             if one is not None:
-                np.testing.assert_allclose(one.data, other_one.detach().numpy(), rtol=1e-12, atol=1e-14)
+                np.testing.assert_allclose(
+                    one.data, other_one.detach().numpy(), rtol=1e-12, atol=1e-14
+                )
         z, w = (z[0], w[0]) if isinstance(z, tuple) else (z, w)
         z.backward(g)
         w.backward(torch.tensor(g))
         pairs = [(p, dict(theirs.named_parameters())[name]) for name, p in ours.named_parameters()]
-        for one, other_one in pairs + [(a, b) for a, b in zip(leaves, other) if isinstance(a, ag.Tensor)]:
+        for one, other_one in pairs + [
+            (a, b) for a, b in zip(leaves, other) if isinstance(a, ag.Tensor)
+        ]:
             np.testing.assert_allclose(one.grad, other_one.grad.numpy(), rtol=1e-11, atol=1e-13)
 
     agree(ag.nn.Embedding(9, 6), nn.Embedding(9, 6), rng.integers(0, 9, (2, 5)))
     agree(ag.nn.LayerNorm(6), nn.LayerNorm(6), x)
-    agree(ag.nn.LayerNorm((5, 6), eps=0.1, bias=False), nn.LayerNorm((5, 6), eps=0.1, bias=False), x)
+    agree(
+        ag.nn.LayerNorm((5, 6), eps=0.1, bias=False), nn.LayerNorm((5, 6), eps=0.1, bias=False), x
+    )
     for bias in (True, False):
         ours = ag.nn.MultiheadAttention(6, 3, 0.0, bias)
         theirs = nn.MultiheadAttention(6, 3, 0.0, bias, batch_first=True)
         agree(ours, theirs, x, memory, memory)
         agree(ours, theirs, x, memory, memory, attn_mask=hidden, average_attn_weights=False)
-        agree(ours, theirs, x, memory, memory, attn_mask=np.where(hidden, -1.0, 0.5), need_weights=False)
+        agree(
+            ours,
+            theirs,
+            x,
+            memory,
+            memory,
+            attn_mask=np.where(hidden, -1.0, 0.5),
+            need_weights=False,
+        )
     causal = {"need_weights": False, "is_causal": True}
     with pytest.raises(RuntimeError, match="attn_mask"):
         theirs(*[torch.tensor(x)] * 3, **causal)
     future = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    assert np.allclose(ours(x, x, x, **causal)[0].data,
-                       theirs(*[torch.tensor(x)] * 3, attn_mask=future, **causal)[0].detach(), rtol=1e-12)
+    assert np.allclose(
+        ours(x, x, x, **causal)[0].data,
+        theirs(*[torch.tensor(x)] * 3, attn_mask=future, **causal)[0].detach(),
+        rtol=1e-12,
+    )
     mine, there = (inspect.signature(home.MultiheadAttention).parameters for home in (ag.nn, nn))
     assert list(mine)[:4] == list(there)[:4] and there["batch_first"].default is False
     assert inspect.signature(nn.TransformerEncoderLayer).parameters["norm_first"].default is False
@@ -525,8 +625,15 @@ def test_18_attention_is_theirs_gradients_included():
     q, k, v = (rng.normal(size=shape) for shape in [(2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 6)])
     g, allowed = rng.normal(size=(2, 3, 5, 6)), np.tri(5, 7, k=1, dtype=bool)
     bias = rng.normal(size=(5, 7))
-    for given in ({}, {"is_causal": True}, {"attn_mask": allowed}, {"attn_mask": bias, "scale": 0.3}):
-        z, pull = ag.vjp(lambda q, k, v, given=given: scaled_dot_product_attention(q, k, v, **given), q, k, v)
+    for given in (
+        {},
+        {"is_causal": True},
+        {"attn_mask": allowed},
+        {"attn_mask": bias, "scale": 0.3},
+    ):
+        z, pull = ag.vjp(
+            lambda q, k, v, given=given: scaled_dot_product_attention(q, k, v, **given), q, k, v
+        )
         inputs = [leaf(a) for a in (q, k, v)]
         w = F.scaled_dot_product_attention(*inputs, **torchs(given))
         np.testing.assert_allclose(z, w.detach().numpy(), rtol=1e-12)
@@ -537,6 +644,7 @@ def test_18_attention_is_theirs_gradients_included():
 
 def test_19_nats_and_the_drawing_of_a_letter():
     from autograd_course.lessons.lesson_19 import writer
+
     model = writer.Writer("abcdef", width=8, context=5, heads=2)
     text = np.random.default_rng(0).integers(0, 6, (3, 6))
     logits = torch.tensor(model(text[:, :-1]).data.astype(float))
@@ -549,13 +657,16 @@ def test_19_nats_and_the_drawing_of_a_letter():
     there = torch.distributions.Categorical(logits=logits / temperature)
     assert np.allclose(shares, there.probs, atol=1e-3) and 0 <= int(there.sample()) < 6
     keys = jax.random.split(jax.random.key(0), 4000)
-    sampled = jax.vmap(lambda key: jax.random.categorical(key, jnp.array(logits.numpy()) / temperature))(keys)
+    sampled = jax.vmap(
+        lambda key: jax.random.categorical(key, jnp.array(logits.numpy()) / temperature)
+    )(keys)
     assert np.allclose(np.bincount(np.asarray(sampled), minlength=6) / 4000, shares, atol=0.04)
 
 
 def test_20_what_compilers_promise():
     """What four compilers make of four functions, as the closing table has it; and what is said beside that."""
     from autograd_course.lessons.lesson_20 import compilers
+
     functions = [f.__name__ for f, _, _ in compilers.CALLS]
     graphs = []
 
@@ -565,18 +676,31 @@ def test_20_what_compilers_promise():
 
     def table(*words):
         return dict(zip(functions, words))
+
     assert compilers.answers(compilers.careless) == table(*["WRONG"] * 4)
     assert compilers.answers(ag.compile) == table("refused", "refused", "right", "refused")
     assert compilers.answers(jax.jit) == table("refused", "refused", "WRONG", "WRONG")
-    assert compilers.answers(lambda f: torch.compile(f, backend="eager"), torch.tensor) == table(*["right"] * 4)
+    assert compilers.answers(lambda f: torch.compile(f, backend="eager"), torch.tensor) == table(
+        *["right"] * 4
+    )
     torch._dynamo.reset()
     bend = torch.compile(compilers.bend, backend=counted)
     assert [bend(torch.tensor(x)) for x in (2.0, 5.0, -1.0)] == [6, 15, 1]
-    called = [[node.target.__name__ for node in graph.nodes if node.op == "call_function"] for graph in graphs]
-    assert called == [["gt"], ["mul"], ["neg"]] and all(isinstance(graph, torch.fx.Graph) for graph in graphs)
+    called = [
+        [node.target.__name__ for node in graph.nodes if node.op == "call_function"]
+        for graph in graphs
+    ]
+    assert called == [["gt"], ["mul"], ["neg"]] and all(
+        isinstance(graph, torch.fx.Graph) for graph in graphs
+    )
     graphs.clear()
-    assert [torch.compile(compilers.grow, backend=counted)(torch.tensor(x)) for x in (3.0, 20.0)] == [96, 80]
-    called = [[node.target.__name__ for node in graph.nodes if node.op == "call_function"] for graph in graphs]
+    assert [
+        torch.compile(compilers.grow, backend=counted)(torch.tensor(x)) for x in (3.0, 20.0)
+    ] == [96, 80]
+    called = [
+        [node.target.__name__ for node in graph.nodes if node.op == "call_function"]
+        for graph in graphs
+    ]
     assert called == [["lt"], ["mul", "lt"]], "what is in the while is compiled"
 
     traced = []
@@ -589,7 +713,9 @@ def test_20_what_compilers_promise():
     compilers.scale = 3.0
     assert scaled(1.0) == 2 and scaled(jnp.ones(1)) == 3, "frozen, until another shape is traced"
     assert jax.random.uniform(jax.random.key(0)) == jax.random.uniform(jax.random.key(0))
-    assert [line.primitive.name for line in jax.make_jaxpr(lambda x, y: (x + y) * y)(1.0, 2.0).eqns] == ["add", "mul"]
+    assert [
+        line.primitive.name for line in jax.make_jaxpr(lambda x, y: (x + y) * y)(1.0, 2.0).eqns
+    ] == ["add", "mul"]
     assert jax.jit(lambda x: jax.lax.cond(x > 0, lambda x: 3 * x, lambda x: -x, x))(-1.0) == 1
 
 
@@ -609,7 +735,7 @@ def test_21_what_is_kept_and_changed_in_place():
     y = leaf([1.0, 2.0]) * 1
     z = y + 1
     y[0] = 5.0
-    z.sum().backward()                      # nothing of y was needed
+    z.sum().backward()  # nothing of y was needed
     x = jnp.array([3.0, 4.0])
     with pytest.raises(TypeError, match="immutable"):
         x[0] = 1.0
@@ -632,7 +758,9 @@ def test_21_the_walk_back():
         first, second = torch.sin(x), torch.exp(y)
         first.grad_fn.register_prehook(lambda *_, y=y: stored.append(y.grad is not None))
         (first * second).backward()
-    assert stored == [True, False], "as soon as it is whole: a leaf that is used twice waits for the second"
+    assert stored == [True, False], (
+        "as soon as it is whole: a leaf that is used twice waits for the second"
+    )
 
     def noted(name):
         op = jax.custom_vjp(lambda x: 2 * x)
@@ -645,15 +773,20 @@ def test_21_the_walk_back():
         a = one(x)
         b = other(x)
         return a * b
+
     assert jax.grad(both_of_them)(1.0) == 8 and visited[2:] == ["other", "one"]
 
 
 def test_21_the_lines_of_the_ports():
     x = np.array([1.0, 2.0, 4.0])
-    assert np.isclose(torch.tensor(x).std(), x.std(ddof=1)) and np.isclose(jnp.array(x).std(), x.std())
+    assert np.isclose(torch.tensor(x).std(), x.std(ddof=1)) and np.isclose(
+        jnp.array(x).std(), x.std()
+    )
     assert jax.grad(lambda x: jnp.maximum(0, x))(0.0) == 0.5 and jax.grad(jax.nn.relu)(0.0) == 0
     block = jnp.array([1.0, 1.0, 0.0])
-    pooled = jax.grad(lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (3,), (3,), "VALID").sum())(block)
+    pooled = jax.grad(
+        lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (3,), (3,), "VALID").sum()
+    )(block)
     assert sorted(pooled.tolist()) == [0, 0, 1], "to one of the tied here too"
 
 
@@ -665,7 +798,7 @@ def test_21_an_array_on_ctx_is_not_guarded():
 
         @staticmethod
         def setup_context(ctx, inputs, output):
-            ctx.x, = inputs
+            (ctx.x,) = inputs
 
         @staticmethod
         def backward(ctx, g):
@@ -696,6 +829,7 @@ def test_21_an_array_on_ctx_is_not_guarded():
 
 def test_21_what_setup_context_computes_is_a_constant():
     """Of the op alone no second derivative is found; of a function of it a wrong one."""
+
     class SavesTheSlope(torch.autograd.Function):
         @staticmethod
         def forward(x):
@@ -711,14 +845,16 @@ def test_21_what_setup_context_computes_is_a_constant():
 
     def second(f):
         x = leaf(1.5)
-        first, = torch.autograd.grad(f(x), x, create_graph=True)
+        (first,) = torch.autograd.grad(f(x), x, create_graph=True)
         return float(torch.autograd.grad(first, x)[0])
 
     with pytest.raises(RuntimeError, match="does not require grad"):
         second(SavesTheSlope.apply)
-    assert second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
+    assert (
+        second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
+    )
 
-    class SavesTheSign(SavesTheSlope):      # of straight pieces: the slope is a constant
+    class SavesTheSign(SavesTheSlope):  # of straight pieces: the slope is a constant
         @staticmethod
         def forward(x):
             return abs(x)
@@ -760,18 +896,24 @@ def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
     import socket
     import subprocess
     import sys
+
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     file = tmp_path / "alone.py"
-    file.write_text(f"{ALONE}\nif __name__ == '__main__':\n    torch.multiprocessing.start_processes(work, ({port},), "
-                    f"2, start_method='fork')\n")
+    file.write_text(
+        f"{ALONE}\nif __name__ == '__main__':\n    torch.multiprocessing.start_processes(work, ({port},), "
+        f"2, start_method='fork')\n"
+    )
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
-    assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0"], ran.stdout + ran.stderr
+    assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0"], (
+        ran.stdout + ran.stderr
+    )
 
 
 def test_22_rules_that_are_no_derivatives():
     """Straight through in two ways each; PyTorch's own check refuses them; and what is stated of the length at 0."""
+
     class Straight(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -795,21 +937,29 @@ def test_22_rules_that_are_no_derivatives():
     for f in (straight, lambda x: x + jax.lax.stop_gradient(jnp.sign(x) - x)):
         assert jax.grad(lambda x: f(x).sum())(np.array(x)).tolist() == [1, 1, 1]
         assert np.allclose(f(np.array(x)), np.sign(x))
-    assert slopes(torch.sign, x)[0].tolist() == [0, 0, 0] == jax.grad(lambda x: jnp.sign(x).sum())(np.array(x)).tolist()
+    assert (
+        slopes(torch.sign, x)[0].tolist()
+        == [0, 0, 0]
+        == jax.grad(lambda x: jnp.sign(x).sum())(np.array(x)).tolist()
+    )
     assert slopes(torch.linalg.norm, [0.0, 0.0])[0].tolist() == [0, 0]
     assert np.isnan(jax.grad(jnp.linalg.norm)(np.zeros(2))).all()
 
 
 def test_22_a_root_that_is_differentiated_by_its_equation():
     """Its solver is not looked into: this one halves, by comparing alone."""
+
     def halve(f, start):
         def half(k, ends):
             low, high = ends
             middle = (low + high) / 2
             return jnp.where(f(middle) > 0, low, middle), jnp.where(f(middle) > 0, middle, high)
+
         return jax.lax.fori_loop(0, 60, half, (0.0 * start, 2 * np.pi + 0.0 * start))[0]
 
     def angle(x):
-        return jax.lax.custom_root(lambda z: z - x - 0.5 * jnp.sin(z), 1.0, halve, lambda linear, y: y / linear(1.0))
+        return jax.lax.custom_root(
+            lambda z: z - x - 0.5 * jnp.sin(z), 1.0, halve, lambda linear, y: y / linear(1.0)
+        )
 
     assert np.isclose(jax.grad(angle)(1.0), 1 / (1 - 0.5 * np.cos(angle(1.0))))

@@ -1,4 +1,5 @@
 """nbgitpuller itself pulls mended lessons into a learner's folder: what stays, what comes, and where the rest is."""
+
 import json
 import shutil
 import subprocess
@@ -7,7 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-pull = pytest.importorskip("nbgitpuller.pull", reason="nbgitpuller is not installed: no mended lesson is pulled")
+pull = pytest.importorskip(
+    "nbgitpuller.pull", reason="nbgitpuller is not installed: no mended lesson is pulled"
+)
 ROOT = Path(__file__).parents[2]
 LESSON = "notebooks/03_derive_the_arithmetic.ipynb"
 MINE, PROGRESS = "gradient_of_x = 3 + 3      # mine", '{"exercises": ["03.square"]}'
@@ -15,7 +18,9 @@ MINE, PROGRESS = "gradient_of_x = 3 + 3      # mine", '{"exercises": ["03.square
 
 def git(folder, *arguments):
     command = ["git", "-c", "user.name=teacher", "-c", "user.email=teacher@localhost", *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    return subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True, encoding="utf-8"
+    ).stdout
 
 
 class Class:
@@ -41,11 +46,17 @@ class Class:
         """The learner runs all, answers one exercise, has a cell of their own, and saves, as JupyterLab does."""
         lesson = nbformat.read(self.learner / LESSON, as_version=4)
         lesson.cells.insert(20, nbformat.v4.new_code_cell("1 + 1", id="scratch"))
-        for number, one in enumerate((one for one in lesson.cells if one.cell_type == "code"), start=1):
+        for number, one in enumerate(
+            (one for one in lesson.cells if one.cell_type == "code"), start=1
+        ):
             one.execution_count = number
             one.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"{number}\n")]
         cell(lesson, "square-stub").source = MINE
-        lesson.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+        lesson.metadata.kernelspec = {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        }
         nbformat.write(lesson, self.learner / LESSON)
         (self.learner / "notebooks/progress.json").write_text(PROGRESS, encoding="utf-8")
 
@@ -62,7 +73,9 @@ class Class:
 
     def says(self, name, text=None):
         """What stands in a cell of the learner's lesson, or of that in `text`."""
-        lesson = nbformat.reads(text or (self.learner / LESSON).read_text(encoding="utf-8"), as_version=4)
+        lesson = nbformat.reads(
+            text or (self.learner / LESSON).read_text(encoding="utf-8"), as_version=4
+        )
         nbformat.validate(lesson)
         return cell(lesson, name).source
 
@@ -79,7 +92,11 @@ def room(tmp_path):
 
 
 def test_other_cells_are_mended_and_the_learners_work_stays(room):
-    mended = ["square-question", "divide-question", "rectangle"]      # first next to the answer; last, one that has run
+    mended = [
+        "square-question",
+        "divide-question",
+        "rectangle",
+    ]  # first next to the answer; last, one that has run
     for name in mended:
         room.mend(name, "# Mended.")
     (room.teacher / "notebooks/04_new.ipynb").write_text("{}")
@@ -99,7 +116,9 @@ def test_of_a_cell_that_both_changed_the_learners_stays_and_the_teachers_is_in_a
     assert room.says("square-stub") == MINE and room.says("divide-question").startswith("# Mended.")
     room.pull()
     assert room.says("square-stub") == MINE, "nor does it come with a later pull"
-    assert room.says("square-stub", git(room.learner, "show", f"origin/main:{LESSON}")).startswith("# Mended.")
+    assert room.says("square-stub", git(room.learner, "show", f"origin/main:{LESSON}")).startswith(
+        "# Mended."
+    )
     mine = room.learner / "notebooks/mine.ipynb"
     (room.learner / LESSON).rename(mine)
     room.pull()
@@ -109,7 +128,9 @@ def test_of_a_cell_that_both_changed_the_learners_stays_and_the_teachers_is_in_a
 
 def test_a_cell_that_the_teacher_takes_out_stays_where_the_learner_worked_in_it(room):
     lesson = json.loads((room.teacher / LESSON).read_text(encoding="utf-8"))
-    lesson["cells"] = [one for one in lesson["cells"] if not one["id"].startswith(("square-", "close"))]
+    lesson["cells"] = [
+        one for one in lesson["cells"] if not one["id"].startswith(("square-", "close"))
+    ]
     room.write(lesson)
     room.publish()
     room.pull()
@@ -120,7 +141,9 @@ def test_a_cell_that_the_teacher_takes_out_stays_where_the_learner_worked_in_it(
 
 def test_a_cell_that_the_teacher_moves_comes_twice(room):
     lesson = json.loads((room.teacher / LESSON).read_text(encoding="utf-8"))
-    lesson["cells"].insert(2, lesson["cells"].pop(lesson["cells"].index(cell(lesson, "square-stub"))))
+    lesson["cells"].insert(
+        2, lesson["cells"].pop(lesson["cells"].index(cell(lesson, "square-stub")))
+    )
     room.write(lesson)
     room.publish()
     room.pull()
@@ -133,7 +156,11 @@ def test_what_the_learner_had_before_every_pull_is_kept_in_git(room):
     room.mend("divide-question", "# Mended.")
     room.publish()
     room.pull()
-    before = git(room.learner, "log", "--format=%H", "--grep", "Automatic commit by nbgitpuller").split()
+    before = git(
+        room.learner, "log", "--format=%H", "--grep", "Automatic commit by nbgitpuller"
+    ).split()
     assert len(before) == 1
     kept = git(room.learner, "show", f"{before[0]}:{LESSON}")
-    assert room.says("square-stub", kept) == MINE and not room.says("divide-question", kept).startswith("# Mended.")
+    assert room.says("square-stub", kept) == MINE and not room.says(
+        "divide-question", kept
+    ).startswith("# Mended.")

@@ -1,4 +1,5 @@
 """nbgrader itself hands out a lesson that `make nbgrader` made, and marks a right, a wrong and an untouched one."""
+
 import csv
 import json
 import os
@@ -15,8 +16,14 @@ LESSON, NOTEBOOK = "lesson_02", "02_draw_the_graph.ipynb"
 
 
 def nbgrader(course, *arguments):
-    done = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=course, capture_output=True, text=True,
-                          env=os.environ | {"PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]})
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course,
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {"PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -26,11 +33,18 @@ def test_a_right_a_wrong_and_an_untouched_submission(tmp_path):
     nbgrader(tmp_path, "generate_assignment", LESSON)
     released = (tmp_path / "release" / LESSON / NOTEBOOK).read_text(encoding="utf-8")
     cells = {one["id"]: "".join(one["source"]) for one in json.loads(released)["cells"]}
-    graded = {name: one for name, one in EXERCISES.items() if name[:2] == "02" and one.difficulty != "optional"}
+    graded = {
+        name: one
+        for name, one in EXERCISES.items()
+        if name[:2] == "02" and one.difficulty != "optional"
+    }
     for name, one in graded.items():
         base = ours.stem(name)
         assert cells[f"{base}-stub"].strip() == one.stub, "as it always was"
-        assert one.solution not in "\n".join(cells.values()) and "_asked" not in cells[f"{base}-points"]
+        assert (
+            one.solution not in "\n".join(cells.values())
+            and "_asked" not in cells[f"{base}-points"]
+        )
     right = {f"{ours.stem(name)}-stub": one.solution for name, one in graded.items()}
     wrong = right | {"routes-stub": EXERCISES["02.routes"].stub.replace("...", "17")}
     assert wrong != right
@@ -44,6 +58,9 @@ def test_a_right_a_wrong_and_an_untouched_submission(tmp_path):
     nbgrader(tmp_path, "autograde", LESSON)
     nbgrader(tmp_path, "export")
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
-        marks = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
+        marks = {
+            row["student_id"]: (float(row["score"]), float(row["max_score"]))
+            for row in csv.DictReader(file)
+        }
     every = len(graded)
     assert marks == {"right": (every, every), "wrong": (every - 1, every), "untouched": (0, every)}

@@ -3,6 +3,7 @@ give.
 
 `python tests/cross/test_recorded.py`, with all three installed, writes that anew: recorded.json of each such lesson.
 """
+
 import json
 import re
 from dataclasses import asdict
@@ -14,7 +15,9 @@ import numpy as np
 import pytest
 
 for library, called in [("torch", "PyTorch"), ("jax", "JAX"), ("distributed", "Dask")]:
-    pytest.importorskip(library, reason=f"{called} is not installed: what was recorded of it is shown")
+    pytest.importorskip(
+        library, reason=f"{called} is not installed: what was recorded of it is shown"
+    )
 from nbclient import NotebookClient  # noqa: E402
 
 from autograd_course import peers  # noqa: E402
@@ -27,23 +30,31 @@ PRINT = "import json\nfrom autograd_course.peers import PRINTED\nprint(json.dump
 @cache
 def ran(lesson):
     """What each `@elsewhere` function of the lesson's notebook prints, and the digest of its code."""
-    notebook = nbformat.read(next((peers.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")), as_version=4)
+    notebook = nbformat.read(
+        next((peers.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")), as_version=4
+    )
     notebook.cells.append(nbformat.v4.new_code_cell(PRINT))
     with TemporaryDirectory() as folder:
-        NotebookClient(notebook, timeout=600, kernel_name="python3",
-                       resources={"metadata": {"path": folder}}).execute()
+        NotebookClient(
+            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}
+        ).execute()
     return json.loads("".join(output.text for output in notebook.cells[-1].outputs))
 
 
 @pytest.mark.parametrize("lesson", RECORDED)
 def test_every_cell_prints_what_is_recorded(lesson):
-    assert ran(lesson) == peers.recorded(lesson)["cells"], "python tests/cross/test_recorded.py records anew"
+    assert ran(lesson) == peers.recorded(lesson)["cells"], (
+        "python tests/cross/test_recorded.py records anew"
+    )
 
 
 def test_what_the_cells_of_lesson_21_print_is_what_it_says():
     said = {name: one["output"] for name, one in ran("21").items()}
     assert said["by_torch"].split()[1:] == said["by_jax"].split()[1:]
-    assert re.fullmatch(r"my op: +True True\nsaves the slope: True .*[Jj]acobian mismatch.*\n", said["my_op_in_torch"])
+    assert re.fullmatch(
+        r"my op: +True True\nsaves the slope: True .*[Jj]acobian mismatch.*\n",
+        said["my_op_in_torch"],
+    )
     assert said["on_dask"] == "killed at work, and gone: True\nwithin 1e-14 of one process: True\n"
     assert said["rms_in_torch"] == "RMS norm: True\n"
 
@@ -66,9 +77,18 @@ def test_slopes_are_as_recorded(engine):
 
 
 if __name__ == "__main__":
-    beside = {"21": {"ports": {name: asdict(one) for name, one in ports.measured().items()},
-                     "agreement": {engine: ports.slopes(engine) for engine in ("PyTorch", "JAX")}}}
+    beside = {
+        "21": {
+            "ports": {name: asdict(one) for name, one in ports.measured().items()},
+            "agreement": {engine: ports.slopes(engine) for engine in ("PyTorch", "JAX")},
+        }
+    }
     for lesson in RECORDED:
-        text = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]",
-                      json.dumps(beside.get(lesson, {}) | {"cells": ran(lesson)}, indent=1, ensure_ascii=False))
+        text = re.sub(
+            r"\[\s+([^][{}]*?)\s+\]",
+            lambda row: f"[{' '.join(row[1].split())}]",
+            json.dumps(
+                beside.get(lesson, {}) | {"cells": ran(lesson)}, indent=1, ensure_ascii=False
+            ),
+        )
         (peers.LESSONS / f"lesson_{lesson}/recorded.json").write_text(text + "\n", encoding="utf-8")

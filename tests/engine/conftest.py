@@ -1,4 +1,5 @@
 """Ctrl-C at every place of the engine."""
+
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ def interrupted():
     It yields what `make` made after each call that was cut short, and ends when one is not. One call within the engine
     is followed after the other: to count the instructions of all of them each time takes twice as long.
     """
+
     def run(make, act):
         places, entered, instruction = 0, 1, 0
         while True:
@@ -33,6 +35,7 @@ def interrupted():
                 if event == "opcode" and (left := left - 1) == 0:
                     raise KeyboardInterrupt
                 return within
+
             sys.settrace(trace)
             try:
                 act(made)
@@ -47,4 +50,5 @@ def interrupted():
                 sys.settrace(before)
             yield made
         assert places > 20
+
     return run

@@ -37,6 +37,7 @@ def test_gradients_of_parameters_closed_over_are_the_same_to_the_last_bit(model)
 def test_gradients_of_arguments_and_keyword_arguments():
     def f(x, scale=1.0, *, shift):
         return ag.sin(x * scale + shift) * x
+
     x, s = ag.Tensor([1.0, 2.0], requires_grad=True), ag.Tensor(0.5, requires_grad=True)
     results = []
     for g in (f, ag.checkpoint(f)):
@@ -52,11 +53,13 @@ def test_several_outputs_share_one_repetition():
     def counted(z):
         calls.append(1)
         return z
+
     row = ag.elementwise(lambda x: counted(np.exp(x)), lambda g, z, x: g * z, name="counted")
 
     def f(x):
         y = row(x)
         return y * x, [1, 2], y.sum()
+
     f_again = ag.checkpoint(f)
 
     def loss(f):
@@ -64,17 +67,20 @@ def test_several_outputs_share_one_repetition():
             a, untouched, b = f(x)
             assert untouched == [1, 2] and a.shape == (3,) and b.shape == ()
             return (a * b).sum()
+
         return run
+
     x = np.array([0.1, 0.2, 0.3])
     expected = ag.grad(loss(f))(x)
     calls.clear()
     assert np.allclose(ag.grad(loss(f_again))(x), expected, rtol=1e-14)
-    assert len(calls) == 2          # once forward, once again
+    assert len(calls) == 2  # once forward, once again
 
 
 def test_outputs_of_two_dtypes_keep_them():
     def f(x):
         return x * 2, x.astype(np.float32)
+
     a, b = ag.checkpoint(f)(ag.Tensor([1.0, 2.0], requires_grad=True))
     assert (a.dtype, b.dtype) == (np.float64, np.float32)
 
@@ -84,6 +90,7 @@ def test_random_numbers_drawn_inside_are_the_same_both_times(model):
 
     def dropout(x):
         return model(x * (rng.random(x.shape) > 0.5) * 2.0)
+
     plain = grads_of(model, dropout(X).sum())
     rng = np.random.default_rng(0)
     assert same_bits(plain, grads_of(model, ag.checkpoint(dropout)(X).sum()))
@@ -108,6 +115,7 @@ def test_peak_memory_falls():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak, x.grad
+
     (kept, g), (recomputed, again) = peak(segment), peak(ag.checkpoint(segment))
     assert recomputed < kept / 3 and same_bits([g], [again])
 
@@ -137,30 +145,38 @@ def memory(f, size=20_000):
 NESTED = {
     "twice": lambda x: ag.checkpoint(lambda x: ag.checkpoint(tower)(tower(x)))(x),
     "the other way": lambda x: ag.checkpoint(lambda x: tower(ag.checkpoint(tower)(x)))(x),
-    "one after the other inside": lambda x: ag.checkpoint(lambda x: ag.checkpoint(tower)(ag.checkpoint(tower)(x)))(x),
-    "three deep": lambda x: ag.checkpoint(lambda x: ag.checkpoint(lambda x: ag.checkpoint(tower)(ag.tanh(x)))(ag.checkpoint(tower)(x)))(x),
+    "one after the other inside": lambda x: ag.checkpoint(
+        lambda x: ag.checkpoint(tower)(ag.checkpoint(tower)(x))
+    )(x),
+    "three deep": lambda x: ag.checkpoint(
+        lambda x: ag.checkpoint(lambda x: ag.checkpoint(tower)(ag.tanh(x)))(ag.checkpoint(tower)(x))
+    )(x),
 }
 
 
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_checkpoints_keep_bits_and_memory(name):
     """Broken once: the repetition of the inner one went on from the first pass, and kept it alive (82 arrays of 160)."""
+
     def plain(x):
         return tower(ag.tanh(tower(x)) if name == "three deep" else tower(x))
+
     _, peak, expected = memory(plain)
     kept, again, got = memory(NESTED[name])
     assert same_bits([expected], [got])
     assert kept < 3 and again < peak + 5
     if name in ("one after the other inside", "three deep"):
-        assert again < 0.65 * peak                      # one of the two towers at a time
+        assert again < 0.65 * peak  # one of the two towers at a time
 
 
 def test_the_peak_of_a_checkpoint_is_one_block():
     """Two blocks once: the loop held on to the one before (170 arrays for blocks of 85)."""
+
     def f(x):
         for _ in range(8):
             x = ag.checkpoint(tower)(x)
         return x
+
     kept, peak, _ = memory(f)
     block = memory(tower)[1]
     assert kept < 10 and peak < block + 12
@@ -178,6 +194,7 @@ def test_nested_checkpoints_share_inputs_parameters_and_masks():
         a = nested(inner)(h, x)
         b = nested(inner)(a, h)
         return nested(lambda a, b: (a * b, b.sum(axis=0)))(a, b)[0] + a
+
     results = []
     for nested in (lambda f: f, ag.checkpoint):
         w.zero_grad()
@@ -195,6 +212,7 @@ def test_a_checkpoint_that_fails_leaves_recording_as_it_was():
         if failing:
             raise KeyboardInterrupt
         return np.exp(x)
+
     op = ag.elementwise(function, lambda g, z, x: g * z, name="op")
     x = ag.Tensor([1.0, 2.0], requires_grad=True)
     y = ag.checkpoint(lambda x: op(x) * 2)(x).sum()
@@ -205,14 +223,21 @@ def test_a_checkpoint_that_fails_leaves_recording_as_it_was():
         assert x.grad is None and not (x * 2).requires_grad
 
 
-@pytest.mark.parametrize("nest", [lambda f: ag.grad(f), lambda f: ag.hessian(f),
-                                  lambda f: ag.grad(lambda x: ag.grad(f)(x).sum()),
-                                  lambda f: lambda x: ag.jvp(ag.grad(f), (x,), (np.ones(3),))[1],
-                                  lambda f: lambda x: ag.jvp(f, (x,), (np.ones(3),))[1],
-                                  lambda f: ag.grad(lambda x: ag.jvp(f, (x,), (np.ones(3),))[1])])
+@pytest.mark.parametrize(
+    "nest",
+    [
+        lambda f: ag.grad(f),
+        lambda f: ag.hessian(f),
+        lambda f: ag.grad(lambda x: ag.grad(f)(x).sum()),
+        lambda f: lambda x: ag.jvp(ag.grad(f), (x,), (np.ones(3),))[1],
+        lambda f: lambda x: ag.jvp(f, (x,), (np.ones(3),))[1],
+        lambda f: ag.grad(lambda x: ag.jvp(f, (x,), (np.ones(3),))[1]),
+    ],
+)
 def test_under_nesting(nest):
     def f(x):
         return ag.sum(ag.tanh(x) ** 3 * x)
+
     inner = ag.checkpoint(lambda x: ag.sum(ag.checkpoint(lambda x: ag.tanh(x) ** 3)(x) * x))
     x = np.array([0.3, -0.7, 1.1])
     assert np.allclose(nest(f)(x), nest(inner)(x), rtol=1e-13, atol=0)
@@ -236,7 +261,9 @@ def test_backward_twice_and_a_changed_parameter(model):
 
 
 def test_the_engine_checks_it():
-    ag.check_grads(ag.checkpoint(lambda x, y: ag.exp(x @ y) / (1 + x.sum() ** 2)), X[:2, :3], X[:3, 3:5])
+    ag.check_grads(
+        ag.checkpoint(lambda x, y: ag.exp(x @ y) / (1 + x.sum() ** 2)), X[:2, :3], X[:3, 3:5]
+    )
 
 
 def test_a_result_of_a_lower_level_stays_there():
@@ -246,6 +273,7 @@ def test_a_result_of_a_lower_level_stays_there():
         y, z = ag.checkpoint(lambda x: (x * x, w * 2.0))(x)
         kept.append(z)
         return y * z
+
     np.testing.assert_array_equal(ag.grad(f)(5.0).data, 60.0)
     kept[0].backward()
     assert w.grad == 2

@@ -36,9 +36,12 @@ def no_program_fails(request, monkeypatch):
         except Exception as error:
             failed.append(error)
             raise
+
     monkeypatch.setattr(Program, "run", seen)
     yield
-    assert not failed or any(word in request.node.name for word in ("errors", "one_number", "pythons", "words")), failed
+    assert not failed or any(
+        word in request.node.name for word in ("errors", "one_number", "pythons", "words")
+    ), failed
 
 
 def same(a, b):
@@ -74,7 +77,9 @@ def run(source):
     return space
 
 
-cases = pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES])
+cases = pytest.mark.parametrize(
+    "row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES]
+)
 
 
 def called(row, xs, params, *moving):
@@ -96,7 +101,13 @@ def test_every_row_forward_and_backward(row, xs, params, dtype):
     f, moving = split(row, xs, params)
     u = direction(np.shape(f(*moving))).astype(dtype)
     with np.errstate(all="ignore"):
-        both(lambda *xs: (ag.vjp(f, *xs)[1](u), ag.jvp(f, xs, tuple([direction(x.shape).astype(dtype) for x in xs]))), *moving)
+        both(
+            lambda *xs: (
+                ag.vjp(f, *xs)[1](u),
+                ag.jvp(f, xs, tuple([direction(x.shape).astype(dtype) for x in xs])),
+            ),
+            *moving,
+        )
 
 
 @cases
@@ -109,39 +120,77 @@ def test_every_row_of_the_second_order(row, xs, params):
 
     v = tuple([direction(x.shape, 5) for x in moving])
     with np.errstate(all="ignore"):
-        both(lambda *xs: ag.jvp(lambda *xs: ag.vjp(curved, *xs)[1](np.ones(()))[0], xs, v)[1], *moving)
+        both(
+            lambda *xs: ag.jvp(lambda *xs: ag.vjp(curved, *xs)[1](np.ones(()))[0], xs, v)[1],
+            *moving,
+        )
 
 
-@pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in
-                                             {case[0].name: case for case in CASES}.values()])
+@pytest.mark.parametrize(
+    "row, xs, params",
+    [
+        pytest.param(*case[:3], id=case[3])
+        for case in {case[0].name: case for case in CASES}.values()
+    ],
+)
 def test_a_compiled_row_passes_check_grads(row, xs, params):
     f, moving = split(row, xs, params)
     ag.check_grads(ag.compile(f), *moving, order=1 if sum(x.size for x in moving) > 12 else 2)
 
 
-@pytest.mark.parametrize("transform", [
-    ag.grad, ag.value_and_grad, ag.hessian, ag.jacobian, lambda f: lambda x: ag.hvp(f, x, x),
-    lambda f: ag.grad(lambda x: ag.sum(ag.grad(lambda x: ag.sum(ag.grad(f)(x)))(x)))],
-                         ids=["grad", "value_and_grad", "hessian", "jacobian", "hvp", "third order"])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        ag.grad,
+        ag.value_and_grad,
+        ag.hessian,
+        ag.jacobian,
+        lambda f: lambda x: ag.hvp(f, x, x),
+        lambda f: ag.grad(lambda x: ag.sum(ag.grad(lambda x: ag.sum(ag.grad(f)(x)))(x))),
+    ],
+    ids=["grad", "value_and_grad", "hessian", "jacobian", "hvp", "third order"],
+)
 def test_transforms_compile_and_compiled_functions_transform(transform):
     def f(x):
         return ag.sum(ag.tanh(x) * x * x + ag.exp(-x))
+
     x = np.array([0.3, -0.4, 1.2])
     both(transform(f), x)
     same(transform(ag.compile(f))(x), transform(f)(x))
     same(ag.compile(transform(ag.compile(f)))(x), transform(f)(x))
 
 
-OPS = (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (2 + b * b),
-       lambda a, b: ag.tanh(a), lambda a, b: ag.relu(a) - b, lambda a, b: ag.exp(-a * a), lambda a, b: ag.maximum(a, b),
-       lambda a, b: a.sum(axis=0) + b, lambda a, b: a @ b.T @ b, lambda a, b: ag.softmax(a) * b,
-       lambda a, b: a[::-1] * 0.5, lambda a, b: np.where(a > b, a, b), lambda a, b: a.mean(axis=1, keepdims=True) * b,
-       lambda a, b: ag.concatenate([a[:1], b[1:]]), lambda a, b: a[[2, 0, 0]] - 1)
+OPS = (
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: a / (2 + b * b),
+    lambda a, b: ag.tanh(a),
+    lambda a, b: ag.relu(a) - b,
+    lambda a, b: ag.exp(-a * a),
+    lambda a, b: ag.maximum(a, b),
+    lambda a, b: a.sum(axis=0) + b,
+    lambda a, b: a @ b.T @ b,
+    lambda a, b: ag.softmax(a) * b,
+    lambda a, b: a[::-1] * 0.5,
+    lambda a, b: np.where(a > b, a, b),
+    lambda a, b: a.mean(axis=1, keepdims=True) * b,
+    lambda a, b: ag.concatenate([a[:1], b[1:]]),
+    lambda a, b: a[[2, 0, 0]] - 1,
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12),
-       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([16, plan.LARGE]))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(0, 99),
+    st.sampled_from([np.float64, np.float32]),
+    st.sampled_from([16, plan.LARGE]),
+)
 def test_random_programs(program, seed, dtype, large):
     program = tuple(program)
 
@@ -150,22 +199,37 @@ def test_random_programs(program, seed, dtype, large):
         for op, i, j in program:
             values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
         return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
+
     x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
-    with np.errstate(all="ignore"), patch("autograd_lib.compiler.plan.LARGE", large):      # 16: every array is
+    with (
+        np.errstate(all="ignore"),
+        patch("autograd_lib.compiler.plan.LARGE", large),
+    ):  # 16: every array is
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
-@pytest.mark.parametrize("f, joined", [
-    (lambda x, c: (ag.tanh(x) * c).sum(), True), (lambda x, c: ag.sum(x * x), True),
-    (lambda x, c: ag.sum((x * c).mT), False), (lambda x, c: ag.sum(x.mT * c.mT), False),
-    (lambda x, c: ag.sum(x * c, axis=0), False), (lambda x, c: ag.sum(x * c, keepdims=True), False),
-    (lambda x, c: ag.sum(x * c[:1]), False), (lambda x, c: ag.sum(x * 2.0), False),
-    (lambda x, c: (x * c).sum() * (x * c).max(), False), (lambda x, c: (x * c, ag.sum(x * c)), False)])
+@pytest.mark.parametrize(
+    "f, joined",
+    [
+        (lambda x, c: (ag.tanh(x) * c).sum(), True),
+        (lambda x, c: ag.sum(x * x), True),
+        (lambda x, c: ag.sum((x * c).mT), False),
+        (lambda x, c: ag.sum(x.mT * c.mT), False),
+        (lambda x, c: ag.sum(x * c, axis=0), False),
+        (lambda x, c: ag.sum(x * c, keepdims=True), False),
+        (lambda x, c: ag.sum(x * c[:1]), False),
+        (lambda x, c: ag.sum(x * 2.0), False),
+        (lambda x, c: (x * c).sum() * (x * c).max(), False),
+        (lambda x, c: (x * c, ag.sum(x * c)), False),
+    ],
+)
 def test_a_sum_of_many_products_is_one_call(f, joined):
     """Unless somebody reads the products too, or they are no products of entry by entry."""
     pair, compiled = np.random.default_rng(0).normal(size=(2, 96, 96)), ag.compile(f)
     for x, c in [pair, pair[::-1]]:
-        for found, wanted in zip(*[z if isinstance(z, tuple) else (z,) for z in (compiled(x, c), f(x, c))]):
+        for found, wanted in zip(
+            *[z if isinstance(z, tuple) else (z,) for z in (compiled(x, c), f(x, c))]
+        ):
             np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert ("np.vdot(" in compiled.source) is joined, compiled.source
 
@@ -175,8 +239,13 @@ def mlp():
 
 
 def cnn():
-    return nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, rng=0), ag.relu, nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(12, 4, rng=1))
+    return nn.Sequential(
+        nn.Conv2d(1, 3, 3, padding=1, rng=0),
+        ag.relu,
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(12, 4, rng=1),
+    )
 
 
 class Recurrent(nn.Module):
@@ -186,13 +255,17 @@ class Recurrent(nn.Module):
     def forward(self, x):
         h = np.zeros((len(x), 6))
         for t in range(4):
-            h = self.cell(x[:, 2 * t:2 * t + 2], h)
+            h = self.cell(x[:, 2 * t : 2 * t + 2], h)
         return self.out(h)
 
 
 class Normed(nn.Module):
     def __init__(self):
-        self.norm, self.table, self.out = nn.LayerNorm((8,)), nn.Embedding(5, 8, rng=2), nn.Linear(8, 4, rng=1)
+        self.norm, self.table, self.out = (
+            nn.LayerNorm((8,)),
+            nn.Embedding(5, 8, rng=2),
+            nn.Linear(8, 4, rng=1),
+        )
 
     def forward(self, x):
         return self.out(ag.gelu(self.norm(x + self.table(np.arange(len(x)) % 5))))
@@ -211,7 +284,7 @@ def test_models_train_to_the_same_bits(make, shape, dtype):
         model = make()
         model.to(dtype)
         if make is Recurrent and dtype == np.float32:
-            return              # its state starts as float64
+            return  # its state starts as float64
         loss = wrap(lambda x, y: F.cross_entropy(model(x), y))
         optimizer = ag.optim.Adam(model.parameters(), lr=0.01)
         losses = []
@@ -239,8 +312,9 @@ def test_several_results_take_backward_and_share_their_parameters():
         out = f(x, y)
         (out["loss"] + out["scores"].sum() * 0.1).backward()
         return [p.grad for p in model.parameters()]
+
     for a, b in zip(grads(ag.compile(f)), grads(f)):
-        np.testing.assert_allclose(a, b, rtol=1e-12)        # each result sends its own part
+        np.testing.assert_allclose(a, b, rtol=1e-12)  # each result sends its own part
 
 
 def test_backward_as_ever():
@@ -267,13 +341,16 @@ def test_tensors_as_arguments():
     assert isinstance(f(c, c), ag.Tensor) and not f(c, c).requires_grad
     assert ag.compile(lambda x: x)(x) is x
     x.zero_grad()
-    ag.compile(lambda y: (y * x).sum())(x).backward()       # an argument, and closed over
+    ag.compile(lambda y: (y * x).sum())(x).backward()  # an argument, and closed over
     np.testing.assert_array_equal(x.grad, [2.0, 4.0])
     x.zero_grad()
     h = x * 3
-    for g in (ag.compile(lambda y: (y * y).sum()), ag.compile(lambda y: (h * h).sum() + 0 * y.sum())):
+    for g in (
+        ag.compile(lambda y: (y * y).sum()),
+        ag.compile(lambda y: (h * h).sum() + 0 * y.sum()),
+    ):
         x.zero_grad()
-        g(h).backward()                                     # on into what was recorded before
+        g(h).backward()  # on into what was recorded before
         np.testing.assert_array_equal(x.grad, 18 * x.data)
     closed = ag.compile(lambda c: (h * h).sum() * c)
     x.zero_grad()
@@ -325,7 +402,8 @@ def test_the_source_is_what_a_person_would_write():
         ["g_t2 = g_error_2 * t5", "tanh"],
         ["g_b = g_t2.sum(axis=0)", "add: what was broadcast is summed"],
         ["g_W = x.T @ g_t2", "matmul: ∂L/∂Y = Xᵀ·g"],
-        ["return loss, (g_W, g_b)"]]
+        ["return loss, (g_W, g_b)"],
+    ]
 
 
 def test_the_source_runs_when_it_is_pasted():
@@ -345,38 +423,68 @@ def test_the_source_runs_when_it_is_pasted():
         assert any(g.shape == p.shape and np.array_equal(g, p.grad) for g in grads)
 
 
-@pytest.mark.parametrize("f, line", [
-    (lambda x: np.where(x > 3, x, -x), "np.where(t1, x, t2)"), (lambda x: (-2.0) ** x, "(-2.0) ** x"),
-    (lambda x: x[1:, ::2], "x[1:, ::2]"), (lambda x: x[0], "x[0]"), (lambda x: x[:1, None], "x[:1, None]"),
-    (lambda x: x[(1,)], "x[1,]"), (lambda x: x.astype(np.float32), "x.astype(np.float32)"),
-    (lambda x: x.reshape(3, 2), "x.reshape((3, 2))"), (lambda x: x.max(axis=1), "x.max(axis=1)"),
-    (lambda x: x.mean(axis=0, keepdims=True), "x.mean(axis=0, keepdims=True)"), (lambda x: x.sum(), "x.sum()"),
-    (lambda x: x.sum(keepdims=True), "x.sum(keepdims=True)"), (lambda x: x.T * 2, "x.T * 2"),
-    (lambda x: x[np.arange(2)], "c1 = np.arange(2)\n"), (lambda x: x * np.nan, 'float("nan")'),
-    (lambda x: x * np.array([2.0, 0.0, 4.0]), "c1 = np.array([2.0, 0.0, 4.0])\n")])
+@pytest.mark.parametrize(
+    "f, line",
+    [
+        (lambda x: np.where(x > 3, x, -x), "np.where(t1, x, t2)"),
+        (lambda x: (-2.0) ** x, "(-2.0) ** x"),
+        (lambda x: x[1:, ::2], "x[1:, ::2]"),
+        (lambda x: x[0], "x[0]"),
+        (lambda x: x[:1, None], "x[:1, None]"),
+        (lambda x: x[(1,)], "x[1,]"),
+        (lambda x: x.astype(np.float32), "x.astype(np.float32)"),
+        (lambda x: x.reshape(3, 2), "x.reshape((3, 2))"),
+        (lambda x: x.max(axis=1), "x.max(axis=1)"),
+        (lambda x: x.mean(axis=0, keepdims=True), "x.mean(axis=0, keepdims=True)"),
+        (lambda x: x.sum(), "x.sum()"),
+        (lambda x: x.sum(keepdims=True), "x.sum(keepdims=True)"),
+        (lambda x: x.T * 2, "x.T * 2"),
+        (lambda x: x[np.arange(2)], "c1 = np.arange(2)\n"),
+        (lambda x: x * np.nan, 'float("nan")'),
+        (lambda x: x * np.array([2.0, 0.0, 4.0]), "c1 = np.array([2.0, 0.0, 4.0])\n"),
+    ],
+)
 def test_a_line_is_written_as_one_would(f, line):
     assert line in both(f, np.arange(6.0).reshape(2, 3)).source
 
 
-@pytest.mark.parametrize("f", [lambda x: x * np.array([np.nan, 1.0, 2.0]), lambda x: x[0, 0] * np.linspace(0, 1, 65),
-                               lambda x: np.concatenate([x, np.zeros((0, 3))])], ids=["nan", "long", "empty"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * np.array([np.nan, 1.0, 2.0]),
+        lambda x: x[0, 0] * np.linspace(0, 1, 65),
+        lambda x: np.concatenate([x, np.zeros((0, 3))]),
+    ],
+    ids=["nan", "long", "empty"],
+)
 def test_an_array_that_is_not_written_as_numbers(f):
     assert "c1 = " not in both(f, np.ones((2, 3))).source
 
 
 def test_a_large_array_is_summed_by_no_detour():
-    source = both(lambda x: (x.sum(axis=0), x.mean(), x.max(axis=1, keepdims=True)), np.ones((40, 40))).source
-    for line in ("np.add.reduce(x, axis=0)", "np.add.reduce(x, axis=None) / 1600",
-                 "np.maximum.reduce(x, axis=1, keepdims=True)"):
+    source = both(
+        lambda x: (x.sum(axis=0), x.mean(), x.max(axis=1, keepdims=True)), np.ones((40, 40))
+    ).source
+    for line in (
+        "np.add.reduce(x, axis=0)",
+        "np.add.reduce(x, axis=None) / 1600",
+        "np.maximum.reduce(x, axis=1, keepdims=True)",
+    ):
         assert line in source
 
 
 def test_nothing_twice_and_nothing_that_is_not_used():
     def f(x):
-        unused = np.exp(x) * 3                  # noqa: F841
+        unused = np.exp(x) * 3  # noqa: F841
         return ag.sum(ag.tanh(x) * ag.tanh(x)) + ag.sum(x * 1.0)
+
     source = (both(ag.grad(f), np.ones(3))).source
-    assert source.count("np.tanh") == 1 and "np.exp" not in source and "* 1" not in source and "sum" not in source
+    assert (
+        source.count("np.tanh") == 1
+        and "np.exp" not in source
+        and "* 1" not in source
+        and "sum" not in source
+    )
 
 
 def test_a_long_array_from_outside():
@@ -387,8 +495,11 @@ def test_a_long_array_from_outside():
 
 def test_the_gradient_of_a_mean_of_squares_is_written_as_one_would():
     """What comes back to the 4 squares is one number, 1/4, times 2 and the first power of what was squared."""
-    w, (x, y) = np.ones(30, np.float32), np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32)
-    source = both(ag.grad(lambda w, x, y: ag.mean((w @ x - y)**2)), w, x, y[0]).source
+    w, (x, y) = (
+        np.ones(30, np.float32),
+        np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32),
+    )
+    source = both(ag.grad(lambda w, x, y: ag.mean((w @ x - y) ** 2)), w, x, y[0]).source
     assert "* 0.5" in source or "0.5 *" in source
     assert "constants" not in source and "array(" not in source and "**" not in source, source
 
@@ -398,15 +509,18 @@ def test_an_array_from_outside_is_read_at_every_call():
 
     def f(x):
         return x * (np.sin(scale) * 2).astype(np.float32)
+
     compiled = ag.compile(f)
     x = np.ones(100, np.float32)
     same(compiled(x), f(x))
-    scale[3] = 9.0          # an input like any other
+    scale[3] = 9.0  # an input like any other
     same(compiled(x), f(x))
     assert len(compiled.programs) == 1 and "x, scale)" in compiled.source
 
 
-@pytest.mark.parametrize("row", [row for row in ag.ops.ROWS.values() if row.name in vars(ag)], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in ag.ops.ROWS.values() if row.name in vars(ag)], ids=lambda row: row.name
+)
 def test_a_row_of_one_number(row):
     """A Python float has no methods: "has no attribute ndim" once. What a row cannot do is said as without compiling."""
     with np.errstate(all="ignore"):
@@ -427,17 +541,24 @@ def test_names_of_functions_that_compute_nothing_themselves():
         first = helper(x)
         second = helper(first)
         return helper(second)
-    assert re.findall("(\\w+) = np.tanh", both(f, np.ones(3)).source) == ["first", "second", "helper"]
+
+    assert re.findall("(\\w+) = np.tanh", both(f, np.ones(3)).source) == [
+        "first",
+        "second",
+        "helper",
+    ]
 
 
 def test_a_row_stands_as_the_lines_of_its_function_wherever_it_is_called(monkeypatch):
     row, calls = ag.ops.ROWS["max"], []
     function = row.function
-    monkeypatch.setattr(row, "function", lambda x, **keywords: (calls.append(x), function(x, **keywords))[1])
+    monkeypatch.setattr(
+        row, "function", lambda x, **keywords: (calls.append(x), function(x, **keywords))[1]
+    )
     f = ag.compile(lambda x: ag.softmax(x) + ag.softmax(x * 2))
     f(np.ones((2, 3)))
     assert f.source.count("np.exp") == 2 and "softmax" not in f.source
-    assert len(calls) == 4      # twice for its lines, twice for their values: not for its own max again
+    assert len(calls) == 4  # twice for its lines, twice for their values: not for its own max again
 
 
 def test_what_a_tangent_comes_through_stands_beside_it():
@@ -450,7 +571,9 @@ def test_a_call_like_the_last_does_not_go_through_what_the_function_closes_over(
     args = np.ones(3), (2.0, [np.ones(3), 3, "three"]), {"c": 1.0}
     f(*args)
     monkeypatch.setattr(compiler, "Walk", None)
-    monkeypatch.setattr(compiler, "replaced", None)     # a function without attributes has nothing to go through
+    monkeypatch.setattr(
+        compiler, "replaced", None
+    )  # a function without attributes has nothing to go through
     same(f(*args), np.full(3, 3.0))
 
 
@@ -481,6 +604,7 @@ def test_a_module_of_another_class_is_another():
     class Thrice(nn.Module):
         def forward(self, x):
             return x * 3
+
     model = Twice()
     f = ag.compile(lambda x: model(x))
     same(f(np.ones(2)), np.full(2, 2.0))
@@ -492,6 +616,7 @@ def test_a_module_that_refuses_new_attributes():
     class Frozen(nn.Module):
         def __setattr__(self, *_):
             raise AttributeError
+
     model = Frozen()
     vars(model)["w"] = 2.0
     same(ag.compile(lambda x: x * model.w)(np.ones(2)), np.full(2, 2.0))
@@ -526,14 +651,20 @@ def test_names_of_the_learner_survive_what_python_reserves():
     def f(np_, lambda_, memory, ops):
         e = np_ * lambda_ + memory * ops
         return ag.exp(e)
+
     xs = [np.full(2, v) for v in (0.1, 0.2, 0.3, 0.4)]
     same(run(both(f, *xs).source)["f"](*xs), f(*xs))
 
 
-@pytest.mark.parametrize("f, calls", [(lambda a, b: np.divide(a, b), [(1.0, 2.0), (1.0, 0.0)]),
-                                      (lambda a, b: a ** b, [(8.0, 1 / 3), (-8.0, 1 / 3)]),
-                                      (lambda a, b: np.multiply([1.0, 2.0], a) + b, [(1.0, 2.0), (3.0, 4.0)]),
-                                      (lambda a, b: np.ones(2, np.float32) * -a * b, [(1.0, 2.0), (-3.0, 4.0)])])
+@pytest.mark.parametrize(
+    "f, calls",
+    [
+        (lambda a, b: np.divide(a, b), [(1.0, 2.0), (1.0, 0.0)]),
+        (lambda a, b: a**b, [(8.0, 1 / 3), (-8.0, 1 / 3)]),
+        (lambda a, b: np.multiply([1.0, 2.0], a) + b, [(1.0, 2.0), (3.0, 4.0)]),
+        (lambda a, b: np.ones(2, np.float32) * -a * b, [(1.0, 2.0), (-3.0, 4.0)]),
+    ],
+)
 def test_numbers_of_python_stay_pythons(f, calls):
     compiled = ag.compile(f)
     with np.errstate(all="ignore"):
@@ -543,12 +674,21 @@ def test_numbers_of_python_stay_pythons(f, calls):
 
 def test_a_number_that_is_differentiated_is_numpys():
     with np.errstate(all="ignore"):
-        assert ag.compile(ag.grad(lambda x: 1 / x))(0.0) == -np.inf      # Python's raises ZeroDivisionError
-    assert ag.compile(lambda x: x * (x.ndim + x.size))(2.0) == 2         # and has no shape
+        assert (
+            ag.compile(ag.grad(lambda x: 1 / x))(0.0) == -np.inf
+        )  # Python's raises ZeroDivisionError
+    assert ag.compile(lambda x: x * (x.ndim + x.size))(2.0) == 2  # and has no shape
 
 
-@pytest.mark.parametrize("f", [lambda x: x * ~(x > 1.0), lambda x: x * (True ^ (x > 1.0)), lambda x: x * (x > 1.0).any(),
-                               lambda x: x * (x > 1.0).all()])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * ~(x > 1.0),
+        lambda x: x * (True ^ (x > 1.0)),
+        lambda x: x * (x > 1.0).any(),
+        lambda x: x * (x > 1.0).all(),
+    ],
+)
 def test_a_mask_answers_as_an_arrays_does(f):
     compiled = ag.compile(f)
     for x in (np.array([0.5, 2.0]), np.array([3.0, 4.0]), np.array([0.1, 0.2])):
@@ -560,6 +700,7 @@ def test_parameters_are_read_at_every_call():
 
     def f(x):
         return ag.sum(w * w) * x + ag.sum(w.detach() * frozen) * x + frozen.data[0] + (w * w).sum()
+
     compiled, x = ag.compile(f), np.array([1.0, 2.0])
     for value in ([1.0, 1.0], [3.0, 4.0]):
         w.data, frozen.data = np.array(value), np.array(value) + 1
@@ -574,18 +715,30 @@ def test_parameters_are_read_at_every_call():
 
 def test_shapes_dtypes_and_structures_have_programs_of_their_own():
     def f(x, y=None, *, power=1):
-        return x ** power if y is None else x * y["a"][0]
+        return x**power if y is None else x * y["a"][0]
+
     compiled = ag.compile(f)
-    calls = [((np.ones(3),), {}), ((np.ones(4),), {}), ((np.ones(3, np.float32),), {}), ((2.0,), {}),
-             ((np.float64(2),), {}), ((np.ones(3),), {"power": 2}), ((np.ones(3), {"a": [np.full(3, 2.0)]}), {}),
-             ((np.ones(3, int),), {}), ((np.ones(3), {"a": (np.full(3, 2.0),)}), {})]
+    calls = [
+        ((np.ones(3),), {}),
+        ((np.ones(4),), {}),
+        ((np.ones(3, np.float32),), {}),
+        ((2.0,), {}),
+        ((np.float64(2),), {}),
+        ((np.ones(3),), {"power": 2}),
+        ((np.ones(3), {"a": [np.full(3, 2.0)]}), {}),
+        ((np.ones(3, int),), {}),
+        ((np.ones(3), {"a": (np.full(3, 2.0),)}), {}),
+    ]
     for args, kwargs in calls * 2:
         same(compiled(*args, **kwargs), f(*args, **kwargs))
     assert len(compiled.programs) == len(calls)
 
 
 def test_an_array_in_the_place_of_none_or_of_a_word():
-    compiled, x = ag.compile(lambda x, how: x if how is None or isinstance(how, str) else x * how), np.array([1.0, 2.0])
+    compiled, x = (
+        ag.compile(lambda x, how: x if how is None or isinstance(how, str) else x * how),
+        np.array([1.0, 2.0]),
+    )
     for how in (None, x, "sum", x):
         same(compiled(x, how), compiled.f(x, how))
 
@@ -612,7 +765,7 @@ def deep(x, c):
     return ag.sum(h)
 
 
-BIG = 40_000        # more than `LARGE` bytes
+BIG = 40_000  # more than `LARGE` bytes
 
 
 def test_what_a_call_returned_is_never_written_over():
@@ -628,17 +781,24 @@ def test_what_a_call_returned_is_never_written_over():
     same(step(x, c), ag.value_and_grad(deep, (0, 1))(x, c))
 
 
-@pytest.mark.parametrize("f", [lambda x, c: (x, x), lambda x, c: (x.T, x + 0), lambda x, c: ((x + c), (x + c).T, x[:1]),
-                               lambda x, c: ((x * c).reshape(-1)[2:], x * c),
-                               ag.grad(lambda x, c: ag.sum(x + c), (0, 1)),
-                               lambda x, c: (np.broadcast_to(x, (2, *x.shape)),)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, c: (x, x),
+        lambda x, c: (x.T, x + 0),
+        lambda x, c: ((x + c), (x + c).T, x[:1]),
+        lambda x, c: ((x * c).reshape(-1)[2:], x * c),
+        ag.grad(lambda x, c: ag.sum(x + c), (0, 1)),
+        lambda x, c: (np.broadcast_to(x, (2, *x.shape)),),
+    ],
+)
 def test_results_are_the_callers_alone(f):
     x, c = np.random.default_rng(0).normal(size=(2, 200, 200))
     compiled = ag.compile(f)
     found, copies = compiled(x, c), (x.copy(), c.copy())
     same(found, tuple(map(np.array, f(x, c))))
     for i, a in enumerate(found):
-        assert not any(np.may_share_memory(a, b) for b in [x, c, *found[:i], *found[i + 1:]])
+        assert not any(np.may_share_memory(a, b) for b in [x, c, *found[:i], *found[i + 1 :]])
         if a.flags.writeable:
             a[:] = np.nan
     same((x, c), copies)
@@ -652,6 +812,7 @@ def test_threads_do_not_share_memory():
 
     def work(k):
         found[k] = [step(*pairs[k]) for _ in range(5)]
+
     threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
     for thread in threads:
         thread.start()
@@ -673,7 +834,8 @@ def test_a_call_allocates_little_more_than_it_returns():
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found / x.nbytes
-    assert peak(step) < 2.5                     # two gradients
+
+    assert peak(step) < 2.5  # two gradients
     assert peak(tape) > 8
     assert len(step.source) < 10_000
 
@@ -691,13 +853,16 @@ def test_a_view_keeps_its_memory():
         b = np.exp(a * 2)
         c = np.sin(b)
         return ag.sum(c * view) + ag.sum(b[::-1] * c)
+
     both(f, np.random.default_rng(0).normal(size=(200, 200)))
 
 
 def test_a_backward_pass_leaves_what_the_forward_kept():
     """Twice the same, and the result as it was; also where a rule reads a view of what the other function computed."""
+
     def f(x, c):
         return ag.tanh(x) * ag.reshape(ag.tanh(ag.reshape(x * c, -1)) * 2, x.shape)
+
     x, c, g = np.random.default_rng(0).normal(size=(3, 200, 200))
     t = ag.Tensor(x, requires_grad=True)
     z = ag.compile(f)(t, c)
@@ -723,6 +888,7 @@ def test_decorated_methods_and_nested_programs():
         @ag.compile
         def forward(self, x):
             return (self.w * x).sum()
+
     a, b = Model(), Model()
     b.w.data = np.array([5.0])
     x = np.array([3.0])
@@ -745,7 +911,9 @@ class Scaled(nn.Module):
         return self.run(x)
 
 
-@pytest.mark.parametrize("copied", [deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"]
+)
 def test_a_copy_reads_its_own_parameters(copied):
     """Seen to fail: the programs were copied, and with them Tensors that the function itself still shares."""
     model, x = Scaled(), np.array([3.0])
@@ -766,6 +934,7 @@ def test_a_program_inside_a_checkpoint():
 
     def step(x):
         return ag.tanh(x * w) * rate, x * w
+
     for inner in (step, ag.compile(step)):
         both_ = ag.checkpoint(lambda x: (lambda a, b: a * b)(*inner(x * 2)) + inner(x)[0])
         for _ in range(2):
@@ -779,26 +948,34 @@ def test_a_program_inside_a_checkpoint():
 def test_a_row_of_the_learners_own():
     def silly(x):
         return x * 2 if np.all(np.asarray(x) > -100) else x
+
     silly = ag.elementwise(silly, lambda g, z, x: g * 2, name="silly")
     f = both(ag.value_and_grad(lambda x: ag.sum(silly(x) * x)), np.array([0.5, 1.5]))
     assert "silly(x)" in f.source
-    cube = ag.elementwise(lambda x: x * x * x, lambda g, z, x: g * 3 * x * x, name="cube")      # ∂z/∂x = 3x²
+    cube = ag.elementwise(
+        lambda x: x * x * x, lambda g, z, x: g * 3 * x * x, name="cube"
+    )  # ∂z/∂x = 3x²
     f = both(ag.value_and_grad(lambda x: ag.sum(cube(x))), np.array([0.5, 1.5]))
     assert "# cube: ∂z/∂x = 3x²" in f.source
 
 
-@pytest.mark.parametrize("f", [
-    lambda x, i: x[i] * 2,
-    lambda x, i: x[:, i] * 2,
-    ag.grad(lambda x, i: (x[i] ** 3).sum()),
-    ag.grad(lambda x, i: x[i].sum()),
-    ag.grad(lambda x, i: x[i, 1:].sum()),
-    ag.grad(lambda x, i: (x[i, i] ** 2).mean()),
-    ag.hessian(lambda x, i: (x[i] ** 3).sum()),
-    ag.grad(lambda x, i: ag.max(x[np.argsort(-x.data[:, 0])][i])),
-    lambda x, i: ag.jvp(lambda x: x[i] ** 2, (x,), (x,))[1],
-])
-@pytest.mark.parametrize("places", [([0, 2, 2], [1, 1, 0]), ([0] * 13, [1] * 13), (2, 0)], ids=["few", "many", "one"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: x[i] * 2,
+        lambda x, i: x[:, i] * 2,
+        ag.grad(lambda x, i: (x[i] ** 3).sum()),
+        ag.grad(lambda x, i: x[i].sum()),
+        ag.grad(lambda x, i: x[i, 1:].sum()),
+        ag.grad(lambda x, i: (x[i, i] ** 2).mean()),
+        ag.hessian(lambda x, i: (x[i] ** 3).sum()),
+        ag.grad(lambda x, i: ag.max(x[np.argsort(-x.data[:, 0])][i])),
+        lambda x, i: ag.jvp(lambda x: x[i] ** 2, (x,), (x,))[1],
+    ],
+)
+@pytest.mark.parametrize(
+    "places", [([0, 2, 2], [1, 1, 0]), ([0] * 13, [1] * 13), (2, 0)], ids=["few", "many", "one"]
+)
 def test_an_index_may_be_an_argument(f, places):
     x = np.random.default_rng(0).normal(size=(3, 4))
     one, other = map(np.array, places)
@@ -807,19 +984,36 @@ def test_an_index_may_be_an_argument(f, places):
     assert len(compiled.programs) == 1
 
 
-@pytest.mark.parametrize("f", [
-    lambda x, n: x.sum(n), lambda x, n: np.add.reduce(x, n), lambda x, n: ag.sum(x, n), lambda x, n: x.reshape(n, -1),
-    lambda x, n: ag.reshape(x, (n, -1)), lambda x, n: np.repeat(x, n), lambda x, n: x.repeat([n, 1, 1], 0),
-    lambda x, n: np.tile(x, n), lambda x, n: np.pad(x, n), lambda x, n: np.swapaxes(x, n, 1),
-    lambda x, n: np.expand_dims(x, n),
-    lambda x, n: np.broadcast_to(x, (n, 3, 4)), lambda x, n: np.diag(x[0], n), lambda x, n: np.concatenate([x, x], n),
-    lambda x, n: np.stack([x, x], axis=n), lambda x, n: np.tensordot(x, x, n), lambda x, n: x[:n],
-    lambda x, n: np.eye(n),
-    ag.grad(lambda x, n: (ag.sum(x, n) ** 2).mean()), ag.grad(lambda x, n: ag.reshape(x, (n, -1))[0].mean()),
-])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, n: x.sum(n),
+        lambda x, n: np.add.reduce(x, n),
+        lambda x, n: ag.sum(x, n),
+        lambda x, n: x.reshape(n, -1),
+        lambda x, n: ag.reshape(x, (n, -1)),
+        lambda x, n: np.repeat(x, n),
+        lambda x, n: x.repeat([n, 1, 1], 0),
+        lambda x, n: np.tile(x, n),
+        lambda x, n: np.pad(x, n),
+        lambda x, n: np.swapaxes(x, n, 1),
+        lambda x, n: np.expand_dims(x, n),
+        lambda x, n: np.broadcast_to(x, (n, 3, 4)),
+        lambda x, n: np.diag(x[0], n),
+        lambda x, n: np.concatenate([x, x], n),
+        lambda x, n: np.stack([x, x], axis=n),
+        lambda x, n: np.tensordot(x, x, n),
+        lambda x, n: x[:n],
+        lambda x, n: np.eye(n),
+        ag.grad(lambda x, n: (ag.sum(x, n) ** 2).mean()),
+        ag.grad(lambda x, n: ag.reshape(x, (n, -1))[0].mean()),
+    ],
+)
 @pytest.mark.parametrize("kind", [np.array, np.int64])
 def test_a_shape_may_not(f, kind):
-    with pytest.raises((TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"):
+    with pytest.raises(
+        (TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"
+    ):
         ag.compile(f)(np.ones((3, 4)), kind(1))
     with pytest.raises(TypeError, match="sum: axis is computed here .* pass it as an int"):
         ag.compile(ag.sum)(np.ones((3, 4)), kind(1))
@@ -831,6 +1025,7 @@ def test_a_model_reads_its_words_from_an_argument():
 
     def loss(words, y):
         return F.cross_entropy(layer(table(words)).reshape(-1, 3), y.reshape(-1))
+
     step, found = ag.compile(loss), []
     for run in (loss, step, step):
         for these in (words, words[::-1]):
@@ -848,6 +1043,7 @@ def test_memory_has_no_name_of_the_learners():
     def f(m0, m1):
         m2 = ag.tanh(m0) * m1
         return ag.sum(ag.exp(m2))
+
     x, c = np.random.default_rng(0).normal(size=(2, BIG))
     assert "out=" in both(ag.value_and_grad(f, (0, 1)), x, c).source
 
@@ -860,21 +1056,30 @@ def test_single_entries_have_gradients_too():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape, called", [((32, 33, 17), "np.dot("), ((1, 700, 600), "np.matmul("),
-                                           ((600, 1, 700), "np.matmul(")])
+@pytest.mark.parametrize(
+    "shape, called",
+    [((32, 33, 17), "np.dot("), ((1, 700, 600), "np.matmul("), ((600, 1, 700), "np.matmul(")],
+)
 def test_products_in_memory_have_the_bits_of_matmul(dtype, shape, called):
     """Whichever function is called, and whether the operands lie in memory by rows, by columns or in wider rows."""
     n, k, m = shape
     rng = np.random.default_rng(0)
     step = ag.compile(lambda x, w: np.sum(x @ w, axis=0))
-    for x, w in product(*[[a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, :a.shape[1]]]
-                          for a in (rng.normal(size=s).astype(dtype) for s in ((n, k), (k, m)))]):
+    for x, w in product(
+        *[
+            [a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, : a.shape[1]]]
+            for a in (rng.normal(size=s).astype(dtype) for s in ((n, k), (k, m)))
+        ]
+    ):
         assert np.array_equal(step(x, w), np.sum(x @ w, axis=0))
     assert called in step.source
 
 
 def test_a_matrix_of_one_number_stays_a_matrix_in_a_product():
-    both(ag.grad(lambda x, y: ag.sum(x @ y) * 2.0, (0, 1)), *np.random.default_rng(0).normal(size=(2, 3, 3)))
+    both(
+        ag.grad(lambda x, y: ag.sum(x @ y) * 2.0, (0, 1)),
+        *np.random.default_rng(0).normal(size=(2, 3, 3)),
+    )
 
 
 CALLS = count()
@@ -886,6 +1091,7 @@ def long_views(n):
         for _ in range(n):
             y = y[::-1].T
         return (y * y).sum()
+
     return f, np.ones((2, 2))
 
 
@@ -894,6 +1100,7 @@ def long_memory(n):
         for _ in range(n):
             x = np.tanh(x)
         return x.sum()
+
     return f, np.ones(300)
 
 
@@ -908,11 +1115,13 @@ def test_tracing_is_linear_in_the_length(make):
         finally:
             sys.setprofile(None)
         return next(CALLS) - before
+
     assert calls(600) < 6 * calls(100)
 
 
-@pytest.mark.parametrize("f", [
-    lambda x: x.mean(axis=1), lambda x: ag.transpose(x).sum(axis=0), lambda x: x.sum() * 2.0])
+@pytest.mark.parametrize(
+    "f", [lambda x: x.mean(axis=1), lambda x: ag.transpose(x).sum(axis=0), lambda x: x.sum() * 2.0]
+)
 def test_a_gradient_that_was_broadcast_can_be_written_into(f):
     g = both(ag.grad(lambda x: (f(x) ** 2).sum()), np.arange(6.0).reshape(2, 3))(np.ones((2, 3)))
     g *= 2
@@ -921,12 +1130,16 @@ def test_a_gradient_that_was_broadcast_can_be_written_into(f):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_broadcast_anyway_is_not_broadcast_before(dtype):
     x, w = np.arange(1, 7, dtype=dtype).reshape(2, 3) / 7, np.ones(3, dtype)
-    for f in (lambda x, w: (x ** 2).sum() * 3 - (w * w).sum(),
-              lambda x, w: ((x - x.mean(axis=1, keepdims=True)) ** 2).mean(),
-              lambda x, w: (x * w).mean(axis=0).sum() / (x / w).sum()):
+    for f in (
+        lambda x, w: (x**2).sum() * 3 - (w * w).sum(),
+        lambda x, w: ((x - x.mean(axis=1, keepdims=True)) ** 2).mean(),
+        lambda x, w: (x * w).mean(axis=0).sum() / (x / w).sum(),
+    ):
         both(ag.value_and_grad(f, (0, 1)), x, w)
-    f = both(ag.grad(lambda x: (x ** 2).mean(axis=1).sum()), x)
-    assert "broadcast_to" not in both(ag.grad(lambda x: 0.1 * (x ** 2).sum() ** 2), x).source + f.source
+    f = both(ag.grad(lambda x: (x**2).mean(axis=1).sum()), x)
+    assert (
+        "broadcast_to" not in both(ag.grad(lambda x: 0.1 * (x**2).sum() ** 2), x).source + f.source
+    )
 
 
 def test_a_float_has_the_name_that_its_array_has():
@@ -974,6 +1187,7 @@ def a_partial(w):
 def a_helper(w):
     def helper(x):
         return x * w
+
     return lambda x: helper(x)
 
 
@@ -1012,15 +1226,24 @@ def a_program(w):
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_no_derivative_of_what_is_closed_over_is_lost(form):
     """A wrong number without a word once: 0, in all of these."""
+
     def f(w):
         return ag.compile(form(w))(2.0)
-    assert ag.grad(f)(3.0) == 2 and ag.jvp(f, (3.0,), (1.0,))[1] == 2 and ag.vjp(f, 3.0)[1](1.0)[0] == 2
+
+    assert (
+        ag.grad(f)(3.0) == 2
+        and ag.jvp(f, (3.0,), (1.0,))[1] == 2
+        and ag.vjp(f, 3.0)[1](1.0)[0] == 2
+    )
     w = ag.Tensor(3.0, requires_grad=True)
     f(w).backward()
     assert w.grad == 2
     w, kept = ag.Tensor(3.0, requires_grad=True), ag.compile(form(w))
-    kept(2.0)                                       # a program that is there is not taken inside a transform
-    assert ag.grad(lambda x: kept(x))(2.0).data == 3 and ag.grad(lambda x: (kept(x) * x).sum())(2.0).data == 12
+    kept(2.0)  # a program that is there is not taken inside a transform
+    assert (
+        ag.grad(lambda x: kept(x))(2.0).data == 3
+        and ag.grad(lambda x: (kept(x) * x).sum())(2.0).data == 12
+    )
 
 
 COUNT, SCALE = 0, 2.0
@@ -1039,6 +1262,7 @@ def sets_a_cell():
         nonlocal n
         n += 1
         return x * n
+
     return f
 
 
@@ -1075,64 +1299,76 @@ def caught(x):
         return x * 2
 
 
-@pytest.mark.parametrize("f, words", [
-    (lambda x: x if x[0] > 0 else -x, "decides"),
-    (lambda x: x * float(x[0]), "number"),
-    (lambda x: x * int(x.sum()), "decides"),
-    (lambda x: x * x[0].item(), "number"),
-    (lambda x: [x, -x][x[0] > 0], "decides"),
-    (lambda x: x[:x.argmax()], "decides"),
-    (lambda x: x[x > 0].sum(), "where"),
-    (ag.grad(lambda x: (x[x.data > 0] ** 2).mean()), "where"),
-    (lambda x: np.arange(3)[np.argsort(x)], "array"),
-    (lambda x: np.nonzero(x)[0], "np.nonzero"),
-    (lambda x: np.unique(x), "np.unique"),
-    (lambda x: np.asarray(x) * 2, "array"),
-    (lambda x: x * np.random.normal(size=3), "random"),
-    (lambda x: x * np.random.default_rng().normal(), None),
-    (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
-    (lambda x: np.exp(x, where=x > 0.2), "where"),
-    (counts, "COUNT"),
-    (sets_a_cell(), "assigns to n"),
-    (lambda x: counter(x), "changed"),
-    (lambda x: counter.remember(x), "changed"),
-    (lambda x: x * a_list[0], "a_list is of type list"),
-    (lambda x: x * a_dict["a"], "a_dict is of type dict"),
-    (lambda x: x * an_object.a, "an_object is of type SimpleNamespace"),
-    (lambda x: x * rng.random(), "rng is changed"),
-    (lambda x: dropout(x), "rng is changed"),
-    (lambda x: x * weight.grad, "grad"),
-    (lambda x: (weight.zero_grad(), x * weight)[1], "grad"),
-    (lambda x: (setattr(weight, "requires_grad", False), x * weight)[1], "requires_grad"),
-    (lambda x: (setattr(weight, "data", x), x * weight)[1], "replaced"),
-    (lambda x: ((x * weight).sum().backward(), x)[1], "backward"),
-    (lambda x: (x, np.errstate(all="ignore").__enter__(), x * 2)[2], "errstate"),
-    (lambda x: SimpleNamespace(x=x), "returns a SimpleNamespace"),
-])
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (lambda x: x if x[0] > 0 else -x, "decides"),
+        (lambda x: x * float(x[0]), "number"),
+        (lambda x: x * int(x.sum()), "decides"),
+        (lambda x: x * x[0].item(), "number"),
+        (lambda x: [x, -x][x[0] > 0], "decides"),
+        (lambda x: x[: x.argmax()], "decides"),
+        (lambda x: x[x > 0].sum(), "where"),
+        (ag.grad(lambda x: (x[x.data > 0] ** 2).mean()), "where"),
+        (lambda x: np.arange(3)[np.argsort(x)], "array"),
+        (lambda x: np.nonzero(x)[0], "np.nonzero"),
+        (lambda x: np.unique(x), "np.unique"),
+        (lambda x: np.asarray(x) * 2, "array"),
+        (lambda x: x * np.random.normal(size=3), "random"),
+        (lambda x: x * np.random.default_rng().normal(), None),
+        (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
+        (lambda x: np.exp(x, where=x > 0.2), "where"),
+        (counts, "COUNT"),
+        (sets_a_cell(), "assigns to n"),
+        (lambda x: counter(x), "changed"),
+        (lambda x: counter.remember(x), "changed"),
+        (lambda x: x * a_list[0], "a_list is of type list"),
+        (lambda x: x * a_dict["a"], "a_dict is of type dict"),
+        (lambda x: x * an_object.a, "an_object is of type SimpleNamespace"),
+        (lambda x: x * rng.random(), "rng is changed"),
+        (lambda x: dropout(x), "rng is changed"),
+        (lambda x: x * weight.grad, "grad"),
+        (lambda x: (weight.zero_grad(), x * weight)[1], "grad"),
+        (lambda x: (setattr(weight, "requires_grad", False), x * weight)[1], "requires_grad"),
+        (lambda x: (setattr(weight, "data", x), x * weight)[1], "replaced"),
+        (lambda x: ((x * weight).sum().backward(), x)[1], "backward"),
+        (lambda x: (x, np.errstate(all="ignore").__enter__(), x * 2)[2], "errstate"),
+        (lambda x: SimpleNamespace(x=x), "returns a SimpleNamespace"),
+    ],
+)
 def test_what_a_program_could_not_repeat_is_refused(f, words):
     errors, compiled = np.geterr(), ag.compile(f)
     try:
-        if words is None:       # a generator made inside: its numbers stay, as the docstring says
+        if words is None:  # a generator made inside: its numbers stay, as the docstring says
             same(compiled(np.ones(3)), compiled(np.ones(3)))
         else:
             with pytest.raises((TypeError, RuntimeError), match=words):
                 compiled(np.array([0.1, 0.2, 0.3]))
     finally:
         np.seterr(**errors)
-    assert "grad" not in vars(weight) and counter.n == 0 and counter.seen == [] and weight.requires_grad
+    assert (
+        "grad" not in vars(weight)
+        and counter.n == 0
+        and counter.seen == []
+        and weight.requires_grad
+    )
 
 
-@pytest.mark.parametrize("args, words", [
-    ((Point((1.0, 2.0)),), "x is of type Point"),
-    ((Name("a"),), "x is of type Name"),
-    ((SimpleNamespace(a=1.0),), "SimpleNamespace"),
-    ((iter([1.0]),), "list_iterator"),
-    (({(1, 2): 1.0},), "key"),
-    ((np.array([None]),), "object"),
-    (([1.0, rng],), "x_1 is of type Generator"),
-    ((np.ones(2, complex),), "complex"),
-    ((np.ma.ones(2),), "MaskedArray"),
-    ((lambda x: x,), "function")])
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        ((Point((1.0, 2.0)),), "x is of type Point"),
+        ((Name("a"),), "x is of type Name"),
+        ((SimpleNamespace(a=1.0),), "SimpleNamespace"),
+        ((iter([1.0]),), "list_iterator"),
+        (({(1, 2): 1.0},), "key"),
+        ((np.array([None]),), "object"),
+        (([1.0, rng],), "x_1 is of type Generator"),
+        ((np.ones(2, complex),), "complex"),
+        ((np.ma.ones(2),), "MaskedArray"),
+        ((lambda x: x,), "function"),
+    ],
+)
 def test_other_arguments_are_refused_by_name(args, words):
     with pytest.raises(TypeError, match=words):
         ag.compile(lambda x: x)(*args)
@@ -1146,13 +1382,19 @@ def test_what_is_changed_among_the_arguments_is_refused():
     def sets(d):
         d["b"] = d["a"]
         return d["a"]
-    for f, x in ((appends, [np.ones(2)]), (sets, {"a": np.ones(2)}), (lambda m: m(np.ones(2)), Counter())):
+
+    for f, x in (
+        (appends, [np.ones(2)]),
+        (sets, {"a": np.ones(2)}),
+        (lambda m: m(np.ones(2)), Counter()),
+    ):
         with pytest.raises(TypeError, match="changed"):
             ag.compile(f)(x)
 
     def adds(x):
         x += 1
         return x
+
     with pytest.raises(TypeError, match="in place"):
         ag.compile(adds)(np.ones(2))
 
@@ -1193,13 +1435,14 @@ def test_arrays_and_tensors_and_modules_are_read_at_every_call():
 
     def folded(x):
         return x * (table + 1) + w.data * 2 + held(x)
+
     f, x = ag.compile(folded), np.array([3.0, 4.0])
     same(f(x), folded(x))
-    table[0] = 7.0                                  # in place
+    table[0] = 7.0  # in place
     w.data = np.array([5.0, 6.0])
     held.w = np.array([1.0, 9.0])
     same(f(x), folded(x))
-    table = np.array([0.0, 1.0])                    # and another
+    table = np.array([0.0, 1.0])  # and another
     same(f(x), folded(x))
     assert len(f.programs) == 1
 
@@ -1210,7 +1453,7 @@ def test_a_program_too_many_says_what_to_do():
         f(np.ones(2), n)
     with pytest.raises(TypeError, match="16 programs.*pass a float or an array"):
         f(np.ones(2), 16)
-    same(f(np.ones(2), 3), np.full(2, 3.0))         # an old one
+    same(f(np.ones(2), 3), np.full(2, 3.0))  # an old one
 
 
 def test_an_array_that_leaks_is_an_error_when_it_is_used():
@@ -1219,6 +1462,7 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
     def f(x, box):
         leaked.append(x)
         return x
+
     leak = ag.compile(partial(f, box=None))
     with pytest.raises(TypeError, match="leaked is of type list"):
         leak(np.ones(2))
@@ -1229,8 +1473,11 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
     def keep(x):
         Kept.x = x
         return x * 2
+
     ag.compile(keep)(np.ones(2))
-    with pytest.raises(TypeError, match="multiply: an array of a function that was compiled was kept"):
+    with pytest.raises(
+        TypeError, match="multiply: an array of a function that was compiled was kept"
+    ):
         Kept.x * 2
 
 
@@ -1252,6 +1499,7 @@ def test_no_instance_is_kept():
         @ag.compile
         def forward(self, x):
             return self.w * x
+
     model = Model()
     model(np.ones(1))
     gone = ref(model)
@@ -1269,7 +1517,7 @@ def test_any_name_of_a_row_makes_a_program(name):
 def test_ufuncs_that_are_not_numpys():
     ufunc = np.frompyfunc(lambda x: x + 1, 1, 1)
     with pytest.raises(TypeError):
-        ag.compile(lambda x: ufunc(x))(np.ones(2))      # gives objects
+        ag.compile(lambda x: ufunc(x))(np.ones(2))  # gives objects
     both(lambda x: np.log1p(x) * np.arctan2(x, 2.0), np.array([0.5, 1.5]))
 
 
@@ -1278,7 +1526,7 @@ def test_a_cyclic_list_ends_in_a_word():
     xs.append(xs)
     with pytest.raises(TypeError, match="x_1 holds itself"):
         ag.compile(lambda x: x[0])(xs)
-    same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)     # and this one does not
+    same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)  # and this one does not
 
 
 def test_the_arguments_of_a_call_are_not_kept():
@@ -1295,7 +1543,7 @@ def test_the_arguments_of_a_call_are_not_kept():
 
 def test_parameters_are_found_inside_also_without_gradients():
     model = nn.Linear(2, 2, rng=0)
-    f = ag.compile(lambda x: x * sum((p ** 2).sum() for p in model.parameters()))
+    f = ag.compile(lambda x: x * sum((p**2).sum() for p in model.parameters()))
     f(1.0).backward()
     assert all(np.allclose(p.grad, 2 * p.data) for p in model.parameters())
     with ag.no_grad():
@@ -1314,6 +1562,7 @@ def test_an_array_of_the_program_is_as_it_was_when_it_was_used():
         z = z[places] * x[:2]
         places[0] = 2
         return z + x[places]
+
     both(rows, np.array([1.0, 2.0, 3.0]))
     both(lambda x: 1 / (x * np.array([[1.0, -0.0], [0.0, 1.0]])), np.ones((2, 2)) * 2)
 
@@ -1325,7 +1574,8 @@ def test_a_tensor_met_twice_is_one():
             self.b = self.a
 
         def forward(self, x):
-            return x * sum((t ** 2).sum() for _, t in self.named_tensors())
+            return x * sum((t**2).sum() for _, t in self.named_tensors())
+
     tied = Tied()
     both(lambda x: tied(x), np.ones(1))
     t = ag.Tensor([3.0], requires_grad=True)
@@ -1341,6 +1591,7 @@ def test_a_refusal_that_is_caught_is_one_all_the_same():
         except TypeError:
             pass
         return x * 3
+
     with pytest.raises(TypeError, match="decides"):
         ag.compile(caught)(np.ones(2))
 
@@ -1383,22 +1634,33 @@ def test_names_classes_defaults_and_properties_are_compared():
 
     def helper(x, k=1.0, *, m=1.0):
         return x * k * m * getattr(helper, "factor", 1.0)
+
     g = ag.compile(lambda x: helper(x))
-    changes = [lambda: None, lambda: setattr(helper, "__defaults__", (3.0,)), lambda: helper.__kwdefaults__.update(m=4.0),
-               lambda: setattr(helper, "factor", 5.0), lambda: setattr(helper, "factor", 6.0)]
+    changes = [
+        lambda: None,
+        lambda: setattr(helper, "__defaults__", (3.0,)),
+        lambda: helper.__kwdefaults__.update(m=4.0),
+        lambda: setattr(helper, "factor", 5.0),
+        lambda: setattr(helper, "factor", 6.0),
+    ]
     for change in changes:
         change()
         same(g(x), g.f(x))
 
 
 def test_a_row_that_returns_one_of_its_arguments():
-    pick = ag.primitive(lambda a, b: a if a.flat[0] > b.flat[0] else b, [lambda g, z, a, b: g, lambda g, z, a, b: g],
-                        [lambda t, z, a, b: t, lambda t, z, a, b: t], name="pick")
+    pick = ag.primitive(
+        lambda a, b: a if a.flat[0] > b.flat[0] else b,
+        [lambda g, z, a, b: g, lambda g, z, a, b: g],
+        [lambda t, z, a, b: t, lambda t, z, a, b: t],
+        name="pick",
+    )
 
     def f(x, y):
         z = pick(x * 2.0, y * 3.0)
         c = ag.exp(x * 2.0) * (y * 3.0)
         return z * 1.0, ag.sin(c) + c
+
     compiled, high, low = ag.compile(f), np.full(600, 5.0), np.full(600, 1.0)
     for args in ((high, low), (low, high)):
         same(compiled(*args), f(*args))
@@ -1423,10 +1685,12 @@ def test_a_list_that_holds_itself_ends_in_a_word_at_a_later_call_too():
 
 def test_many_transposes_in_a_row():
     """A RecursionError once: each stood in the line of the next."""
+
     def f(x):
         for _ in range(1201):
             x = x.T
         return x * 2
+
     both(f, np.arange(6.0).reshape(2, 3))
 
 
@@ -1455,10 +1719,12 @@ def test_modules_that_hold_something_out_of_sight_are_refused():
 
 def test_the_learners_functions_run_untraced():
     """Names of variables come from frames: sys.settrace, as once, takes twice the time, and the place of a debugger."""
+
     def f(x):
         tracer = sys.gettrace()
         hidden = x * 2
         return hidden + 1 if tracer is None else hidden
+
     before = sys.gettrace()
     sys.settrace(None)
     try:
@@ -1474,7 +1740,10 @@ def test_a_mask_that_is_written_into_memory(large):
         step = ag.compile(ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1)))
         for seed in range(2):
             x, w = np.random.default_rng(seed).normal(size=(2, 40, 40))
-            same(step(x, w), ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1))(x, w))
+            same(
+                step(x, w),
+                ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1))(x, w),
+            )
         assert re.search(r" where\(.*, 0\.0, out=m\d+\)", step.source), step.source
 
 
@@ -1485,4 +1754,5 @@ def test_a_thread_of_the_learners_own():
         worker.start()
         worker.join()
         return found[0] + 1
+
     both(f, np.ones(2))

@@ -12,7 +12,9 @@ from autograd_lib import nn, ops, optim, tape
 
 def visits(output):
     """The ops that a backward pass visits, by name, in order."""
-    return [node.op.name for node, _, _ in tape.backward_pass(output, np.ones(output.shape)) if node.op]
+    return [
+        node.op.name for node, _, _ in tape.backward_pass(output, np.ones(output.shape)) if node.op
+    ]
 
 
 @pytest.fixture
@@ -24,6 +26,7 @@ def rules_run(monkeypatch):
         def rule_that_tells(g, z, x, y):
             ran.append(i)
             return rule(g, z, x, y)
+
         return rule_that_tells
 
     row = ag.elementwise(np.multiply, *(tell(i, rule) for i, rule in enumerate(ag.multiply.rules)))
@@ -45,14 +48,19 @@ def test_a_training_step_records_these_ops_and_no_others():
 
 def test_a_training_step_runs_one_rule_per_gradient_that_is_wanted():
     model, loss = mlp_step()
-    wanted = [sum(gx is not None for gx in grads) for node, _, grads in tape.backward_pass(loss, np.ones(()))
-              if node.op]
+    wanted = [
+        sum(gx is not None for gx in grads)
+        for node, _, grads in tape.backward_pass(loss, np.ones(()))
+        if node.op
+    ]
     #                 nll, log_softmax, add, matmul, T, relu, add, matmul (its X is data), T
     assert wanted == [1, 1, 2, 2, 1, 1, 2, 1, 1]
 
 
-@pytest.mark.parametrize("x, y, expected", [
-    (True, True, [0, 1]), (True, False, [0]), (False, True, [1]), (False, False, [])])
+@pytest.mark.parametrize(
+    "x, y, expected",
+    [(True, True, [0, 1]), (True, False, [0]), (False, True, [1]), (False, False, [])],
+)
 def test_only_the_rules_that_are_needed_run(rules_run, x, y, expected):
     row, ran = rules_run
     z = row(ag.Tensor(2.0, requires_grad=x), ag.Tensor(3.0, requires_grad=y))
@@ -70,8 +78,11 @@ def test_a_plain_constant_costs_no_rule(rules_run, constant):
 
 def test_no_hook_slows_the_attributes_of_a_tensor():
     """Seen to fail: a __getattr__ for friendly errors, which made every op a fifth slower."""
-    assert not any(hasattr(ag.Tensor, hook) for hook in ("__getattr__", "__setattr__")
-                   if getattr(ag.Tensor, hook, None) is not getattr(object, hook, None))
+    assert not any(
+        hasattr(ag.Tensor, hook)
+        for hook in ("__getattr__", "__setattr__")
+        if getattr(ag.Tensor, hook, None) is not getattr(object, hook, None)
+    )
     assert ag.Tensor.__getattribute__ is object.__getattribute__
 
 
@@ -107,10 +118,14 @@ def test_forward_mode_keeps_nothing_however_long_the_chain():
             for _ in range(n):
                 x = ag.tanh(x) * 1.01
             return x
+
         return f
+
     short, long = (peak(lambda: ag.jvp(chain(n), (x,), (v,))) for n in (5, 200))
     assert long < 1.2 * short
-    assert peak(lambda: ag.vjp(chain(200), x)) > 20 * long      # which backward mode does, so this can fail
+    assert (
+        peak(lambda: ag.vjp(chain(200), x)) > 20 * long
+    )  # which backward mode does, so this can fail
 
 
 @pytest.mark.parametrize("weight_first", [False, True])
@@ -124,6 +139,7 @@ def test_a_stack_times_one_matrix_costs_what_the_product_of_all_rows_costs(weigh
     def step(x):
         value, pull = ag.vjp(lambda w: product(w, x), w)
         return pull(value)[0]
+
     flat = x.reshape(-1, 100)
     np.testing.assert_array_equal(step(x), step(flat))
     assert peak(lambda: step(x)) < 1.5 * peak(lambda: step(flat)) + w.nbytes
@@ -150,7 +166,7 @@ def test_an_optimizer_step_keeps_no_array_more():
         adam.step()
         kept.append(tracemalloc.get_traced_memory()[0] / weight.data.nbytes)
     tracemalloc.stop()
-    np.testing.assert_allclose(kept, 3, rtol=0.05)      # the new value, m and v
+    np.testing.assert_allclose(kept, 3, rtol=0.05)  # the new value, m and v
 
 
 def test_a_slice_sends_back_one_array_and_no_list_of_places():

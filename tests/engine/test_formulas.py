@@ -1,4 +1,5 @@
 """The formula beside a rule in ops.py is what that rule gives: it is read from the source, and tried at random."""
+
 import ast
 import inspect
 import io
@@ -12,7 +13,7 @@ import autograd_lib as ag
 from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
-WORDS = {      # what is no formula, and why
+WORDS = {  # what is no formula, and why
     "the product rule, with tanh′ = 1 − tanh²": "the formula is longer than the rule",
     "a condition has no slope": "there is no rule",
     "g may be ∞, and ∞·0 is nan": "why the rule chooses, and does not multiply",
@@ -28,20 +29,40 @@ WORDS = {      # what is no formula, and why
     "x and z swap places, and so do their letters": "letters, not numbers",
     "y and z do": "letters, not numbers",
 }
-RAISED = dict(zip("⁰¹²³⁻ˣʸᵢⁱ", [*"0123-xy", "", ""]))      # xᵢ is every entry at once, as x is
-SCOPE = {"e": np.e, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt, "where": np.where,
-         "sign": np.sign, "sigma": ag.sigmoid, "total": np.sum}
-COLUMNS = {"I": np.eye(3), "one": np.ones((3, 1)), "diag": lambda z: np.diag(z[:, 0]),
-           "softmax": lambda x: ag.softmax(x, axis=0)}
+RAISED = dict(zip("⁰¹²³⁻ˣʸᵢⁱ", [*"0123-xy", "", ""]))  # xᵢ is every entry at once, as x is
+SCOPE = {
+    "e": np.e,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "sqrt": np.sqrt,
+    "where": np.where,
+    "sign": np.sign,
+    "sigma": ag.sigmoid,
+    "total": np.sum,
+}
+COLUMNS = {
+    "I": np.eye(3),
+    "one": np.ones((3, 1)),
+    "diag": lambda z: np.diag(z[:, 0]),
+    "softmax": lambda x: ag.softmax(x, axis=0),
+}
 
 
 def comments():
     """[(row, to which of its rules or pushes the comment belongs, the comment)]"""
     text, found = inspect.getsource(ops), []
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    beside = {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+    beside = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    }
     for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and isinstance(row := getattr(ops, node.targets[0].id, None), Primitive):
+        if isinstance(node, ast.Assign) and isinstance(
+            row := getattr(ops, node.targets[0].id, None), Primitive
+        ):
             ends = {arg.end_lineno: i for i, arg in reversed([*enumerate(node.value.args[1:])])}
             lines = range(node.lineno, node.end_lineno + 1)
             found += [(row, ends.get(line), beside[line]) for line in lines if line in beside]
@@ -51,10 +72,23 @@ def comments():
 def python(formula, product="*"):
     """The formula as Python has it."""
     text = re.sub(r"√(\w)", r"sqrt(\1)", formula.replace("−", "-"))
-    text = re.sub(r"\b(log|sin|cos|tanh|softmax)([⁰¹²³⁻ˣʸ]*) ?(\w)", r"\1(\3)\2", text)      # tanh²x is (tanh x)²
-    text = re.sub("[" + "".join(RAISED) + "]+", lambda power: f"**({''.join(map(RAISED.get, power[0]))})", text)
-    text = re.sub(r"Σ(e\*\*\(\w\))", r"total(\1)", text).replace("σ", "sigma").replace("±1", "sign(x)")
-    text = re.sub(r"(?<=[\d)])(?=[a-z])", "*", text).replace("1ᵀ", "oneᵀ").replace("1·p", "one·p").replace("ᵀ", ".T")
+    text = re.sub(
+        r"\b(log|sin|cos|tanh|softmax)([⁰¹²³⁻ˣʸ]*) ?(\w)", r"\1(\3)\2", text
+    )  # tanh²x is (tanh x)²
+    text = re.sub(
+        "[" + "".join(RAISED) + "]+",
+        lambda power: f"**({''.join(map(RAISED.get, power[0]))})",
+        text,
+    )
+    text = (
+        re.sub(r"Σ(e\*\*\(\w\))", r"total(\1)", text).replace("σ", "sigma").replace("±1", "sign(x)")
+    )
+    text = (
+        re.sub(r"(?<=[\d)])(?=[a-z])", "*", text)
+        .replace("1ᵀ", "oneᵀ")
+        .replace("1·p", "one·p")
+        .replace("ᵀ", ".T")
+    )
     return re.sub(r"(.+) above 0, else (.+)", r"where(x > 0, \1, \2)", text.replace("·", product))
 
 
@@ -67,7 +101,9 @@ def assert_true(row, place, comment):
         try:
             z = row.function(*xs)
         except TypeError as error:
-            raise KeyError(f"{row.name}: {comment!r} cannot be tried, {error}: list it in WORDS, with why") from None
+            raise KeyError(
+                f"{row.name}: {comment!r} cannot be tried, {error}: list it in WORDS, with why"
+            ) from None
         g = rng.normal(size=z.shape)
         rule = (row.rules, row.pushes)[place][0] if row.kind == "primitive" else row.rules[place]
         scope = SCOPE | dict(zip(row.letters, xs))
@@ -93,7 +129,9 @@ def assert_true(row, place, comment):
                 J = eval(python(formula.removesuffix(" is its own transpose"), "@"), columns)
                 close((J.T if (what == "J") == (place == 0) else J) @ g, rule(g, z, *xs))
             else:
-                raise KeyError(f"{row.name}: {said!r} is no formula that is known here: list it in WORDS, with why")
+                raise KeyError(
+                    f"{row.name}: {said!r} is no formula that is known here: list it in WORDS, with why"
+                )
 
 
 def clauses(part):
@@ -106,7 +144,9 @@ def close(got, right):
 
 COMMENTS = comments()
 FORMULAS = [one for one in COMMENTS if any(map(clauses, one[2].split("; ")))]
-EACH = pytest.mark.parametrize("row, place, comment", FORMULAS, ids=[f"{one[0].name}: {one[2]}" for one in FORMULAS])
+EACH = pytest.mark.parametrize(
+    "row, place, comment", FORMULAS, ids=[f"{one[0].name}: {one[2]}" for one in FORMULAS]
+)
 
 
 @EACH
@@ -117,7 +157,11 @@ def test_a_formula_is_what_its_rule_gives(row, place, comment):
 @EACH
 def test_any_other_formula_of_its_kind_is_not(row, place, comment):
     """So the test above fails wherever two comments are swapped, except where both are true."""
-    for other in {other for _, _, other in FORMULAS if other[:4] == comment[:4] and python(other) != python(comment)}:
+    for other in {
+        other
+        for _, _, other in FORMULAS
+        if other[:4] == comment[:4] and python(other) != python(comment)
+    }:
         with pytest.raises((AssertionError, NameError, IndexError, ValueError)):
             assert_true(row, place, other)
 
@@ -128,5 +172,7 @@ def test_a_formula_of_a_row_that_needs_a_keyword_is_to_be_listed():
 
 
 def test_words_are_in_use_and_formulas_are_not_lost():
-    assert WORDS.keys() <= {part for _, _, comment in COMMENTS for part in [comment, *comment.split("; ")]}
+    assert WORDS.keys() <= {
+        part for _, _, comment in COMMENTS for part in [comment, *comment.split("; ")]
+    }
     assert len(FORMULAS) >= 24

@@ -24,28 +24,59 @@ def both(f, *xs):
     z = f(*ts)
     assert isinstance(z, Tensor)
     np.testing.assert_allclose(z.data, f(*xs), rtol=1e-14)
-    z.backward(np.broadcast_to(U.ravel()[:1] if z.size == 1 else U, z.shape) if z.shape == U.shape or z.size == 1
-               else np.ones(z.shape))
+    z.backward(
+        np.broadcast_to(U.ravel()[:1] if z.size == 1 else U, z.shape)
+        if z.shape == U.shape or z.size == 1
+        else np.ones(z.shape)
+    )
     return [t.grad for t in ts]
 
 
 def differences(f, x, u, h=1e-6):
-    return np.array([np.sum((f(x + h * e) - f(x - h * e)) * u) / (2 * h)
-                     for e in np.eye(x.size).reshape(-1, *x.shape)]).reshape(x.shape)
+    return np.array(
+        [
+            np.sum((f(x + h * e) - f(x - h * e)) * u) / (2 * h)
+            for e in np.eye(x.size).reshape(-1, *x.shape)
+        ]
+    ).reshape(x.shape)
 
 
 @pytest.mark.parametrize("op", BINARY, ids=lambda op: op.__name__)
-@pytest.mark.parametrize("other", [B, B[0], B[:, :1], np.array(1.7), np.float64(1.7), np.float32(1.5), 1.7, 2, True,
-                                   np.int64(2), np.array([1, 2, 3]), B.tolist(), Tensor(B), Tensor(2)],
-                         ids=lambda o: f"{type(o).__name__}{np.shape(o)}")
+@pytest.mark.parametrize(
+    "other",
+    [
+        B,
+        B[0],
+        B[:, :1],
+        np.array(1.7),
+        np.float64(1.7),
+        np.float32(1.5),
+        1.7,
+        2,
+        True,
+        np.int64(2),
+        np.array([1, 2, 3]),
+        B.tolist(),
+        Tensor(B),
+        Tensor(2),
+    ],
+    ids=lambda o: f"{type(o).__name__}{np.shape(o)}",
+)
 def test_operators_on_either_side_of_every_operand(op, other):
     """Reflected forms keep their sides: 5 − x gives −1 to x."""
     raw = other.data if isinstance(other, Tensor) else np.array(other)
-    for f, g in [(lambda x: op(x, other), lambda x: op(x, raw)), (lambda x: op(other, x), lambda x: op(raw, x))]:
+    for f, g in [
+        (lambda x: op(x, other), lambda x: op(x, raw)),
+        (lambda x: op(other, x), lambda x: op(raw, x)),
+    ]:
         t = Tensor(A, requires_grad=True)
         z = f(t)
-        assert isinstance(z, Tensor) and z.op.name == {"sub": "subtract", "mul": "multiply", "truediv": "divide",
-                                                       "pow": "power"}.get(op.__name__, op.__name__)
+        assert isinstance(z, Tensor) and z.op.name == {
+            "sub": "subtract",
+            "mul": "multiply",
+            "truediv": "divide",
+            "pow": "power",
+        }.get(op.__name__, op.__name__)
         np.testing.assert_allclose(z.data, g(A), rtol=1e-14)
         z.backward(U)
         np.testing.assert_allclose(t.grad, differences(g, A, U), rtol=1e-7, atol=1e-8)
@@ -58,8 +89,15 @@ def test_unary_operators():
     assert +t is t
 
 
-@pytest.mark.parametrize("left, right", [(np.ones((2, 3)), (3, 2)), (np.ones(3), (3, 2)), (np.ones((4, 2, 3)), (3,)),
-                                         ([[1.0, 2.0, 3.0]], (3, 2))])
+@pytest.mark.parametrize(
+    "left, right",
+    [
+        (np.ones((2, 3)), (3, 2)),
+        (np.ones(3), (3, 2)),
+        (np.ones((4, 2, 3)), (3,)),
+        ([[1.0, 2.0, 3.0]], (3, 2)),
+    ],
+)
 def test_matmul_from_either_side(left, right):
     t = Tensor(np.ones(right), requires_grad=True)
     for z in (left @ t, ag.matmul(left, t), np.matmul(left, t)):
@@ -72,24 +110,47 @@ def test_matmul_from_either_side(left, right):
 
 
 NUMPY = {
-    "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "abs": np.abs,
-    "absolute": np.absolute, "negative": np.negative, "square by multiply": lambda x: np.multiply(x, x),
-    "add": lambda x: np.add(x, B), "subtract": lambda x: np.subtract(B, x), "divide": lambda x: np.divide(B, x),
-    "true_divide": lambda x: np.true_divide(x, B), "power": lambda x: np.power(x, B),
+    "sin": np.sin,
+    "cos": np.cos,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "abs": np.abs,
+    "absolute": np.absolute,
+    "negative": np.negative,
+    "square by multiply": lambda x: np.multiply(x, x),
+    "add": lambda x: np.add(x, B),
+    "subtract": lambda x: np.subtract(B, x),
+    "divide": lambda x: np.divide(B, x),
+    "true_divide": lambda x: np.true_divide(x, B),
+    "power": lambda x: np.power(x, B),
     "maximum": lambda x: np.maximum(x, B),
-    "minimum": lambda x: np.minimum(B, x), "clip": lambda x: np.clip(x, 1.0, 2.0),
+    "minimum": lambda x: np.minimum(B, x),
+    "clip": lambda x: np.clip(x, 1.0, 2.0),
     "clip without a lower bound": lambda x: np.clip(x, None, 2.0),
-    "sum": np.sum, "sum axis": lambda x: np.sum(x, axis=0), "sum position": lambda x: np.sum(x, 1),
-    "mean": lambda x: np.mean(x, axis=(0, 1), keepdims=True), "max": lambda x: np.max(x, axis=-1), "min": np.min,
-    "amax": lambda x: np.amax(x, 0), "amin": lambda x: np.amin(x, axis=1),
-    "matmul": lambda x: np.matmul(x, B.T), "dot": lambda x: np.dot(B, np.transpose(x)),
+    "sum": np.sum,
+    "sum axis": lambda x: np.sum(x, axis=0),
+    "sum position": lambda x: np.sum(x, 1),
+    "mean": lambda x: np.mean(x, axis=(0, 1), keepdims=True),
+    "max": lambda x: np.max(x, axis=-1),
+    "min": np.min,
+    "amax": lambda x: np.amax(x, 0),
+    "amin": lambda x: np.amin(x, axis=1),
+    "matmul": lambda x: np.matmul(x, B.T),
+    "dot": lambda x: np.dot(B, np.transpose(x)),
     "reshape": lambda x: np.reshape(x, (3, 2)),
-    "reshape -1": lambda x: np.reshape(x, -1), "transpose": np.transpose,
+    "reshape -1": lambda x: np.reshape(x, -1),
+    "transpose": np.transpose,
     "transpose axes": lambda x: np.transpose(x, (1, 0)),
-    "broadcast_to": lambda x: np.broadcast_to(x, (4, 2, 3)), "squeeze": lambda x: np.squeeze(x[:, :1], axis=1),
-    "expand_dims": lambda x: np.expand_dims(x, 1), "swapaxes": lambda x: np.swapaxes(x, 0, 1),
-    "concatenate": lambda x: np.concatenate([B, x, x], axis=1), "stack": lambda x: np.stack([x, B], axis=-1),
-    "where": lambda x: np.where(A > 1, x, B), "where both": lambda x: np.where([True, False, True], x, x * 2),
+    "broadcast_to": lambda x: np.broadcast_to(x, (4, 2, 3)),
+    "squeeze": lambda x: np.squeeze(x[:, :1], axis=1),
+    "expand_dims": lambda x: np.expand_dims(x, 1),
+    "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "concatenate": lambda x: np.concatenate([B, x, x], axis=1),
+    "stack": lambda x: np.stack([x, B], axis=-1),
+    "where": lambda x: np.where(A > 1, x, B),
+    "where both": lambda x: np.where([True, False, True], x, x * 2),
 }
 
 
@@ -108,8 +169,14 @@ def test_numpys_functions_record(name):
 def test_numpy_scalars_and_arrays_on_the_left_record():
     """Broken once: without __array_ufunc__ an array on the left makes an object array of Tensors."""
     t = Tensor([1.0, 2.0], requires_grad=True)
-    for z in (np.float64(2) * t, np.float32(2) * t, np.int64(2) * t, np.array(2.0) * t, np.array([2.0, 2.0]) * t,
-              2 * t):
+    for z in (
+        np.float64(2) * t,
+        np.float32(2) * t,
+        np.int64(2) * t,
+        np.array(2.0) * t,
+        np.array([2.0, 2.0]) * t,
+        2 * t,
+    ):
         assert isinstance(z, Tensor) and z.shape == (2,)
         np.testing.assert_array_equal(z.data, [2, 4])
     z = np.ones((3, 2)) @ t
@@ -126,8 +193,12 @@ def test_writing_into_an_array_is_refused():
     with pytest.raises(TypeError, match="not supported"):
         np.add(t, 1, out=a)
     np.testing.assert_array_equal(a, 1)
-    for call in (lambda: np.add.reduce(t), lambda: np.multiply.outer(t, t), lambda: np.add.at(a, [0], t),
-                 lambda: np.add.accumulate(t)):
+    for call in (
+        lambda: np.add.reduce(t),
+        lambda: np.multiply.outer(t, t),
+        lambda: np.add.at(a, [0], t),
+        lambda: np.add.accumulate(t),
+    ):
         with pytest.raises(TypeError, match="not supported"):
             call()
     with pytest.raises(TypeError):
@@ -141,7 +212,9 @@ def test_an_item_of_an_array_does_not_swallow_a_gradient():
         for value in (t, t * 3):
             with pytest.raises((TypeError, ValueError)) as caught:
                 array[0, 1] = value
-            assert "stack or concatenate" in str(caught.value) + str(caught.value.__cause__)    # NumPy's words, with ours as the cause
+            assert "stack or concatenate" in str(caught.value) + str(
+                caught.value.__cause__
+            )  # NumPy's words, with ours as the cause
             for index in (0, slice(1), ..., array > 5):
                 with pytest.raises((TypeError, ValueError)):
                     array[index] = value
@@ -170,6 +243,7 @@ def test_an_augmented_assignment_makes_a_new_tensor():
     def f(x):
         x += 1
         return x * x
+
     assert ag.grad(f)(2.0) == 6
     total = 0
     total += t
@@ -178,7 +252,9 @@ def test_an_augmented_assignment_makes_a_new_tensor():
     assert total.requires_grad and c.requires_grad
 
 
-@pytest.mark.parametrize("line", ["p -= 0.1 * p.grad", "p += 1", "p *= 2", "p /= 2", "p **= 2", "p @= p"])
+@pytest.mark.parametrize(
+    "line", ["p -= 0.1 * p.grad", "p += 1", "p *= 2", "p /= 2", "p **= 2", "p @= p"]
+)
 def test_a_parameter_is_not_left_untrained_without_a_word(line):
     """`for p in params: p -= lr * p.grad` gave the name p to another Tensor, and nothing was trained."""
     p = Tensor([1.0, 2.0], requires_grad=True)
@@ -188,25 +264,48 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
             exec(line, {"p": p})
 
 
-@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumprod, np.sort, np.median, np.fft.fft, np.floor_divide,
-                                  np.arctan,
-                                  np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.prod,
+        np.linalg.norm,
+        np.cumprod,
+        np.sort,
+        np.median,
+        np.fft.fft,
+        np.floor_divide,
+        np.arctan,
+        np.square,
+        lambda t: np.einsum("i->", t),
+        lambda t: np.outer(t, t),
+    ],
+)
 def test_what_has_no_row_says_so(call):
     """Never a number without its gradient."""
     with pytest.raises(TypeError, match="(has no row|input|argument)"):
         call(Tensor([1.0, 2.0], requires_grad=True))
 
 
-@pytest.mark.parametrize("call, ours", [
-    (lambda t: t.view(-1), "reshape"), (lambda t: t.permute(1, 0), "transpose"),
-    (lambda t: t.unsqueeze(0), "expand_dims"),
-    (lambda t: t.numpy(), r"\.data"), (lambda t: t.clamp(0), "clip"), (lambda t: ag.cat([t, t]), "concatenate"),
-    (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: ag.tensordot(t, t), "einsum"),
-    (lambda t: np.square(t), r"x \* x"), (lambda t: t.nothing, "nothing"),
-    (lambda t: ag.cross_entropy, r"it is autograd_lib\.nn\.functional\.cross_entropy$"),
-    (lambda t: ag.Linear, r"it is autograd_lib\.nn\.Linear$"), (lambda t: ag.SGD, r"it is autograd_lib\.optim\.SGD$"),
-    (lambda t: ag.np, "autograd_lib has no np$"),
-    (lambda t: ag.nothing, "autograd_lib has no nothing$")])
+@pytest.mark.parametrize(
+    "call, ours",
+    [
+        (lambda t: t.view(-1), "reshape"),
+        (lambda t: t.permute(1, 0), "transpose"),
+        (lambda t: t.unsqueeze(0), "expand_dims"),
+        (lambda t: t.numpy(), r"\.data"),
+        (lambda t: t.clamp(0), "clip"),
+        (lambda t: ag.cat([t, t]), "concatenate"),
+        (lambda t: ag.tensor(1.0), "Tensor"),
+        (lambda t: ag.tensordot(t, t), "einsum"),
+        (lambda t: np.square(t), r"x \* x"),
+        (lambda t: t.nothing, "nothing"),
+        (lambda t: ag.cross_entropy, r"it is autograd_lib\.nn\.functional\.cross_entropy$"),
+        (lambda t: ag.Linear, r"it is autograd_lib\.nn\.Linear$"),
+        (lambda t: ag.SGD, r"it is autograd_lib\.optim\.SGD$"),
+        (lambda t: ag.np, "autograd_lib has no np$"),
+        (lambda t: ag.nothing, "autograd_lib has no nothing$"),
+    ],
+)
 def test_other_libraries_words_are_answered_with_ours(call, ours):
     with pytest.raises((AttributeError, TypeError), match=ours):
         call(Tensor([1.0, 2.0], requires_grad=True))
@@ -217,16 +316,31 @@ def test_other_libraries_words_are_answered_with_ours(call, ours):
 def test_what_is_said_to_do_it_here_is_here():
     """Seen to fail: a name that no longer exists among the words."""
     from autograd_lib.operators import _ELSEWHERE
+
     x = Tensor([[0.5, 1.5], [2.5, 3.0]], requires_grad=True)
     for theirs, ours in _ELSEWHERE.items():
         for name in re.findall(r"\b[a-z_]{3,}\b(?=\()", ours) + re.findall(r"^\w+$", ours):
-            assert hasattr(ag, name) or hasattr(x, name) or hasattr(x.data, name) or hasattr(np, name) or name == "slope", (theirs, name)
+            assert (
+                hasattr(ag, name)
+                or hasattr(x, name)
+                or hasattr(x.data, name)
+                or hasattr(np, name)
+                or name == "slope"
+            ), (theirs, name)
 
 
 def test_missing_operators_are_type_errors():
     t = Tensor([1.0, 2.0], requires_grad=True)
-    for call in (lambda: t // 2, lambda: t % 2, lambda: 2 // t, lambda: np.ones(2) % t, lambda: t & t, lambda: ~t,
-                 lambda: int(t), lambda: divmod(t, 2)):
+    for call in (
+        lambda: t // 2,
+        lambda: t % 2,
+        lambda: 2 // t,
+        lambda: np.ones(2) % t,
+        lambda: t & t,
+        lambda: ~t,
+        lambda: int(t),
+        lambda: divmod(t, 2),
+    ):
         with pytest.raises(TypeError):
             call()
 
@@ -249,15 +363,28 @@ def test_control_flow_on_values():
         while y < 100:
             y = y * x
         return y if y > 0 else -y
+
     assert ag.grad(f)(3.0) == 5 * 3**4
     assert ag.grad(ag.grad(f))(3.0) == 20 * 3**3
 
 
 def test_functions_without_a_slope_are_constants():
     t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
-    for f in (np.sign, np.floor, np.ceil, np.rint, np.isnan, np.isfinite, np.argmax, np.argsort, np.zeros_like,
-              np.ones_like,
-              np.shape, np.ndim, np.size):
+    for f in (
+        np.sign,
+        np.floor,
+        np.ceil,
+        np.rint,
+        np.isnan,
+        np.isfinite,
+        np.argmax,
+        np.argsort,
+        np.zeros_like,
+        np.ones_like,
+        np.shape,
+        np.ndim,
+        np.size,
+    ):
         got = f(t)
         assert not isinstance(got, Tensor)
         np.testing.assert_array_equal(got, f(t.data))
@@ -278,9 +405,28 @@ def test_functions_without_a_slope_take_keywords_too():
 
 def test_methods_are_the_functions():
     t = Tensor(A, requires_grad=True)
-    for name in ("exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "sum",
-                 "mean",
-                 "max", "min", "logsumexp", "softmax", "log_softmax", "transpose", "squeeze"):
+    for name in (
+        "exp",
+        "log",
+        "sqrt",
+        "abs",
+        "sin",
+        "cos",
+        "tanh",
+        "sigmoid",
+        "softplus",
+        "gelu",
+        "relu",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "logsumexp",
+        "softmax",
+        "log_softmax",
+        "transpose",
+        "squeeze",
+    ):
         got = getattr(t, name)()
         assert got.op is getattr(ops, name)
         np.testing.assert_array_equal(got.data, getattr(ag, name)(A))
@@ -337,16 +483,20 @@ def filled(x):
     return ag.sum(a * x)
 
 
-@pytest.mark.parametrize("f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x])
+@pytest.mark.parametrize(
+    "f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x]
+)
 def test_a_number_does_not_leave_a_transform_unnoticed(f):
     """A wrong number once: math.sin(x) inside grad was a constant in silence."""
     with pytest.raises((TypeError, ValueError)):  # ValueError is NumPy's, from the TypeError
         ag.grad(f)(1.0)
-    assert float(Tensor(2.0, requires_grad=True)) == 2.0  # outside it is asked for by name, as in print(float(loss))
+    assert (
+        float(Tensor(2.0, requires_grad=True)) == 2.0
+    )  # outside it is asked for by name, as in print(float(loss))
 
 
 def test_index_by_a_slice_of_tensors():
     t = Tensor([1.0, 2.0, 3.0], requires_grad=True)
-    np.testing.assert_array_equal(t[:Tensor(2)].data, [1, 2])
+    np.testing.assert_array_equal(t[: Tensor(2)].data, [1, 2])
     t[[Tensor(1), Tensor(1)]].sum().backward()
     np.testing.assert_array_equal(t.grad, [0, 2, 0])

@@ -9,9 +9,14 @@ import autograd_lib as ag
 from autograd_lib import Tensor
 from autograd_lib.optim import SGD, Adam, AdamW, CosineAnnealingLR, LambdaLR, RMSprop, StepLR
 
-KINDS = [lambda ps: SGD(ps, lr=0.1), lambda ps: SGD(ps, lr=0.1, momentum=0.9, weight_decay=0.01),
-         lambda ps: SGD(ps, lr=0.02, momentum=0.9, nesterov=True), lambda ps: RMSprop(ps, lr=0.02),
-         lambda ps: Adam(ps, lr=0.1), lambda ps: AdamW(ps, lr=0.1, weight_decay=1e-3)]
+KINDS = [
+    lambda ps: SGD(ps, lr=0.1),
+    lambda ps: SGD(ps, lr=0.1, momentum=0.9, weight_decay=0.01),
+    lambda ps: SGD(ps, lr=0.02, momentum=0.9, nesterov=True),
+    lambda ps: RMSprop(ps, lr=0.02),
+    lambda ps: Adam(ps, lr=0.1),
+    lambda ps: AdamW(ps, lr=0.1, weight_decay=1e-3),
+]
 
 
 def leaf(data, dtype=float):
@@ -36,13 +41,17 @@ def test_sgd_by_hand():
 def test_sgd_with_momentum_by_hand():
     """v: 1, then 0.9·1 + 3 = 3.9. p: 1 − 0.1 = 0.9, then 0.9 − 0.39 = 0.51. Broken once: (1 − momentum)·g."""
     p = leaf(1.0)
-    np.testing.assert_allclose(steps(SGD([p], lr=0.1, momentum=0.9), p, [1.0, 3.0]), [0.9, 0.51], rtol=1e-14)
+    np.testing.assert_allclose(
+        steps(SGD([p], lr=0.1, momentum=0.9), p, [1.0, 3.0]), [0.9, 0.51], rtol=1e-14
+    )
 
 
 def test_sgd_with_weight_decay_by_hand():
     """g + 0.5·p: 1.5, then 1 + 0.5·0.85 = 1.425."""
     p = leaf(1.0)
-    np.testing.assert_allclose(steps(SGD([p], lr=0.1, weight_decay=0.5), p, [1.0, 1.0]), [0.85, 0.7075], rtol=1e-14)
+    np.testing.assert_allclose(
+        steps(SGD([p], lr=0.1, weight_decay=0.5), p, [1.0, 1.0]), [0.85, 0.7075], rtol=1e-14
+    )
     p = leaf(1.0)  # with momentum: v = 1.5, then 0.9·1.5 + 1.425 = 2.775
     got = steps(SGD([p], lr=0.1, weight_decay=0.5, momentum=0.9), p, [1.0, 1.0])
     np.testing.assert_allclose(got, [0.85, 0.85 - 0.2775], rtol=1e-14)
@@ -70,8 +79,9 @@ def test_nesterov_by_hand():
 
 def test_nesterov_is_the_gradient_at_the_point_ahead():
     """Sutskever's form, v ← μv − lr·f′(p + μv), p ← p + v, walks through q = p + μv as SGD(nesterov=True) does."""
+
     def slope(p):
-        return p ** 3 + p
+        return p**3 + p
 
     p, v, q = 2.0, 0.0, leaf(2.0)
     optimizer = SGD([q], lr=0.05, momentum=0.8, nesterov=True)
@@ -90,8 +100,13 @@ def test_rmsprop_by_hand():
     np.testing.assert_allclose(got, [0.9, 0.9 - 0.01 / np.sqrt(0.0496)], rtol=1e-7)
 
 
-@pytest.mark.parametrize("kind", [lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd),
-                                  lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd),
+        lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd),
+    ],
+)
 def test_weight_decay_is_the_gradient_of_a_penalty(kind):
     penalised, decayed = leaf([1.0, -3.0]), leaf([1.0, -3.0])
     one, other = kind([penalised], 0.0), kind([decayed], 0.3)
@@ -104,12 +119,16 @@ def test_weight_decay_is_the_gradient_of_a_penalty(kind):
 def test_adamw_by_hand():
     """Adam's first step is lr·sign(g), whatever the decay: 2 − 0.1·0.5·2 − 0.1 = 1.8. Adam with weight_decay: 1.9."""
     p, q = leaf(2.0), leaf(2.0)
-    np.testing.assert_allclose(steps(AdamW([p], lr=0.1, weight_decay=0.5), p, [1.0]), [1.8], rtol=1e-7)
-    np.testing.assert_allclose(steps(Adam([q], lr=0.1, weight_decay=0.5), q, [1.0]), [1.9], rtol=1e-7)
+    np.testing.assert_allclose(
+        steps(AdamW([p], lr=0.1, weight_decay=0.5), p, [1.0]), [1.8], rtol=1e-7
+    )
+    np.testing.assert_allclose(
+        steps(Adam([q], lr=0.1, weight_decay=0.5), q, [1.0]), [1.9], rtol=1e-7
+    )
     plain = leaf(1.8)
     both = Adam([plain], lr=0.1)
     steps(both, plain, [1.0])
-    adam = steps(both, plain, [-4.0])[0] - 1.7                     # Adam's own second step
+    adam = steps(both, plain, [-4.0])[0] - 1.7  # Adam's own second step
     got = steps(AdamW([r := leaf(2.0)], lr=0.1, weight_decay=0.5), r, [1.0, -4.0])
     np.testing.assert_allclose(got[1], 1.8 * (1 - 0.05) + adam, rtol=1e-7)
 
@@ -123,10 +142,27 @@ def test_schedules():
             schedule.step()
             out.append(optimizer.lr)
         return out
-    assert rates(lambda o: StepLR(o, step_size=2, gamma=0.5), 5) == [0.5, 0.5, 0.25, 0.25, 0.125, 0.125]
-    np.testing.assert_allclose(rates(lambda o: CosineAnnealingLR(o, T_max=4), 4),
-                               [0.5, 0.25 + 0.25 * np.sqrt(0.5), 0.25, 0.25 - 0.25 * np.sqrt(0.5), 0], atol=1e-15)
-    assert rates(lambda o: LambdaLR(o, lambda epoch: min(1, (epoch + 1) / 4)), 4) == [0.125, 0.25, 0.375, 0.5, 0.5]
+
+    assert rates(lambda o: StepLR(o, step_size=2, gamma=0.5), 5) == [
+        0.5,
+        0.5,
+        0.25,
+        0.25,
+        0.125,
+        0.125,
+    ]
+    np.testing.assert_allclose(
+        rates(lambda o: CosineAnnealingLR(o, T_max=4), 4),
+        [0.5, 0.25 + 0.25 * np.sqrt(0.5), 0.25, 0.25 - 0.25 * np.sqrt(0.5), 0],
+        atol=1e-15,
+    )
+    assert rates(lambda o: LambdaLR(o, lambda epoch: min(1, (epoch + 1) / 4)), 4) == [
+        0.125,
+        0.25,
+        0.375,
+        0.5,
+        0.5,
+    ]
 
 
 def test_a_schedule_goes_on_from_its_saved_state(tmp_path):
@@ -231,48 +267,82 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     for _ in range(2):
         model(np.ones(2)).sum().backward()
         optimizer.step()
-    assert any(not np.array_equal(a, p.data) for a, p in zip(before, model.parameters(), strict=True))
+    assert any(
+        not np.array_equal(a, p.data) for a, p in zip(before, model.parameters(), strict=True)
+    )
 
 
-@pytest.mark.parametrize("make, error, words", [
-    (lambda: SGD([]), ValueError, "SGD.*no parameters"), (lambda: Adam(iter(())), ValueError, "Adam.*no parameters"),
-    (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"),
-    (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
-    (lambda: SGD([leaf(1.0)], lr=-1), ValueError, "lr"), (lambda: Adam([leaf(1.0)], lr=np.nan), ValueError, "lr"),
-    (lambda: SGD(leaf([1.0, 2.0])), TypeError, "a list of parameters"),
-    (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
-    (lambda: AdamW([leaf(1.0)], weight_decay=-1.0), ValueError, "AdamW: weight_decay"),
-    (lambda: SGD([leaf(1.0)], momentum=np.nan), ValueError, "SGD: momentum"),
-    (lambda: SGD([leaf(1.0)], lr=np.inf), ValueError, "SGD: lr"),
-    (lambda: RMSprop([leaf(1.0)], alpha=1), ValueError, "RMSprop: alpha.* less than 1"),
-    (lambda: Adam([leaf(1.0)], betas=(0.9, 1)), ValueError, "Adam: betas.* less than 1"),
-    (lambda: Adam([leaf(1.0)], eps=-1), ValueError, "Adam: eps"),
-    (lambda: StepLR(SGD([leaf(1.0)]), 0), ValueError, "StepLR: step_size"),
-    (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), 0), ValueError, "CosineAnnealingLR: T_max"),
-    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError,
-     "LambdaLR: the factor at epoch 0 must be at l"),
-    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: None), TypeError, "LambdaLR: the factor at epoch 0.* not None"),
-    (lambda: LambdaLR(SGD([leaf(1.0)]), 0.5), TypeError, "LambdaLR: lr_lambda is a function"),
-    (lambda: StepLR(SGD([leaf(1.0)]), 2, gamma=-0.5), ValueError, "StepLR: gamma"),
-    (lambda: StepLR(SGD([leaf(1.0)]), "2"), TypeError, "StepLR: step_size"),
-    (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), None), TypeError, "CosineAnnealingLR: T_max"),
-    (lambda: StepLR(0.1, 2), TypeError, "StepLR: the optimizer is needed first, not float"),
-    (lambda: SGD(ag.nn.MLP([2, 1])), TypeError, r"SGD: .*model\.parameters\(\).*not MLP"),
-    (lambda: SGD(ag.nn.MLP([2, 1]).parameters), TypeError, r"SGD: .*model\.parameters\(\).*not method"),
-    (lambda: SGD({"params": [leaf(1.0)]}), TypeError, "SGD: a list of parameters is needed.*not dict"),
-    (lambda: SGD([leaf(1.0)]).param_groups[0]["params"].append(leaf(1.0)), AttributeError, "tuple"),
-    (lambda: Adam([leaf(1.0)], betas=0.9), TypeError, "Adam: betas must be two numbers, not 0.9"),
-    (lambda: Adam([leaf(1.0)], betas=(0.9,)), TypeError, "Adam: betas must be two numbers"),
-    (lambda: SGD([leaf(1.0)], lr="0.1"), TypeError, "SGD: lr must be a number, not '0.1'"),
-    (lambda: SGD([leaf(1.0)], lr=None), TypeError, "SGD: lr"),
-    (lambda: SGD([{"params": [leaf(1.0)], "rate": 0.1}]), TypeError, "SGD: a group is a dict.*lr, momentum.*rate"),
-    (lambda: SGD([{"lr": 0.1}]), TypeError, "SGD: a group"),
-    (lambda: SGD([{"params": [leaf(1.0)]}, leaf(1.0)]), TypeError, "SGD: a group"),
-    (lambda: SGD([{"params": [leaf(1.0)], "lr": -0.1}]), ValueError, "SGD: lr"),
-    (lambda: SGD([{"params": [p := leaf(1.0)]}, {"params": [p]}]), ValueError, "twice"),
-    (lambda: SGD([{"params": [leaf(1.0)], "nesterov": True}]), ValueError, "nesterov"),
-    (lambda: setattr(SGD([leaf(1.0)]), "lr", -1), ValueError, "SGD: lr"),
-])
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda: SGD([]), ValueError, "SGD.*no parameters"),
+        (lambda: Adam(iter(())), ValueError, "Adam.*no parameters"),
+        (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"),
+        (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
+        (lambda: SGD([leaf(1.0)], lr=-1), ValueError, "lr"),
+        (lambda: Adam([leaf(1.0)], lr=np.nan), ValueError, "lr"),
+        (lambda: SGD(leaf([1.0, 2.0])), TypeError, "a list of parameters"),
+        (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
+        (lambda: AdamW([leaf(1.0)], weight_decay=-1.0), ValueError, "AdamW: weight_decay"),
+        (lambda: SGD([leaf(1.0)], momentum=np.nan), ValueError, "SGD: momentum"),
+        (lambda: SGD([leaf(1.0)], lr=np.inf), ValueError, "SGD: lr"),
+        (lambda: RMSprop([leaf(1.0)], alpha=1), ValueError, "RMSprop: alpha.* less than 1"),
+        (lambda: Adam([leaf(1.0)], betas=(0.9, 1)), ValueError, "Adam: betas.* less than 1"),
+        (lambda: Adam([leaf(1.0)], eps=-1), ValueError, "Adam: eps"),
+        (lambda: StepLR(SGD([leaf(1.0)]), 0), ValueError, "StepLR: step_size"),
+        (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), 0), ValueError, "CosineAnnealingLR: T_max"),
+        (
+            lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0),
+            ValueError,
+            "LambdaLR: the factor at epoch 0 must be at l",
+        ),
+        (
+            lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: None),
+            TypeError,
+            "LambdaLR: the factor at epoch 0.* not None",
+        ),
+        (lambda: LambdaLR(SGD([leaf(1.0)]), 0.5), TypeError, "LambdaLR: lr_lambda is a function"),
+        (lambda: StepLR(SGD([leaf(1.0)]), 2, gamma=-0.5), ValueError, "StepLR: gamma"),
+        (lambda: StepLR(SGD([leaf(1.0)]), "2"), TypeError, "StepLR: step_size"),
+        (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), None), TypeError, "CosineAnnealingLR: T_max"),
+        (lambda: StepLR(0.1, 2), TypeError, "StepLR: the optimizer is needed first, not float"),
+        (lambda: SGD(ag.nn.MLP([2, 1])), TypeError, r"SGD: .*model\.parameters\(\).*not MLP"),
+        (
+            lambda: SGD(ag.nn.MLP([2, 1]).parameters),
+            TypeError,
+            r"SGD: .*model\.parameters\(\).*not method",
+        ),
+        (
+            lambda: SGD({"params": [leaf(1.0)]}),
+            TypeError,
+            "SGD: a list of parameters is needed.*not dict",
+        ),
+        (
+            lambda: SGD([leaf(1.0)]).param_groups[0]["params"].append(leaf(1.0)),
+            AttributeError,
+            "tuple",
+        ),
+        (
+            lambda: Adam([leaf(1.0)], betas=0.9),
+            TypeError,
+            "Adam: betas must be two numbers, not 0.9",
+        ),
+        (lambda: Adam([leaf(1.0)], betas=(0.9,)), TypeError, "Adam: betas must be two numbers"),
+        (lambda: SGD([leaf(1.0)], lr="0.1"), TypeError, "SGD: lr must be a number, not '0.1'"),
+        (lambda: SGD([leaf(1.0)], lr=None), TypeError, "SGD: lr"),
+        (
+            lambda: SGD([{"params": [leaf(1.0)], "rate": 0.1}]),
+            TypeError,
+            "SGD: a group is a dict.*lr, momentum.*rate",
+        ),
+        (lambda: SGD([{"lr": 0.1}]), TypeError, "SGD: a group"),
+        (lambda: SGD([{"params": [leaf(1.0)]}, leaf(1.0)]), TypeError, "SGD: a group"),
+        (lambda: SGD([{"params": [leaf(1.0)], "lr": -0.1}]), ValueError, "SGD: lr"),
+        (lambda: SGD([{"params": [p := leaf(1.0)]}, {"params": [p]}]), ValueError, "twice"),
+        (lambda: SGD([{"params": [leaf(1.0)], "nesterov": True}]), ValueError, "nesterov"),
+        (lambda: setattr(SGD([leaf(1.0)]), "lr", -1), ValueError, "SGD: lr"),
+    ],
+)
 def test_misuse_is_an_error(make, error, words):
     with pytest.raises(error, match=words):
         make()
@@ -310,6 +380,7 @@ def test_training_goes_on_from_a_saved_state_to_the_bit(kind, tmp_path):
             optimizer.zero_grad()
             ag.sum(ag.sin(p) * np.array([1.0, 2.0])).backward()
             optimizer.step()
+
     p = leaf([0.3, 0.4])
     optimizer = kind([p])
     run(p, optimizer, 3)
@@ -344,13 +415,17 @@ def test_a_state_of_another_optimizer_is_refused():
 
 def numbers(*things):
     """All that an optimizer or a schedule lives by, and the values of parameters."""
-    return [array.tolist() for thing in things
-            for array in ([thing.data] if isinstance(thing, Tensor) else thing.state_dict().values())]
+    return [
+        array.tolist()
+        for thing in things
+        for array in ([thing.data] if isinstance(thing, Tensor) else thing.state_dict().values())
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
     """Broken once: parameters written one after the other; the memory changed before them."""
+
     def make():
         ps = [leaf([1.0, 2.0]), leaf(3.0), leaf([[4.0]], np.float32)]
         optimizer = kind(ps)
@@ -358,12 +433,15 @@ def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
             p.grad = np.asarray(p.data * 0.5)
         optimizer.step()
         return ps, optimizer
+
     ps, optimizer = make()
     before = numbers(*ps, optimizer)
     optimizer.step()
     after = numbers(*ps, optimizer)
     assert all(a != b for a, b in zip(before[:3], after))
-    seen = [numbers(*ps, optimizer) for ps, optimizer in interrupted(make, lambda made: made[1].step())]
+    seen = [
+        numbers(*ps, optimizer) for ps, optimizer in interrupted(make, lambda made: made[1].step())
+    ]
     assert seen and all(now in (before, after) for now in seen)
 
 
@@ -373,6 +451,7 @@ def test_gradients_are_forgotten_together_and_an_assignment_is_dated(interrupted
         for p in ps:
             p.grad = np.ones(p.shape)
         return ps, SGD(ps), (ps[0] * ps[0]).sum()
+
     for (a, b), _, _ in interrupted(make, lambda made: made[1].zero_grad()):
         assert (a.grad is None) == (b.grad is None)
     for (a, _), _, y in interrupted(make, lambda made: setattr(made[0][0], "data", [5.0, 6.0])):
@@ -381,7 +460,9 @@ def test_gradients_are_forgotten_together_and_an_assignment_is_dated(interrupted
                 y.backward()
 
 
-@pytest.mark.parametrize("wrong", [np.ones(5), np.full(3, 1j), np.array([None] * 3), Tensor(np.ones(3)), np.ma.ones(3)])
+@pytest.mark.parametrize(
+    "wrong", [np.ones(5), np.full(3, 1j), np.array([None] * 3), Tensor(np.ones(3)), np.ma.ones(3)]
+)
 def test_a_step_with_a_bad_gradient_changes_nothing(wrong):
     a, b = leaf([1.0, 2.0]), leaf([1.0, 2.0, 3.0])
     optimizer = Adam([a, b])
@@ -396,6 +477,7 @@ def test_a_schedule_steps_whole_or_not_at_all(interrupted):
     def make():
         optimizer = SGD([{"params": [leaf(1.0)]}, {"params": [leaf(2.0)], "lr": 0.5}], lr=0.1)
         return optimizer, StepLR(optimizer, step_size=1)
+
     before = numbers(*make())
     (optimizer, schedule) = make()
     schedule.step()
@@ -412,10 +494,13 @@ def test_a_schedule_steps_whole_or_not_at_all(interrupted):
 
 def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
     def make(lr=0.1):
-        optimizer = Adam([{"params": [p := leaf([1.0, 2.0])]}, {"params": [leaf(1.0)], "lr": lr / 2}], lr=lr)
+        optimizer = Adam(
+            [{"params": [p := leaf([1.0, 2.0])]}, {"params": [leaf(1.0)], "lr": lr / 2}], lr=lr
+        )
         p.grad = np.ones(2)
         optimizer.step()
         return optimizer
+
     state = make(lr=0.4).state_dict()
     before = numbers(make())
     (loaded := make()).load_state_dict(state)
@@ -423,8 +508,13 @@ def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
     assert after[0] == [0.4, 0.2] and before[0] == [0.1, 0.05]
     seen = [numbers(made) for made in interrupted(make, lambda made: made.load_state_dict(state))]
     assert seen and all(now in (before, after) for now in seen)
-    for key, wrong in [("lr", np.array([0.1, -1.0])), ("lr", np.array([0.1, np.nan])), ("steps", np.array([0.5, 1.0])),
-                       ("v.1", "x"), ("v.1", Tensor(1.0))]:
+    for key, wrong in [
+        ("lr", np.array([0.1, -1.0])),
+        ("lr", np.array([0.1, np.nan])),
+        ("steps", np.array([0.5, 1.0])),
+        ("v.1", "x"),
+        ("v.1", Tensor(1.0)),
+    ]:
         with pytest.raises((ValueError, TypeError), match="Adam"):
             loaded.load_state_dict({**state, "m.0": np.full(2, 7.0), key: wrong})
         assert numbers(loaded) == after
@@ -433,7 +523,9 @@ def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
 # --- Numbers -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [lambda ps: RMSprop(ps, lr=0.1, alpha=0), lambda ps: Adam(ps, lr=0.1, betas=(0, 0))])
+@pytest.mark.parametrize(
+    "kind", [lambda ps: RMSprop(ps, lr=0.1, alpha=0), lambda ps: Adam(ps, lr=0.1, betas=(0, 0))]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_without_memory_the_last_gradient_alone_counts(kind, dtype):
     """A step of 100 once: v += g² − v leaves what rounding left of the old v."""
@@ -460,8 +552,15 @@ def test_groups_have_settings_of_their_own(tmp_path):
             for optimizer in optimizers:
                 optimizer.step()
         return numbers(weight, bias)
+
     weight, bias, other, apart = leaf([1.0, 2.0]), leaf(3.0), leaf([1.0, 2.0]), leaf(3.0)
-    both = Adam([{"params": [weight], "weight_decay": 0.1}, {"params": bias, "lr": 0.5, "betas": (0.5, 0.9)}], lr=0.01)
+    both = Adam(
+        [
+            {"params": [weight], "weight_decay": 0.1},
+            {"params": bias, "lr": 0.5, "betas": (0.5, 0.9)},
+        ],
+        lr=0.01,
+    )
     two = [Adam([other], lr=0.01, weight_decay=0.1), Adam([apart], lr=0.5, betas=(0.5, 0.9))]
     assert run(weight, bias, [both]) == run(other, apart, two)
     assert both.lr == 0.01 and [group["lr"] for group in both.param_groups] == [0.01, 0.5]
@@ -490,14 +589,21 @@ def test_a_rate_for_each_entry(make):
     together, apart = leaf([1.0, 2.0]), [leaf([1.0]), leaf([2.0])]
     optimizer = make([together])
     optimizer.param_groups[0]["lr"] = np.array(rates)
-    wanted = [steps(make([p], lr=lr), p, [[g] for g in column]) for p, lr, column in zip(apart, rates, zip(*gs))]
-    np.testing.assert_allclose(steps(optimizer, together, gs), np.concatenate(wanted, axis=1), rtol=1e-14)
+    wanted = [
+        steps(make([p], lr=lr), p, [[g] for g in column])
+        for p, lr, column in zip(apart, rates, zip(*gs))
+    ]
+    np.testing.assert_allclose(
+        steps(optimizer, together, gs), np.concatenate(wanted, axis=1), rtol=1e-14
+    )
     with pytest.raises(TypeError, match="an array is not saved"):
         optimizer.state_dict()
     scalar = leaf(1.0)
     optimizer, scalar.grad = make([scalar]), np.array(1.0)
     optimizer.param_groups[0]["lr"] = np.array(rates)
-    with pytest.raises(ValueError,
-                       match=r"parameter 0 has shape \(\), and its step \(2,\): does the lr in param_groups"):
+    with pytest.raises(
+        ValueError,
+        match=r"parameter 0 has shape \(\), and its step \(2,\): does the lr in param_groups",
+    ):
         optimizer.step()
     assert scalar.data == 1 and optimizer.steps == [0]

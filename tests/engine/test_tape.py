@@ -42,7 +42,9 @@ def test_a_wide_graph_is_visited_once_per_node():
         xs = [leaf(1.0) for _ in range(n)]
         y = ag.stack([x * xs[0] for x in xs]).sum()
         visited = [id(node) for node, _, _ in tape.backward_pass(y, np.ones(()))]
-        assert len(visited) == len(set(visited)) == 2 + 3 * n  # sum, concatenate; expand_dims, multiply and leaf of each
+        assert (
+            len(visited) == len(set(visited)) == 2 + 3 * n
+        )  # sum, concatenate; expand_dims, multiply and leaf of each
 
 
 def test_derivatives_of_a_deep_chain_by_every_transform():
@@ -50,6 +52,7 @@ def test_derivatives_of_a_deep_chain_by_every_transform():
         for _ in range(20_000):
             x = x * 1.0
         return x * x
+
     assert ag.grad(chain)(3.0) == 6
     assert ag.jvp(chain, (3.0,), (1.0,))[1] == 6
     assert ag.hvp(chain, 3.0, 1.0) == 2
@@ -136,7 +139,12 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
         a.grad = None
         d.backward()
         assert a.grad == 26
-        assert [node for node, _, _ in tape.backward_pass(d, np.float64(1))] == [d, c, b, a]  # each once, whole
+        assert [node for node, _, _ in tape.backward_pass(d, np.float64(1))] == [
+            d,
+            c,
+            b,
+            a,
+        ]  # each once, whole
 
 
 # --- Only what is needed ---------------------------------------------------------------------------------
@@ -148,10 +156,17 @@ def test_nothing_is_computed_for_data_and_constants():
 
     def spy(i):
         return lambda g, z, x, y: (called.append(i), g)[1]
+
     pair = ag.elementwise(lambda x, y: x + y, spy(0), spy(1), name="pair")
     w, data = leaf([1.0, 2.0]), Tensor([1.0, 2.0])
-    for x, y, expected in [(w, data, [0]), (data, w, [1]), (w, 3.0, [0]), (np.ones(2), w, [1]), (w, w, [0, 1]),
-                           (w.detach(), w, [1])]:
+    for x, y, expected in [
+        (w, data, [0]),
+        (data, w, [1]),
+        (w, 3.0, [0]),
+        (np.ones(2), w, [1]),
+        (w, w, [0, 1]),
+        (w.detach(), w, [1]),
+    ]:
         called.clear()
         pair(x, y).sum().backward()
         assert called == expected
@@ -217,9 +232,13 @@ def test_rounding_to_integers_is_not_differentiable():
 def test_complex_numbers_cannot_enter_a_gradient():
     """A wrong number once: |(3 + 4j)·x| gave −1.4 for 5, and only NumPy's warning that imaginary parts are lost."""
     x = leaf([1.0, 2.0])
-    for call in (lambda: ag.abs(x * (3 + 4j)), lambda: ag.abs(np.full(2, 3 + 4j) * x), lambda: x.astype(complex),
-                 lambda: x + Tensor([1j, 2j]),
-                 lambda: ag.elementwise(lambda x: 1j * x, lambda g, z, x: g, name="turn")(x)):
+    for call in (
+        lambda: ag.abs(x * (3 + 4j)),
+        lambda: ag.abs(np.full(2, 3 + 4j) * x),
+        lambda: x.astype(complex),
+        lambda: x + Tensor([1j, 2j]),
+        lambda: ag.elementwise(lambda x: 1j * x, lambda g, z, x: g, name="turn")(x),
+    ):
         with pytest.raises(TypeError, match="complex"):
             call()
     with pytest.raises(TypeError, match="complex"):
@@ -227,8 +246,20 @@ def test_complex_numbers_cannot_enter_a_gradient():
     np.testing.assert_array_equal(x.data, [1, 2])
 
 
-@pytest.mark.parametrize("data", ["abc", None, object(), [None, 1], np.array(["a"]), np.array([1, 2], object), {"a": 1},
-                                  np.datetime64("2020-01-01"), np.zeros(2, "i4,i4")])
+@pytest.mark.parametrize(
+    "data",
+    [
+        "abc",
+        None,
+        object(),
+        [None, 1],
+        np.array(["a"]),
+        np.array([1, 2], object),
+        {"a": 1},
+        np.datetime64("2020-01-01"),
+        np.zeros(2, "i4,i4"),
+    ],
+)
 def test_what_is_not_a_number_is_refused(data):
     with pytest.raises(TypeError, match="Tensor: real numbers are needed"):
         Tensor(data)
@@ -254,7 +285,11 @@ def test_a_matrix_is_refused_or_an_array():
 def test_a_masked_array_is_refused():
     """A wrong number once: sum skipped the masked entries, the gradient did not."""
     m = np.ma.array([10.0, 20, 30], mask=[False, True, False])
-    for use in (lambda: leaf([1.0, 2, 3]) * m, lambda: ag.grad(lambda x: ag.sum(x * m))(np.ones(3)), lambda: Tensor(m)):
+    for use in (
+        lambda: leaf([1.0, 2, 3]) * m,
+        lambda: ag.grad(lambda x: ag.sum(x * m))(np.ones(3)),
+        lambda: Tensor(m),
+    ):
         with pytest.raises(TypeError, match="[Mm]asked"):
             use()
 
@@ -263,13 +298,21 @@ def test_a_masked_array_is_refused():
 
 
 @pytest.mark.parametrize("change", ["replace", "in place"])
-@pytest.mark.parametrize("use, name, shape", [
-    (lambda x: x * x, "multiply", (2,)), (lambda x: x.sum(), "sum", (2,)), (lambda x: ag.exp(x) + 1, "exp", (2,)),
-    (lambda x: x @ np.ones((2, 2)), "matmul", (2, 2)), (lambda x: x[0] * 2, "getitem", (2,)),
-    (lambda x: x + 1, "add", (2,)),
-    (lambda x: ag.concatenate([x, x]), "concatenate", (2,)), (lambda x: x * 2.0, "multiply", ()),
-    (lambda x: x ** 2, "power", ()), (lambda x: x.tanh(), "tanh", ()),
-])
+@pytest.mark.parametrize(
+    "use, name, shape",
+    [
+        (lambda x: x * x, "multiply", (2,)),
+        (lambda x: x.sum(), "sum", (2,)),
+        (lambda x: ag.exp(x) + 1, "exp", (2,)),
+        (lambda x: x @ np.ones((2, 2)), "matmul", (2, 2)),
+        (lambda x: x[0] * 2, "getitem", (2,)),
+        (lambda x: x + 1, "add", (2,)),
+        (lambda x: ag.concatenate([x, x]), "concatenate", (2,)),
+        (lambda x: x * 2.0, "multiply", ()),
+        (lambda x: x**2, "power", ()),
+        (lambda x: x.tanh(), "tanh", ()),
+    ],
+)
 def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, name, shape, change):
     """Broken once: the setter without its stamp."""
     x = Tensor(np.full(shape, 2.0), requires_grad=True, name="weights")
@@ -278,7 +321,9 @@ def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, nam
         x.data = np.full(shape, 3.0)
     else:
         x.data -= 0.5
-    with pytest.raises(RuntimeError, match=rf"{name}: the .data of argument 0 \(weights\) was changed"):
+    with pytest.raises(
+        RuntimeError, match=rf"{name}: the .data of argument 0 \(weights\) was changed"
+    ):
         y.backward(np.ones(y.shape))
     assert x.grad is None
     use(x).backward(np.ones(y.shape))  # computed again, it works
@@ -322,16 +367,27 @@ def test_a_change_is_noticed_at_every_level():
         y = (x * w).sum()
         w.data = w.data * 2
         return y
+
     with pytest.raises(RuntimeError, match="multiply"):
         ag.grad(changes_its_weight)(np.ones(2))
 
 
-@pytest.mark.parametrize("view", [lambda x: x.reshape(2), lambda x: x.T, lambda x: x[:], lambda x: x.squeeze(),
-                                  lambda x: x.broadcast_to((2, 2))[0], lambda x: x.expand_dims(0)[0],
-                                  lambda x: x[::-1]])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.reshape(2),
+        lambda x: x.T,
+        lambda x: x[:],
+        lambda x: x.squeeze(),
+        lambda x: x.broadcast_to((2, 2))[0],
+        lambda x: x.expand_dims(0)[0],
+        lambda x: x[::-1],
+    ],
+)
 def test_a_change_in_place_is_noticed_through_a_view(view):
     """Wrong numbers once: reshape and its like share memory, so `x.data -= 1` moved them with no stamp of their own.
     Either an error or the number of the old value is right."""
+
     def outcome(build, change):
         w = leaf([1.0, 1.0])
         finish = build(w)
@@ -349,6 +405,7 @@ def test_a_change_in_place_is_noticed_through_a_view(view):
     def build(w):
         y = (w * view(x)).sum()
         return lambda: (y.backward(), w.grad)[1]
+
     got = outcome(build, lambda: x.__setattr__("data", x.data.__isub__(1)))
     assert got is None or np.array_equal(got, expected)
 
@@ -360,6 +417,7 @@ def test_a_change_in_place_is_noticed_through_a_view(view):
             v = view(p)
         y = (w * v).sum()
         return lambda: (y.backward(), w.grad)[1]
+
     got = outcome(build, lambda: p.__setattr__("data", p.data.__isub__(1)))
     assert got is None or np.array_equal(got, expected)
 
@@ -397,8 +455,11 @@ def test_a_change_in_place_of_a_view_is_noticed_by_its_owner():
 
 def test_assigning_to_items_says_what_to_do_instead():
     t = leaf([1.0, 2.0])
-    for assign in (lambda: t.__setitem__(0, 1.0), lambda: t.__setitem__(slice(None), t),
-                   lambda: exec("t[0] += 1", {"t": t})):
+    for assign in (
+        lambda: t.__setitem__(0, 1.0),
+        lambda: t.__setitem__(slice(None), t),
+        lambda: exec("t[0] += 1", {"t": t}),
+    ):
         with pytest.raises(TypeError, match="cannot be assigned.*where.*data"):
             assign()
     np.testing.assert_array_equal(t.data, [1, 2])
@@ -413,16 +474,18 @@ def test_data_keeps_its_shape_and_dtype():
     with pytest.raises(ValueError, match=r"\(2,\)"):
         t.data = 1.0
     array = t.data
-    t.data += 1     # written into: a further array would be one too many
+    t.data += 1  # written into: a further array would be one too many
     assert t.data is array and array[0] == 2
     whole = Tensor([1, 2])
     whole.data = [1.5, 2]
     assert whole.data[0] == 1.5
 
 
-@pytest.mark.parametrize("function, rule",
-                         [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
-                         ids=["flip", "reversed gradient"])
+@pytest.mark.parametrize(
+    "function, rule",
+    [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
+    ids=["flip", "reversed gradient"],
+)
 def test_rows_of_ones_own_may_return_views(function, rule):
     """Wrong numbers once: the quick path did not see that such a result shares its input's memory."""
     row = ag.linear(function, rule, name="row")
@@ -444,7 +507,9 @@ def test_rows_of_ones_own_may_return_views(function, rule):
 def test_rows_of_two_arguments_may_return_one_of_them():
     """As a straight-through estimator does: the first forward, the second's gradient backward."""
     for i in (0, 1):
-        row = ag.elementwise(lambda x, y, i=i: (x, y)[i], lambda g, z, x, y: g, lambda g, z, x, y: g, name="row")
+        row = ag.elementwise(
+            lambda x, y, i=i: (x, y)[i], lambda g, z, x, y: g, lambda g, z, x, y: g, name="row"
+        )
         w, other = leaf([1.0, 2.0]), leaf([5.0, 6.0])
         v = row(w, other) if i == 0 else row(other, w)
         _, pull = ag.vjp(lambda x, v=v: (x * v).sum(), np.ones(2))
@@ -467,7 +532,9 @@ def test_a_tensor_changed_after_it_was_given_to_a_transform():
             except RuntimeError as error:
                 assert "was changed" in str(error)
             else:
-                np.testing.assert_array_equal(got.data if isinstance(got, Tensor) else got, expected)
+                np.testing.assert_array_equal(
+                    got.data if isinstance(got, Tensor) else got, expected
+                )
 
 
 def test_what_no_longer_shares_memory_raises_no_alarm():
@@ -541,13 +608,18 @@ def test_a_single_entry_of_any_shape_is_a_scalar():
         np.testing.assert_array_equal(x.grad, np.full(shape, 6.0))
 
 
-@pytest.mark.parametrize("seed",
-                         [np.array([1j, 2]), np.ma.array([1.0, 2.0], mask=[False, True]), ["a", "b"], [None, 1]],
-                         ids=["complex", "masked", "text", "None"])
+@pytest.mark.parametrize(
+    "seed",
+    [np.array([1j, 2]), np.ma.array([1.0, 2.0], mask=[False, True]), ["a", "b"], [None, 1]],
+    ids=["complex", "masked", "text", "None"],
+)
 def test_a_seed_or_tangent_must_be_made_of_real_numbers(seed):
     """Imaginary parts were once dropped with NumPy's warning only."""
-    for use in (lambda: (leaf([1.0, 2.0]) * 2).backward(seed), lambda: ag.vjp(lambda x: x, np.ones(2))[1](seed),
-                lambda: ag.jvp(lambda x: x, (np.ones(2),), (seed,))):
+    for use in (
+        lambda: (leaf([1.0, 2.0]) * 2).backward(seed),
+        lambda: ag.vjp(lambda x: x, np.ones(2))[1](seed),
+        lambda: ag.jvp(lambda x: x, (np.ones(2),), (seed,)),
+    ):
         with pytest.raises((TypeError, ValueError)):
             use()
 
@@ -581,9 +653,11 @@ def recording():
 
 def alone(test):
     """Run the test in a context of its own: a state that it fails to restore is not the next test's."""
+
     @functools.wraps(test)
     def run():
         contextvars.copy_context().run(test)
+
     return run
 
 
@@ -618,14 +692,15 @@ def test_one_no_grad_object_can_be_entered_twice():
 @alone
 def test_no_grad_blocks_what_was_open_before_it_only():
     with ag.no_grad():
-        assert ag.grad(lambda x: x ** 3)(2.0) == 12
-        assert ag.grad(ag.grad(lambda x: x ** 3))(2.0) == 12
-        assert ag.jvp(lambda x: x ** 3, (2.0,), (1.0,))[1] == 12
+        assert ag.grad(lambda x: x**3)(2.0) == 12
+        assert ag.grad(ag.grad(lambda x: x**3))(2.0) == 12
+        assert ag.jvp(lambda x: x**3, (2.0,), (1.0,))[1] == 12
 
     def f(x):
         with ag.no_grad():
             y = x * x
         return x * y
+
     assert ag.grad(f)(3.0) == 9
     assert ag.jvp(f, (3.0,), (1.0,))[1] == 9
 
@@ -633,6 +708,7 @@ def test_no_grad_blocks_what_was_open_before_it_only():
         with ag.no_grad():
             slope = ag.grad(lambda y: y * y)(x)  # a constant to the outer grad
         return slope * x
+
     assert ag.grad(g)(3.0) == 6
 
 
@@ -646,6 +722,7 @@ def test_no_grad_is_per_thread():
             inside.set()
             leave.wait(10)
             seen.append(recording())
+
     thread = threading.Thread(target=blocked)
     thread.start()
     inside.wait(10)
@@ -662,6 +739,7 @@ def test_no_grad_before_a_function():
         """Said."""
         assert not recording() and (not deeper or evaluate(x, deeper=False) is not None)
         return x * 2
+
     x = leaf(1.0)
     assert not evaluate(x).requires_grad and recording()
     assert evaluate.__name__ == "evaluate" and evaluate.__doc__ == "Said."
@@ -669,14 +747,16 @@ def test_no_grad_before_a_function():
     @ag.no_grad()
     def fails():
         raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
         fails()
     assert recording()
 
     def generator():
         yield x * 2
+
     with pytest.raises(TypeError, match="no_grad.*with"):
-        ag.no_grad()(generator)      # it would record: its body runs after the call
+        ag.no_grad()(generator)  # it would record: its body runs after the call
 
 
 @alone
@@ -690,6 +770,7 @@ def test_one_no_grad_object_in_two_threads():
             leave.wait(10)
             seen.append(recording())
         seen.append(recording())
+
     thread = threading.Thread(target=other)
     thread.start()
     inside.wait(10)
@@ -722,6 +803,7 @@ def test_threads_compute_gradients_concurrently():
             if not np.allclose(got, expected, rtol=1e-12):
                 wrong.append((seed, k))
             x.data -= 0.1
+
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -755,6 +837,7 @@ def test_a_graph_is_freed_without_the_cyclic_collector():
             z = (x * x).sum()
             watched.append(weakref.ref(z))
             return z
+
         ag.grad(f)(np.ones(3))
         ag.hvp(f, np.ones(3), np.ones(3))
         value, pull = ag.vjp(f, np.ones(3))
@@ -817,8 +900,16 @@ def test_a_tensor_to_be_updated_owns_its_array_and_a_constant_shares():
     assert np.shares_memory(Tensor(raw).data, raw)
 
 
-@pytest.mark.parametrize("raw", [np.broadcast_to(1.0, (3,)), np.arange(12.0)[::-4], np.asfortranarray(np.ones((2, 2))),
-                                 np.ones((2, 2)).T], ids=["broadcast", "strided", "fortran", "transposed"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        np.broadcast_to(1.0, (3,)),
+        np.arange(12.0)[::-4],
+        np.asfortranarray(np.ones((2, 2))),
+        np.ones((2, 2)).T,
+    ],
+    ids=["broadcast", "strided", "fortran", "transposed"],
+)
 def test_any_layout_may_require_a_gradient(raw):
     raw = raw.view()
     raw.flags.writeable = False
@@ -831,10 +922,18 @@ def test_any_layout_may_require_a_gradient(raw):
     np.testing.assert_array_equal(raw, before)
 
 
-PASSES_G_ON = [lambda x: x + 0.0, lambda x: x.reshape(-1).reshape(x.shape), lambda x: x.T.T, lambda x: +x,
-               lambda x: x[:],
-               lambda x: ag.concatenate([x]), lambda x: x.squeeze(), lambda x: x.astype(float),
-               lambda x: x.broadcast_to(x.shape), lambda x: 0.0 + x - 0.0]
+PASSES_G_ON = [
+    lambda x: x + 0.0,
+    lambda x: x.reshape(-1).reshape(x.shape),
+    lambda x: x.T.T,
+    lambda x: +x,
+    lambda x: x[:],
+    lambda x: ag.concatenate([x]),
+    lambda x: x.squeeze(),
+    lambda x: x.astype(float),
+    lambda x: x.broadcast_to(x.shape),
+    lambda x: 0.0 + x - 0.0,
+]
 
 
 @pytest.mark.parametrize("f", PASSES_G_ON)
@@ -879,7 +978,10 @@ def test_one_array_from_two_rules_becomes_two_gradients():
     def first(g, z, x, y):
         made["array"] = g * 2
         return made["array"]
-    twin = ag.elementwise(lambda x, y: 2 * (x + y), first, lambda g, z, x, y: made["array"], name="twin")
+
+    twin = ag.elementwise(
+        lambda x, y: 2 * (x + y), first, lambda g, z, x, y: made["array"], name="twin"
+    )
     a, b = leaf([1.0, 2]), leaf([1.0, 2])
     twin(a, b).sum().backward()
     a.grad += 100
@@ -910,6 +1012,7 @@ def test_a_failing_pass_leaves_every_grad_untouched(error):
         if failing:
             raise error("in a rule")
         return g
+
     op = ag.elementwise(lambda x: x * 1.0, rule, name="op")
     a, b = leaf([1.0, 2]), leaf([1.0, 2])
     b.grad = np.array([5.0, 5.0])
@@ -935,7 +1038,9 @@ def test_backward_is_whole_or_not_at_all_wherever_it_is_stopped(error):
     leaves[1].grad = np.array([5.0, 5.0])
     h = leaves[0] * leaves[1]
     h.retain_grad()
-    y = (ag.checkpoint(lambda h: ag.tanh(h * leaves[2]))(h) + ag.concatenate([leaves[3][:1], h[1:]])).sum()
+    y = (
+        ag.checkpoint(lambda h: ag.tanh(h * leaves[2]))(h) + ag.concatenate([leaves[3][:1], h[1:]])
+    ).sum()
     tensors, runs = [*leaves, h], 0
     before = [t.grad if t.grad is None else t.grad.copy() for t in tensors]
     while True:
@@ -950,6 +1055,7 @@ def test_backward_is_whole_or_not_at_all_wherever_it_is_stopped(error):
                 sys.settrace(None)
                 raise error
             return stop
+
         sys.settrace(stop)
         try:
             y.backward()
@@ -961,7 +1067,7 @@ def test_backward_is_whole_or_not_at_all_wherever_it_is_stopped(error):
         runs += 1
         grads = [t.grad for t in tensors]
         whole = all(g is not None for g in grads)
-        if whole:                              # stopped on its way out
+        if whole:  # stopped on its way out
             assert runs > 100
             for t, g in zip(tensors, before):
                 t.grad = g
@@ -986,23 +1092,29 @@ def test_a_grad_of_the_wrong_shape_is_found_before_any_is_written():
 
 def test_a_rule_of_the_wrong_shape_is_named():
     for wrong in (np.ones(3), np.ones(()), np.ones((2, 1, 3))):
-        op = ag.primitive(lambda x: x * 1.0, [lambda g, z, x, wrong=wrong: wrong], [None], name="op")
+        op = ag.primitive(
+            lambda x: x * 1.0, [lambda g, z, x, wrong=wrong: wrong], [None], name="op"
+        )
         x = leaf([1.0, 2.0])
-        with pytest.raises(ValueError, match=r"op: the rule of argument 0 returned shape .* \(2,\)"):
+        with pytest.raises(
+            ValueError, match=r"op: the rule of argument 0 returned shape .* \(2,\)"
+        ):
             op(x).sum().backward()
 
 
 def test_rules_may_compute_gradients_of_their_own():
     """Reentrancy: a rule that runs a backward pass and a transform inside."""
+
     def rule(g, z, x):
         t = leaf(x)
         (t * t * t).sum().backward()
         assert np.allclose(ag.grad(lambda y: ag.sum(y * y * y))(x), t.grad)
         return g * t.grad
-    cube = ag.elementwise(lambda x: x ** 3, rule, name="cube")
+
+    cube = ag.elementwise(lambda x: x**3, rule, name="cube")
     x = leaf([1.0, 2.0])
     (cube(x) * cube(x)).sum().backward()
-    np.testing.assert_allclose(x.grad, 6 * x.data ** 5)
+    np.testing.assert_allclose(x.grad, 6 * x.data**5)
 
 
 # --- retain_grad, detach, item, repr ---------------------------------------------------------------------
@@ -1017,7 +1129,9 @@ def test_retain_grad_keeps_an_intermediates_gradient():
     np.testing.assert_array_equal(h.grad, [6, 12])
     y.backward()
     np.testing.assert_array_equal(h.grad, [12, 24])
-    np.testing.assert_array_equal(x.grad, [36, 72])  # twice 18, 36: the kept gradient is not sent again
+    np.testing.assert_array_equal(
+        x.grad, [36, 72]
+    )  # twice 18, 36: the kept gradient is not sent again
     h.zero_grad()
     assert h.grad is None
 
@@ -1051,8 +1165,13 @@ def test_item_and_conversions():
     assert leaf([[3.0]]).item() == 3.0 and type(leaf(3.0).item()) is float
     with pytest.raises(ValueError, match=r"\(2,\)"):
         leaf([1.0, 2.0]).item()
-    for convert in (np.array, np.asarray, lambda t: np.array([t, t]), lambda t: Tensor([t, t]),
-                    lambda t: np.ones(2).dot(t)):
+    for convert in (
+        np.array,
+        np.asarray,
+        lambda t: np.array([t, t]),
+        lambda t: Tensor([t, t]),
+        lambda t: np.ones(2).dot(t),
+    ):
         with pytest.raises(TypeError):
             convert(leaf([1.0, 2.0]))
     with pytest.raises(TypeError, match="Tensor already"):
@@ -1125,13 +1244,19 @@ def test_a_row_says_what_its_rules_take():
     assert (rows["sum"].letters, rows["sum"].keywords) == (("x",), ("axis", "keepdims"))
     assert rows["where"].rule(0) is None and rows["where"].letters == ("c", "x", "y")
     joined = rows["concatenate"]
-    assert (joined.arity, joined.letters, joined.keywords) == (None, ("*xs",), ("axis", "starts")) and joined.rule(7)
+    assert (joined.arity, joined.letters, joined.keywords) == (
+        None,
+        ("*xs",),
+        ("axis", "starts"),
+    ) and joined.rule(7)
 
 
 # --- Copies ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
 def test_copies_of_leaves_are_other_tensors(duplicate):
     """Broken once: the default copy, which keeps the creation number, so the ledger took the two for one."""
     x = Tensor(np.array([1.0, 2.0]), requires_grad=True, name="x")
@@ -1182,19 +1307,25 @@ def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
         ag.elementwise(np.square, lambda g, x: 2 * g * x, name="square")
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda f, r: ag.primitive(f, [r], None), "pushes are functions"),
-    (lambda f, r: ag.primitive(f, [r], []), "1 rules and 0 pushes"),
-    (lambda f, r: ag.primitive(f, [r], [r, r]), "1 rules and 2 pushes"),
-    (lambda f, r: ag.primitive(f, [None, r], [r, r]), "each push a rule"),
-    (lambda f, r: ag.primitive(f, r, r), "rules are functions"),
-    (lambda f, r: ag.elementwise(f)(1.0), "no rules"),
-    (lambda f, r: ag.elementwise(f, [r, r]), "rules are functions"),
-    (lambda f, r: ag.linear(f, 3.0), "rules are functions")])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda f, r: ag.primitive(f, [r], None), "pushes are functions"),
+        (lambda f, r: ag.primitive(f, [r], []), "1 rules and 0 pushes"),
+        (lambda f, r: ag.primitive(f, [r], [r, r]), "1 rules and 2 pushes"),
+        (lambda f, r: ag.primitive(f, [None, r], [r, r]), "each push a rule"),
+        (lambda f, r: ag.primitive(f, r, r), "rules are functions"),
+        (lambda f, r: ag.elementwise(f)(1.0), "no rules"),
+        (lambda f, r: ag.elementwise(f, [r, r]), "rules are functions"),
+        (lambda f, r: ag.linear(f, 3.0), "rules are functions"),
+    ],
+)
 def test_rules_that_do_not_fit_are_refused_at_once(make, words):
     """Late, strange or silent once."""
+
     def op(x):
         return x * 1.0
+
     with pytest.raises(TypeError, match=f"op: .*{words}"):
         make(op, lambda g, z, x: g)
 
@@ -1205,19 +1336,23 @@ def test_a_missing_push_is_no_tangent_of_0():
     assert ag.grad(op)(1.0) == 2
     with pytest.raises(TypeError, match="op: argument 0 has no push.*jvp"):
         ag.jvp(op, (1.0,), (1.0,))
-    chosen = ag.primitive(lambda c, x: c * x, [None, lambda g, z, c, x: g * c], [None, lambda t, z, c, x: t * c],
-                          name="chosen")
+    chosen = ag.primitive(
+        lambda c, x: c * x,
+        [None, lambda g, z, c, x: g * c],
+        [None, lambda t, z, c, x: t * c],
+        name="chosen",
+    )
     assert ag.jvp(chosen, (3.0, 1.0), (1.0, 1.0))[1] == 3
 
 
 def test_one_rule_for_two_inputs_is_an_error_that_says_so():
-    """"This is a Tensor already" once."""
+    """ "This is a Tensor already" once."""
     op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
     with pytest.raises(TypeError, match="op: no gradient goes to its keyword y.*inputs are x"):
         op(leaf(1.0), leaf(2.0))
     with pytest.raises(TypeError, match="op: no gradient goes to its keyword y"):
         ag.grad(lambda y: op(leaf(1.0), y))(2.0)
-    assert op(leaf(1.0), 2.0).item() == 2      # a number is a keyword's value
+    assert op(leaf(1.0), 2.0).item() == 2  # a number is a keyword's value
 
 
 def test_a_row_returns_one_array():
@@ -1227,14 +1362,32 @@ def test_a_row_returns_one_array():
         op(leaf(1.0))
 
 
-@pytest.mark.parametrize("row, xs, slopes", [
-    (ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x)), [1.0], [math.cos(1)]),
-    (ag.elementwise(math.atan2, lambda g, z, x, y: g * y / (x * x + y * y),
-                    lambda g, z, x, y: -g * x / (x * x + y * y)),
-     [1.0, 2.0], [0.4, -0.2]),
-    (ag.elementwise(lambda x: 1 if x > 0 else 0, lambda g, z, x: g * 0, name="step"), [1.0], [0]),
-    (ag.elementwise(lambda x: [1.0, 2.0], lambda g, z, x: g * x, name="listed"), [[3.0, 4.0]], [[3, 4]]),
-], ids=["sin", "atan2", "step", "list"])
+@pytest.mark.parametrize(
+    "row, xs, slopes",
+    [
+        (ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x)), [1.0], [math.cos(1)]),
+        (
+            ag.elementwise(
+                math.atan2,
+                lambda g, z, x, y: g * y / (x * x + y * y),
+                lambda g, z, x, y: -g * x / (x * x + y * y),
+            ),
+            [1.0, 2.0],
+            [0.4, -0.2],
+        ),
+        (
+            ag.elementwise(lambda x: 1 if x > 0 else 0, lambda g, z, x: g * 0, name="step"),
+            [1.0],
+            [0],
+        ),
+        (
+            ag.elementwise(lambda x: [1.0, 2.0], lambda g, z, x: g * x, name="listed"),
+            [[3.0, 4.0]],
+            [[3, 4]],
+        ),
+    ],
+    ids=["sin", "atan2", "step", "list"],
+)
 def test_a_row_may_return_python_numbers(row, xs, slopes):
     """A wrong number once: a list was kept as it was, and list * 2 is not twice its numbers."""
     ts = [leaf(x) for x in xs]

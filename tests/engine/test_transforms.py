@@ -12,7 +12,7 @@ X = np.array([0.3, -1.2, 0.8])
 
 
 def quartic(x):
-    return ag.sum(x ** 4) / 12 + ag.sum(x[0] * x[1] * x[2])
+    return ag.sum(x**4) / 12 + ag.sum(x[0] * x[1] * x[2])
 
 
 # --- Against formulas ------------------------------------------------------------------------------------
@@ -29,6 +29,7 @@ def test_grad_and_value_and_grad():
 def test_argnums_and_keywords():
     def f(a, b, c=1.0, *, d=1.0):
         return a * b * b * c * d
+
     assert ag.grad(f)(2.0, 3.0) == 9
     assert ag.grad(f, 1)(2.0, 3.0, 2.0, d=5.0) == 120
     assert ag.grad(f, -1)(2.0, 3.0) == 12
@@ -36,7 +37,7 @@ def test_argnums_and_keywords():
     assert ag.grad(f, (1, 0))(2.0, 3.0) == (12, 9)
     assert ag.value_and_grad(f, (1,))(2.0, 3.0) == (18, (12,))
     assert ag.grad(f, np.int64(1))(2.0, 3.0) == 12
-    assert ag.grad(lambda x, n: x ** n)(2.0, 3) == 12  # other arguments may be anything
+    assert ag.grad(lambda x, n: x**n)(2.0, 3) == 12  # other arguments may be anything
     assert ag.grad(lambda x, name: x if name == "one" else 2 * x)(2.0, "two") == 2
     with pytest.raises(TypeError, match="argnums"):
         ag.grad(f, 2)(2.0, 3.0)
@@ -45,11 +46,29 @@ def test_argnums_and_keywords():
             ag.grad(f, same)(2.0, 3.0)
 
 
-@pytest.mark.parametrize("f", [lambda x: None, lambda x: "a", lambda x: [x], lambda x: (x, x), lambda x: {"a": x},
-                               lambda x: [1.0, None]], ids=["None", "str", "list", "tuple", "dict", "mixed"])
-@pytest.mark.parametrize("transform", [ag.grad, ag.value_and_grad, ag.jacobian, lambda f: lambda x: ag.vjp(f, x),
-                                       lambda f: lambda x: ag.jvp(f, (x,), (1.0,)),
-                                       lambda f: lambda x: ag.hvp(f, x, 1.0)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: None,
+        lambda x: "a",
+        lambda x: [x],
+        lambda x: (x, x),
+        lambda x: {"a": x},
+        lambda x: [1.0, None],
+    ],
+    ids=["None", "str", "list", "tuple", "dict", "mixed"],
+)
+@pytest.mark.parametrize(
+    "transform",
+    [
+        ag.grad,
+        ag.value_and_grad,
+        ag.jacobian,
+        lambda f: lambda x: ag.vjp(f, x),
+        lambda f: lambda x: ag.jvp(f, (x,), (1.0,)),
+        lambda f: lambda x: ag.hvp(f, x, 1.0),
+    ],
+)
 def test_a_function_that_returns_no_array_is_an_error(f, transform):
     """A wrong number once: a forgotten `return` gave the gradient 0."""
     with pytest.raises((TypeError, ValueError)):
@@ -63,20 +82,26 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
                 f(g)(X)
 
 
-@pytest.mark.parametrize("call, parts", [
-    (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "returned a tuple", "one array"]),
-    (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "returned a list"]),
-    (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "returned None", "return?"]),
-    (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
-    (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
-    (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
-    (lambda: ag.jacobian(lambda x: x, "fwd")(1.0), ["jacobian", "argnums is an int", "'fwd'"]),
-    (lambda: ag.grad(lambda x: x, 0.5)(1.0), ["grad", "argnums is an int"]),
-    (lambda: ag.jvp(lambda x: x, 1.0, 1.0), ["jvp(f, (x,), (v,))"]),
-    (lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)), ["jvp(f, (x,), (v,))"]),      # passed as a number once
-    (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
-    (lambda: ag.grad(lambda x: Tensor([x[0], x[1]]).sum())(np.ones(2)), ["Tensor: ", "stack"]),
-])
+@pytest.mark.parametrize(
+    "call, parts",
+    [
+        (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "returned a tuple", "one array"]),
+        (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "returned a list"]),
+        (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "returned None", "return?"]),
+        (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
+        (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
+        (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
+        (lambda: ag.jacobian(lambda x: x, "fwd")(1.0), ["jacobian", "argnums is an int", "'fwd'"]),
+        (lambda: ag.grad(lambda x: x, 0.5)(1.0), ["grad", "argnums is an int"]),
+        (lambda: ag.jvp(lambda x: x, 1.0, 1.0), ["jvp(f, (x,), (v,))"]),
+        (
+            lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)),
+            ["jvp(f, (x,), (v,))"],
+        ),  # passed as a number once
+        (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
+        (lambda: ag.grad(lambda x: Tensor([x[0], x[1]]).sum())(np.ones(2)), ["Tensor: ", "stack"]),
+    ],
+)
 def test_misuse_of_transforms_says_what_to_do(call, parts):
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
@@ -89,16 +114,24 @@ def test_jacobian_and_hessian_of_several_arguments():
 
     def f(a, b, scale=1.0, *, power=2):
         return ag.sin(a @ b) * scale + b[0] ** power
+
     for mode in ("rev", "fwd", None):
         for_a, for_b = ag.jacobian(f, (0, 1), mode=mode)(a, b, 3.0, power=3)
         assert for_a.shape == (2, 2, 3) and for_b.shape == (2, 3)
-        np.testing.assert_allclose(for_a, 3 * np.einsum("i,ik,l->ikl", np.cos(a @ b), np.eye(2), b), rtol=1e-13)
-        np.testing.assert_allclose(for_b, 3 * np.cos(a @ b)[:, None] * a + [3 * b[0] ** 2, 0, 0], rtol=1e-13)
+        np.testing.assert_allclose(
+            for_a, 3 * np.einsum("i,ik,l->ikl", np.cos(a @ b), np.eye(2), b), rtol=1e-13
+        )
+        np.testing.assert_allclose(
+            for_b, 3 * np.cos(a @ b)[:, None] * a + [3 * b[0] ** 2, 0, 0], rtol=1e-13
+        )
         np.testing.assert_array_equal(ag.jacobian(f, 1, mode=mode)(a, b, 3.0, power=3), for_b)
-        np.testing.assert_array_equal(ag.jacobian(f, (-1,), mode=mode)(a, b)[0], ag.jacobian(f, 1, mode=mode)(a, b))
+        np.testing.assert_array_equal(
+            ag.jacobian(f, (-1,), mode=mode)(a, b)[0], ag.jacobian(f, 1, mode=mode)(a, b)
+        )
 
     def g(a, b, power=2):
         return ag.sum(a @ b) ** power
+
     (aa, ab), (ba, bb) = ag.hessian(g, (0, 1))(a, b)
     assert (aa.shape, ab.shape, ba.shape, bb.shape) == ((2, 3, 2, 3), (2, 3, 3), (3, 2, 3), (3, 3))
     np.testing.assert_allclose(ab, np.moveaxis(ba, 0, -1), rtol=1e-13)
@@ -135,12 +168,15 @@ def test_a_tensor_that_compile_cannot_see_loses_no_derivative_in_silence(monkeyp
     def outer(w):
         monkeypatch.setattr(np, "hidden", w, raising=False)
         return ag.compile(lambda x: x * np.hidden)(2.0)
+
     with pytest.raises(TypeError, match="multiply.*is reached.*pass it as an argument"):
         ag.grad(outer)(3.0)
 
 
 def test_a_tensor_made_inside_what_is_compiled_is_a_constant_of_the_program():
-    np.testing.assert_array_equal(ag.compile(lambda x: x * ag.Tensor([1.0, 2.0]))(np.ones(2)), [1, 2])
+    np.testing.assert_array_equal(
+        ag.compile(lambda x: x * ag.Tensor([1.0, 2.0]))(np.ones(2)), [1, 2]
+    )
 
 
 def test_a_tangent_of_what_has_no_slope_goes_nowhere():
@@ -149,15 +185,29 @@ def test_a_tangent_of_what_has_no_slope_goes_nowhere():
 
 def test_one_number_is_an_array_of_shape_nothing():
     """An array can be written into, and a NumPy scalar cannot."""
+
     def f(x):
         return x * x * x
+
     x = ag.Tensor(2.0, requires_grad=True)
     z = f(x)
     z.backward()
-    found = [x.data, x.grad, z.data, z.detach().data, ag.Tensor([1.0]).sum().data, ag.grad(f)(2.0),
-             ag.grad(lambda x: 1.0)(2.0), *ag.value_and_grad(f)(np.float64(2)), *ag.jvp(f, (2.0,), (1.0,)),
-             *ag.jvp(lambda x: 1.0, (2.0,), (1.0,)), *ag.jvp(lambda x: ag.sum(x * x), (X,), (X,)),
-             *[ag.jacobian(f, mode=mode)(2.0) for mode in ("rev", "fwd")], ag.hessian(f)(2.0), ag.hvp(f, 2.0, 1.0)]
+    found = [
+        x.data,
+        x.grad,
+        z.data,
+        z.detach().data,
+        ag.Tensor([1.0]).sum().data,
+        ag.grad(f)(2.0),
+        ag.grad(lambda x: 1.0)(2.0),
+        *ag.value_and_grad(f)(np.float64(2)),
+        *ag.jvp(f, (2.0,), (1.0,)),
+        *ag.jvp(lambda x: 1.0, (2.0,), (1.0,)),
+        *ag.jvp(lambda x: ag.sum(x * x), (X,), (X,)),
+        *[ag.jacobian(f, mode=mode)(2.0) for mode in ("rev", "fwd")],
+        ag.hessian(f)(2.0),
+        ag.hvp(f, 2.0, 1.0),
+    ]
     value, pull = ag.vjp(f, 2.0)
     assert {(type(a), a.shape) for a in [*found, value, *pull(1.0)]} == {(np.ndarray, ())}
 
@@ -175,8 +225,11 @@ def test_jvp_and_its_shapes():
 
 def test_jvp_gives_the_tangent_of_a_promoted_value_its_dtype():
     x = np.ones(2, np.float32)
-    for f in (lambda x: x + np.ones(2), lambda x: np.float64(2) * x * np.ones(2),
-              lambda x: ag.concatenate([x, np.ones(1)])):
+    for f in (
+        lambda x: x + np.ones(2),
+        lambda x: np.float64(2) * x * np.ones(2),
+        lambda x: ag.concatenate([x, np.ones(1)]),
+    ):
         value, tangent = ag.jvp(f, (x,), (x,))
         assert value.dtype == tangent.dtype == np.float64
 
@@ -184,11 +237,15 @@ def test_jvp_gives_the_tangent_of_a_promoted_value_its_dtype():
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
 def test_jacobian(shape):
     x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
-    np.testing.assert_allclose(ag.jacobian(lambda x: x * x)(x), np.diag(2 * x.ravel()).reshape(shape * 2))
+    np.testing.assert_allclose(
+        ag.jacobian(lambda x: x * x)(x), np.diag(2 * x.ravel()).reshape(shape * 2)
+    )
     np.testing.assert_array_equal(ag.jacobian(lambda x: ag.sum(x))(x), np.ones(shape))
     tall = ag.jacobian(lambda x: ag.stack([x, 2 * x, x * 0]))(x)
     assert tall.shape == (3, *shape, *shape)
-    np.testing.assert_array_equal(ag.jacobian(lambda x: ag.reshape(x, -1)[:0])(x), np.zeros((0, *shape)))
+    np.testing.assert_array_equal(
+        ag.jacobian(lambda x: ag.reshape(x, -1)[:0])(x), np.zeros((0, *shape))
+    )
     assert ag.jacobian(lambda x: x * x)(np.float32(x)).dtype == np.float32
 
 
@@ -197,19 +254,23 @@ def test_jacobian_keeps_rows_and_columns_apart():
     for n in (2, 3, 7):
         b = np.arange(3.0 * n).reshape(n, 3)
         np.testing.assert_allclose(ag.jacobian(lambda x, b=b: b @ x)(X), b)
-        np.testing.assert_allclose(ag.jacobian(lambda x, b=b: ag.sin(b @ x))(X), np.cos(b @ X)[:, None] * b)
-    np.testing.assert_allclose(ag.jacobian(lambda x: a @ x)(np.ones((3, 2))), np.einsum("ij,kl->ikjl", a, np.eye(2)))
+        np.testing.assert_allclose(
+            ag.jacobian(lambda x, b=b: ag.sin(b @ x))(X), np.cos(b @ X)[:, None] * b
+        )
+    np.testing.assert_allclose(
+        ag.jacobian(lambda x: a @ x)(np.ones((3, 2))), np.einsum("ij,kl->ikjl", a, np.eye(2))
+    )
 
 
 def test_hessian_and_hvp():
-    h = np.diag(X ** 2) + np.array([[0, X[2], X[1]], [X[2], 0, X[0]], [X[1], X[0], 0]])
+    h = np.diag(X**2) + np.array([[0, X[2], X[1]], [X[2], 0, X[0]], [X[1], X[0], 0]])
     np.testing.assert_allclose(ag.hessian(quartic)(X), h, rtol=1e-14)
     v = np.array([1.0, -2.0, 0.5])
     np.testing.assert_allclose(ag.hvp(quartic, X, v), h @ v, rtol=1e-14)
-    assert ag.hessian(lambda x: x ** 3)(2.0) == 12 and ag.hessian(lambda x: x ** 3)(2.0).shape == ()
+    assert ag.hessian(lambda x: x**3)(2.0) == 12 and ag.hessian(lambda x: x**3)(2.0).shape == ()
     m = ag.hessian(lambda x: ag.sum(x * x * x))(np.ones((2, 2)))
     np.testing.assert_array_equal(m, 6 * np.eye(4).reshape(2, 2, 2, 2))
-    assert ag.hvp(lambda x: ag.sum(x ** 3), np.ones((2, 2)), np.ones((2, 2))).shape == (2, 2)
+    assert ag.hvp(lambda x: ag.sum(x**3), np.ones((2, 2)), np.ones((2, 2))).shape == (2, 2)
     for wrong in (1.0, np.ones(2), np.ones((3, 1))):
         with pytest.raises(ValueError):
             ag.hvp(quartic, X, wrong)
@@ -228,15 +289,22 @@ def by_jvp(f):
 
 def by_backward(f):
     """The learner's own Tensors, outermost only."""
+
     def run(x):
         t = Tensor(x, requires_grad=True)
         f(t).backward()
         return t.grad
+
     return run
 
 
-MODES = {"grad": ag.grad, "vjp": by_vjp, "jvp": by_jvp, "jacobian": ag.jacobian,
-         "forward jacobian": lambda f: ag.jacobian(f, mode="fwd")}
+MODES = {
+    "grad": ag.grad,
+    "vjp": by_vjp,
+    "jvp": by_jvp,
+    "jacobian": ag.jacobian,
+    "forward jacobian": lambda f: ag.jacobian(f, mode="fwd"),
+}
 
 
 @pytest.mark.parametrize("modes", list(itertools.product(MODES, repeat=3)), ids="-".join)
@@ -265,7 +333,9 @@ def test_perturbation_confusion():
         assert D(lambda x: D(lambda y: x * x)(x) + x)(3.0) == 1
         assert D(lambda x: D(lambda y: y * y * x)(x))(3.0) == 12  # 2yx at y = x: 4x
         assert D(lambda x: D(lambda x: x * x)(2.0) * x)(5.0) == 4  # one name, two levels
-        assert D(lambda x: D(lambda y: D(lambda z: x * y * z)(1.0) * y)(x))(3.0) == 12  # 2xy at y = x: 2x²
+        assert (
+            D(lambda x: D(lambda y: D(lambda z: x * y * z)(1.0) * y)(x))(3.0) == 12
+        )  # 2xy at y = x: 2x²
     for outer, inner in itertools.permutations((ag.grad, by_jvp, by_vjp), 2):
         assert outer(lambda x, d=inner: x * d(lambda y: x + y)(1.0))(1.0) == 1
         assert outer(lambda x, d=inner: d(lambda y: y * y * x)(x))(3.0) == 12
@@ -273,18 +343,22 @@ def test_perturbation_confusion():
 
 def test_perturbation_confusion_by_a_function_that_escapes():
     """Manzyuk and others (2019): a curried function whose inner part outlives the level it was made in."""
+
     def shift(offset):
         return lambda f: lambda x: f(x + offset)
 
     def derivative_of_shift(f):
         return lambda y: ag.jvp(lambda o: shift(o)(f)(y), (0.0,), (1.0,))[1]
-    np.testing.assert_allclose(derivative_of_shift(derivative_of_shift(ag.sin))(0.5), -np.sin(0.5), rtol=1e-14)
+
+    np.testing.assert_allclose(
+        derivative_of_shift(derivative_of_shift(ag.sin))(0.5), -np.sin(0.5), rtol=1e-14
+    )
 
 
 def test_a_closed_over_tensor_keeps_its_own_gradient():
     """∂/∂w of ∂/∂x (w·x³) = 3x². Broken once: w's value taken for a constant."""
     w = Tensor(2.0, requires_grad=True)
-    slope = ag.grad(lambda x: w * x ** 3)(3.0)
+    slope = ag.grad(lambda x: w * x**3)(3.0)
     assert isinstance(slope, Tensor) and slope.item() == 54
     slope.backward()
     assert w.grad == 27
@@ -293,7 +367,7 @@ def test_a_closed_over_tensor_keeps_its_own_gradient():
     (value + slope).backward()
     assert w.grad == 12 + 4
     w.grad = None
-    ag.hvp(lambda x: w * x ** 3, 3.0, 1.0).backward()
+    ag.hvp(lambda x: w * x**3, 3.0, 1.0).backward()
     assert w.grad == 18
     w.grad = None
     value, tangent = ag.jvp(lambda x: ag.sin(w * x), (0.0,), (1.0,))
@@ -310,22 +384,26 @@ def test_backward_to_a_closed_over_tensor_inside_a_transform():
     def f(x):
         (w * w).backward()
         return x * x
+
     assert ag.grad(f)(3.0) == 6 and w.grad == 4
 
 
-@pytest.mark.parametrize("constant", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"])
+@pytest.mark.parametrize(
+    "constant", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"]
+)
 def test_a_constant_is_one_at_every_level(constant):
     """As jax.lax.stop_gradient. Wrong numbers once: only the innermost level was stopped, and the first line gave 1."""
     assert ag.grad(ag.grad(lambda x: constant(x) * x))(2.0) == 0
     assert ag.grad(lambda x: constant(x) * x)(2.0) == 2
 
     def f(x):
-        return ag.sum(constant(x) ** 2 * x ** 3)    # to derivatives c²·x³: c²·3x², c²·6x, c²·6
+        return ag.sum(constant(x) ** 2 * x**3)  # to derivatives c²·x³: c²·3x², c²·6x, c²·6
+
     for outer, inner in itertools.product((ag.grad, by_jvp, by_vjp, ag.jacobian), repeat=2):
         assert outer(inner(f))(2.0) == 4 * 12 and outer(ag.grad(inner(f)))(2.0) == 4 * 6
         assert inner(lambda x, d=outer: d(lambda y: constant(x * y) * y)(x))(2.0) == 0
-    np.testing.assert_allclose(ag.hessian(f)(X), np.diag(6 * X ** 3), rtol=1e-14)
-    np.testing.assert_allclose(ag.hvp(f, X, X), 6 * X ** 4, rtol=1e-14)
+    np.testing.assert_allclose(ag.hessian(f)(X), np.diag(6 * X**3), rtol=1e-14)
+    np.testing.assert_allclose(ag.hvp(f, X, X), 6 * X**4, rtol=1e-14)
     w = Tensor(2.0, requires_grad=True)
     slope = ag.grad(lambda y: constant(w * y) * y)(3.0)
     assert slope == 6 and not isinstance(slope, Tensor)
@@ -351,7 +429,7 @@ def test_data_is_for_reading_inside_a_transform():
                 ag.grad(lambda x, change=change: (change(x), ag.sum(x * x))[1])(x)
     np.testing.assert_array_equal(w.data, [1, 2])
     ag.grad(lambda x: (x.data, ag.sum(x * x))[1])(w)
-    w.data += 1     # who has read it inside has not locked it outside
+    w.data += 1  # who has read it inside has not locked it outside
 
 
 def test_what_is_pushed_forward_wants_no_gradient():
@@ -372,6 +450,7 @@ def test_a_gradient_penalty():
     def penalty(w):
         slope = ag.grad(lambda x: ag.tanh(ag.sum(w * x)))(x)
         return ag.sum((slope - 1) ** 2)
+
     w = np.array([0.7, -0.2])
     h = 1e-6
     expected = [(penalty(w + h * e) - penalty(w - h * e)) / (2 * h) for e in np.eye(2)]
@@ -408,15 +487,17 @@ def test_an_exception_inside_leaves_nothing_behind():
     def raising(x):
         ag.grad(lambda y: y * x)(1.0)
         raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
         ag.grad(ag.grad(raising))(1.0)
-    assert ag.grad(ag.grad(lambda x: x ** 3))(2.0) == 12
+    assert ag.grad(ag.grad(lambda x: x**3))(2.0) == 12
     assert (Tensor(1.0, requires_grad=True) * 2).requires_grad
 
 
 def test_a_generator_in_the_middle_of_a_pass():
     """Two passes over one graph, interleaved with transforms."""
     from autograd_lib.tape import backward_pass
+
     x = Tensor(2.0, requires_grad=True)
     y = ag.exp(x * x) * x
     first = backward_pass(y, np.float64(1))
@@ -435,6 +516,7 @@ def test_checkpoint_gives_the_same_bits():
 
     def block(x):
         return ag.tanh(x @ w) * ag.sum(x * x)
+
     grads = []
     for f in (block, ag.checkpoint(block), ag.checkpoint(lambda x: ag.checkpoint(block)(x) * 1.0)):
         w.grad = None
@@ -448,8 +530,12 @@ def test_checkpoint_gives_the_same_bits():
     loss = lambda x: ag.sum(block(x))  # noqa: E731
     kept = lambda x: ag.sum(ag.checkpoint(block)(x))  # noqa: E731
     w.requires_grad = False
-    for transform in (ag.grad, ag.hessian, lambda f: lambda x: ag.hvp(f, x, x),
-                      lambda f: lambda x: ag.jvp(f, (x,), (x,))[1]):
+    for transform in (
+        ag.grad,
+        ag.hessian,
+        lambda f: lambda x: ag.hvp(f, x, x),
+        lambda f: lambda x: ag.jvp(f, (x,), (x,))[1],
+    ):
         got, want = (transform(f)(X[:2]) for f in (kept, loss))
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-14)
 
@@ -497,25 +583,59 @@ def test_checkpoint_works_inside_no_grad_and_passes_constants_through():
 
 # --- Random programs -------------------------------------------------------------------------------------
 
-UNARY = [ag.tanh, ag.sin, ag.cos, ag.sigmoid, ag.softplus, ag.gelu, lambda x: ag.exp(x * 0.3), lambda x: x ** 2,
-         lambda x: -x,
-         lambda x: ag.log(x * x + 1), lambda x: ag.sqrt(x * x + 0.5), ag.softmax, ag.log_softmax, lambda x: x[::-1],
-         lambda x: x[[0, 0, 2]], lambda x: ag.reshape(x, -1)[:9].reshape(3, 3) if x.size == 9 else x, lambda x: x.T,
-         lambda x: ag.relu(x) + 0.1 * x, lambda x: ag.abs(x) * 0.5, lambda x: ag.clip(x, -0.9, 0.7) + x,
-         lambda x: ag.sum(x, axis=-1, keepdims=True) * 0.3, lambda x: ag.mean(x, axis=0),
-         lambda x: ag.max(x, axis=0) + x,
-         lambda x: ag.logsumexp(x, axis=-1, keepdims=True), lambda x: ag.concatenate([x[:1], x[1:] * 2]),
-         lambda x: ag.where(np.array([True, False, True]), x, 0.5 * x), lambda x: ag.stack([x, x])[1]]
-BINARY = [lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y * 0.5, lambda x, y: x / (y * y + 1), ag.maximum,
-          ag.minimum,
-          lambda x, y: x @ y * 0.3, lambda x, y: (x * x + 0.5) ** (y * 0.2)]
+UNARY = [
+    ag.tanh,
+    ag.sin,
+    ag.cos,
+    ag.sigmoid,
+    ag.softplus,
+    ag.gelu,
+    lambda x: ag.exp(x * 0.3),
+    lambda x: x**2,
+    lambda x: -x,
+    lambda x: ag.log(x * x + 1),
+    lambda x: ag.sqrt(x * x + 0.5),
+    ag.softmax,
+    ag.log_softmax,
+    lambda x: x[::-1],
+    lambda x: x[[0, 0, 2]],
+    lambda x: ag.reshape(x, -1)[:9].reshape(3, 3) if x.size == 9 else x,
+    lambda x: x.T,
+    lambda x: ag.relu(x) + 0.1 * x,
+    lambda x: ag.abs(x) * 0.5,
+    lambda x: ag.clip(x, -0.9, 0.7) + x,
+    lambda x: ag.sum(x, axis=-1, keepdims=True) * 0.3,
+    lambda x: ag.mean(x, axis=0),
+    lambda x: ag.max(x, axis=0) + x,
+    lambda x: ag.logsumexp(x, axis=-1, keepdims=True),
+    lambda x: ag.concatenate([x[:1], x[1:] * 2]),
+    lambda x: ag.where(np.array([True, False, True]), x, 0.5 * x),
+    lambda x: ag.stack([x, x])[1],
+]
+BINARY = [
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x * y * 0.5,
+    lambda x, y: x / (y * y + 1),
+    ag.maximum,
+    ag.minimum,
+    lambda x, y: x @ y * 0.3,
+    lambda x, y: (x * x + 0.5) ** (y * 0.2),
+]
 
 
 def program(seed):
     """A random function of two arrays, with shared and dead nodes."""
     rng = np.random.default_rng(seed)
-    steps = [(rng.integers(2), rng.integers(len(UNARY)), rng.integers(len(BINARY)), rng.integers(0, k + 2, 2))
-             for k in range(8)]
+    steps = [
+        (
+            rng.integers(2),
+            rng.integers(len(UNARY)),
+            rng.integers(len(BINARY)),
+            rng.integers(0, k + 2, 2),
+        )
+        for k in range(8)
+    ]
 
     def f(x, y):
         made = [x, y]
@@ -523,6 +643,7 @@ def program(seed):
             x, y = made[i], made[j]
             made.append(BINARY[b](x, y) if binary else UNARY[u](x))
         return sum(ag.sum(ag.tanh(z) * (k + 1)) for k, z in enumerate(made[-3:]))
+
     return f
 
 
@@ -549,11 +670,22 @@ def test_random_programs_by_every_route(block):
         h = 1e-5
         line = [float(f(x + k * h * vx, y + k * h * vy)) for k in (-2, -1, 1, 2)]
         difference = (8 * (line[2] - line[1]) - (line[3] - line[0])) / (12 * h)
-        assert abs(difference - slope) < 1e-5 * scale, seed  # a kink within 2h would show: none of the seeds has one
-        (hx, hy) = ag.vjp(lambda x, y: ag.jvp(f, (x, y), (vx, vy))[1], x, y)[1](1.0)  # reverse over forward
-        second = ag.jvp(lambda x, y: sum(ag.sum(g * v) for g, v in zip(ag.vjp(f, x, y)[1](1.0), (vx, vy), strict=True)),
-                        (x, y), (vx, vy))[1]  # forward over reverse
-        assert abs(np.sum(hx * vx) + np.sum(hy * vy) - second) < 1e-11 * (1 + np.sum(np.abs(hx * vx)) + abs(second)), seed
+        assert abs(difference - slope) < 1e-5 * scale, (
+            seed
+        )  # a kink within 2h would show: none of the seeds has one
+        (hx, hy) = ag.vjp(lambda x, y: ag.jvp(f, (x, y), (vx, vy))[1], x, y)[1](
+            1.0
+        )  # reverse over forward
+        second = ag.jvp(
+            lambda x, y: sum(
+                ag.sum(g * v) for g, v in zip(ag.vjp(f, x, y)[1](1.0), (vx, vy), strict=True)
+            ),
+            (x, y),
+            (vx, vy),
+        )[1]  # forward over reverse
+        assert abs(np.sum(hx * vx) + np.sum(hy * vy) - second) < 1e-11 * (
+            1 + np.sum(np.abs(hx * vx)) + abs(second)
+        ), seed
 
 
 def test_enough_of_the_random_programs_run():

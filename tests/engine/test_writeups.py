@@ -15,7 +15,10 @@ def leaf(data):
 
 
 def differences(f, *xs, h=1e-6):
-    return [(f(*xs[:i], x + h, *xs[i + 1:]) - f(*xs[:i], x - h, *xs[i + 1:])) / (2 * h) for i, x in enumerate(xs)]
+    return [
+        (f(*xs[:i], x + h, *xs[i + 1 :]) - f(*xs[:i], x - h, *xs[i + 1 :])) / (2 * h)
+        for i, x in enumerate(xs)
+    ]
 
 
 # --- 000: a scalar engine with closures and nn -----------------------------------------------------------
@@ -58,7 +61,15 @@ def test_000_backward_twice():
 
 def test_000_reflected_operators():
     a = leaf(4.0)
-    for f in (lambda a: 2 + a, lambda a: 2 - a, lambda a: 2 * a, lambda a: 2 / a, lambda a: a / 2, lambda a: -a, lambda a: a**3):
+    for f in (
+        lambda a: 2 + a,
+        lambda a: 2 - a,
+        lambda a: 2 * a,
+        lambda a: 2 / a,
+        lambda a: a / 2,
+        lambda a: -a,
+        lambda a: a**3,
+    ):
         np.testing.assert_allclose(ag.grad(f)(4.0), differences(f, 4.0)[0], rtol=1e-8)
     assert a.grad is None
 
@@ -67,7 +78,9 @@ def test_000_neuron_and_linear():
     neuron = ag.nn.Neuron(3, activation=ag.tanh, rng=0)
     out = neuron(np.array([1.0, -2.0, 0.5]))
     out.backward()
-    np.testing.assert_allclose(neuron.weight.grad, (1 - out.data**2) * np.array([1.0, -2.0, 0.5]), rtol=1e-14)
+    np.testing.assert_allclose(
+        neuron.weight.grad, (1 - out.data**2) * np.array([1.0, -2.0, 0.5]), rtol=1e-14
+    )
     np.testing.assert_allclose(neuron.bias.grad, 1 - out.data**2, rtol=1e-14)
     assert len(neuron.parameters()) == 2 and ag.nn.Linear(3, 2, rng=0)(np.ones(3)).shape == (2,)
 
@@ -188,9 +201,14 @@ def test_003_the_neuron():
     w = leaf(1.0)
     neuron_loss(2.0, w, 0.0, 1.0).backward()
     np.testing.assert_allclose(w.grad, -0.005082962279215885, rtol=1e-13)
-    np.testing.assert_allclose(ag.jvp(lambda w: neuron_loss(2.0, w, 0.0, 1.0), (1.0,), (1.0,))[1], w.grad, rtol=1e-14)
-    np.testing.assert_allclose(ag.grad(neuron_loss, (0, 1, 2, 3))(2.0, 1.0, 0.0, 1.0),
-                               differences(neuron_loss, 2.0, 1.0, 0.0, 1.0), rtol=1e-6)
+    np.testing.assert_allclose(
+        ag.jvp(lambda w: neuron_loss(2.0, w, 0.0, 1.0), (1.0,), (1.0,))[1], w.grad, rtol=1e-14
+    )
+    np.testing.assert_allclose(
+        ag.grad(neuron_loss, (0, 1, 2, 3))(2.0, 1.0, 0.0, 1.0),
+        differences(neuron_loss, 2.0, 1.0, 0.0, 1.0),
+        rtol=1e-6,
+    )
 
 
 def test_003_where_the_wrong_rule_agrees():
@@ -198,7 +216,9 @@ def test_003_where_the_wrong_rule_agrees():
     w = np.arctanh(np.sqrt(0.5)) / 2
     assert abs(w - 0.4407) < 1e-4
     z = np.tanh(2 * w)
-    np.testing.assert_allclose(ag.grad(neuron_loss, 1)(2.0, w, 0.0, 1.0), (z - 1) * z * z * 2, rtol=1e-12)
+    np.testing.assert_allclose(
+        ag.grad(neuron_loss, 1)(2.0, w, 0.0, 1.0), (z - 1) * z * z * 2, rtol=1e-12
+    )
 
 
 def test_003_sum_and_partials():
@@ -264,11 +284,14 @@ def test_004_the_slides_graph_with_every_route():
 
     def routed(by_b, by_c, by_b_to_c):
         """w₃ in each of its three places as a variable of its own."""
+
         def f(r1, r2, r3):
             a = 0.7 * 0.7
             b, b_to_c = (0.5 * a + r1) ** 2, (0.5 * a + r3) ** 2
             return (0.3 - ag.sin(b + (0.4 * b_to_c + r2) ** 2)) ** 2
+
         return ag.grad(f, (0, 1, 2))(by_b, by_c, by_b_to_c)
+
     np.testing.assert_allclose(routed(0.3, 0.3, 0.3), [0.3010, 0.2313, 0.1008], atol=5e-5)
 
 
@@ -308,7 +331,9 @@ def test_004_the_model_learns_and_dies_of_too_large_a_step():
     model, before, after = trained(1e-3, 500)
     assert abs(before - 10.2) < 0.05 and after < 0.05
     assert model.w3.item() < 0  # the kink moves to where x⁴ lifts off
-    assert abs(trained(0.1, 500)[2] - 1.495) < 0.01  # both branches closed: the model says 0 everywhere
+    assert (
+        abs(trained(0.1, 500)[2] - 1.495) < 0.01
+    )  # both branches closed: the model says 0 everywhere
 
 
 def test_004_dot_of_matrices():
@@ -324,7 +349,7 @@ def test_004_a_constant_exponent_is_not_seeded_with_1():
     np.testing.assert_allclose(c.grad, 8 * np.log(2), rtol=1e-14)  # 5.545
     assert x.grad == 12
     y = leaf(2.0)
-    (y ** 3).backward()
+    (y**3).backward()
     assert y.grad == 12
 
 

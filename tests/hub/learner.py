@@ -1,4 +1,5 @@
 """A learner at a hub, as the browser is one: logs in, starts a server, pulls the course, runs cells, moves sliders."""
+
 import asyncio
 import json
 import re
@@ -19,15 +20,25 @@ class Learner:
         self.kernel = self.socket = None
 
     def xsrf(self):
-        return {"X-XSRFToken": next(cookie.value for cookie in self.browser.cookies.jar
-                                    if cookie.name == "_xsrf" and cookie.path == "/hub/")}
+        return {
+            "X-XSRFToken": next(
+                cookie.value
+                for cookie in self.browser.cookies.jar
+                if cookie.name == "_xsrf" and cookie.path == "/hub/"
+            )
+        }
 
     async def login(self, password="a long password"):
         """Logged in; with a token of one's own, which stands for the cookies from here on."""
         await self.browser.get(f"{self.hub}/hub/login")
-        await self.browser.post(f"{self.hub}/hub/login?next=/hub/home", headers=self.xsrf(),
-                                data={"username": self.name, "password": password, "_xsrf": self.xsrf()["X-XSRFToken"]})
-        given = await self.browser.post(f"{self.hub}/hub/api/users/{self.name}/tokens", headers=self.xsrf(), json={})
+        await self.browser.post(
+            f"{self.hub}/hub/login?next=/hub/home",
+            headers=self.xsrf(),
+            data={"username": self.name, "password": password, "_xsrf": self.xsrf()["X-XSRFToken"]},
+        )
+        given = await self.browser.post(
+            f"{self.hub}/hub/api/users/{self.name}/tokens", headers=self.xsrf(), json={}
+        )
         self.token = given.raise_for_status().json()["token"]
         self.cookies = {cookie.name: cookie.value for cookie in self.browser.cookies.jar}
         self.browser.headers["Authorization"] = f"token {self.token}"
@@ -35,12 +46,16 @@ class Learner:
 
     async def ask(self, method, path, **options):
         """What the learner's own server answers; HTTPStatusError where it refuses."""
-        return (await self.browser.request(method, f"{self.at}/{path}", **options)).raise_for_status()
+        return (
+            await self.browser.request(method, f"{self.at}/{path}", **options)
+        ).raise_for_status()
 
     async def start(self):
         """Seconds until the learner's server is ready."""
         begin, me = time.perf_counter(), f"{self.hub}/hub/api/users/{self.name}"
-        while (await self.browser.post(f"{me}/server", json={})).status_code == 400:       # the last one is still stopping
+        while (
+            await self.browser.post(f"{me}/server", json={})
+        ).status_code == 400:  # the last one is still stopping
             assert time.perf_counter() - begin < 60, "no server may start"
             await asyncio.sleep(1)
         while not (await self.browser.get(me)).json()["servers"].get("", {}).get("ready"):
@@ -50,9 +65,16 @@ class Learner:
 
     async def pull(self, repository, branch):
         """The course in the folder autograd/, by nbgitpuller, as a click on the link of docs/classroom.md does it."""
-        link = {"repo": repository, "branch": branch, "targetPath": "autograd", "urlpath": "lab/tree/autograd"}
+        link = {
+            "repo": repository,
+            "branch": branch,
+            "targetPath": "autograd",
+            "urlpath": "lab/tree/autograd",
+        }
         page = await self.browser.get(f"{self.hub}/hub/user-redirect/git-pull", params=link)
-        assert (page.status_code, page.url.path) == (200, f"/user/{self.name}/git-pull"), "where the link leads"
+        assert (page.status_code, page.url.path) == (200, f"/user/{self.name}/git-pull"), (
+            "where the link leads"
+        )
         where = {"repo": repository, "branch": branch, "targetpath": "autograd"}
         said = await self.ask("GET", "git-pull/api", params=where)
         assert '"phase": "finished"' in said.text, said.text[-500:]
@@ -61,25 +83,49 @@ class Learner:
         """The notebook's cells, and a kernel for them."""
         self.path = path
         self.notebook = (await self.ask("GET", f"api/contents/{path}")).json()["content"]
-        session = await self.ask("POST", "api/sessions", json={
-            "path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}})
+        session = await self.ask(
+            "POST",
+            "api/sessions",
+            json={"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}},
+        )
         self.kernel = session.json()["kernel"]["id"]
         await self.connect()
         return [cell for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
 
     async def connect(self):
         self.session = uuid4().hex
-        self.socket = await websocket_connect(HTTPRequest(
-            f"{self.at.replace('http', 'ws', 1)}/api/kernels/{self.kernel}/channels?session_id={self.session}",
-            headers={"Authorization": f"token {self.token}"}, request_timeout=60), max_message_size=100_000_000)
+        self.socket = await websocket_connect(
+            HTTPRequest(
+                f"{self.at.replace('http', 'ws', 1)}/api/kernels/{self.kernel}/channels?session_id={self.session}",
+                headers={"Authorization": f"token {self.token}"},
+                request_timeout=60,
+            ),
+            max_message_size=100_000_000,
+        )
 
     async def send(self, kind, content):
         """(messages that answer it until the kernel is idle, with the seconds each came after it; the reply)."""
-        header = {"msg_id": uuid4().hex, "msg_type": kind, "session": self.session, "username": self.name,
-                  "version": "5.3", "date": ""}
+        header = {
+            "msg_id": uuid4().hex,
+            "msg_type": kind,
+            "session": self.session,
+            "username": self.name,
+            "version": "5.3",
+            "date": "",
+        }
         begin, answers, idle, reply = time.perf_counter(), [], False, kind == "comm_msg"
-        await self.socket.write_message(json.dumps({"header": header, "parent_header": {}, "metadata": {},
-                                                    "buffers": [], "channel": "shell", "content": content}))
+        await self.socket.write_message(
+            json.dumps(
+                {
+                    "header": header,
+                    "parent_header": {},
+                    "metadata": {},
+                    "buffers": [],
+                    "channel": "shell",
+                    "content": content,
+                }
+            )
+        )
         while not (idle and reply):
             message = await asyncio.wait_for(self.socket.read_message(), 200)
             if message is None:
@@ -94,36 +140,62 @@ class Learner:
 
     async def run(self, code):
         """The messages of a cell; RuntimeError where it raises."""
-        answers = await self.send("execute_request", {"code": code, "silent": False, "store_history": True,
-                                                      "user_expressions": {}, "allow_stdin": False})
+        answers = await self.send(
+            "execute_request",
+            {
+                "code": code,
+                "silent": False,
+                "store_history": True,
+                "user_expressions": {},
+                "allow_stdin": False,
+            },
+        )
         for _, message in answers:
             if message["msg_type"] == "error":
-                raise RuntimeError(f"{self.name}: {message['content']['ename']}: {message['content']['evalue']}")
+                raise RuntimeError(
+                    f"{self.name}: {message['content']['ename']}: {message['content']['evalue']}"
+                )
         return [message for _, message in answers]
 
     async def value(self, expression):
         """What an expression prints."""
-        return "".join(message["content"]["text"] for message in await self.run(f"print({expression})")
-                       if message["msg_type"] == "stream").strip()
+        return "".join(
+            message["content"]["text"]
+            for message in await self.run(f"print({expression})")
+            if message["msg_type"] == "stream"
+        ).strip()
 
     async def move(self, slider, value):
         """Seconds from a slider's new value to the last change that the kernel sends for it, the picture among them."""
-        answers = await self.send("comm_msg", {"comm_id": slider, "data": {
-            "method": "update", "state": {"value": value}, "buffer_paths": []}})
-        changes = [(when, message) for when, message in answers if message["msg_type"] == "comm_msg"]
+        answers = await self.send(
+            "comm_msg",
+            {
+                "comm_id": slider,
+                "data": {"method": "update", "state": {"value": value}, "buffer_paths": []},
+            },
+        )
+        changes = [
+            (when, message) for when, message in answers if message["msg_type"] == "comm_msg"
+        ]
         assert any("<svg" in json.dumps(message["content"]) for _, message in changes), "no picture"
         return changes[-1][0]
 
     async def save(self):
-        await self.ask("PUT", f"api/contents/{self.path}",
-                       json={"type": "notebook", "format": "json", "content": self.notebook})
+        await self.ask(
+            "PUT",
+            f"api/contents/{self.path}",
+            json={"type": "notebook", "format": "json", "content": self.notebook},
+        )
 
 
 def sliders(messages):
     """{what a slider is called: its id}, of those that a kernel's messages made; of two with one name the later."""
     made = [message["content"] for message in messages if message["msg_type"] == "comm_open"]
-    return {content["data"]["state"]["tooltip"]: content["comm_id"] for content in made
-            if content["data"]["state"]["_model_name"] == "FloatSliderModel"}
+    return {
+        content["data"]["state"]["tooltip"]: content["comm_id"]
+        for content in made
+        if content["data"]["state"]["_model_name"] == "FloatSliderModel"
+    }
 
 
 def processes(name):
@@ -131,8 +203,13 @@ def processes(name):
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if f"JUPYTERHUB_USER={name}\0" in (folder / "environ").read_bytes().decode(errors="replace") + "\0":
-                pss = re.search(r"^Pss: +(\d+)", (folder / "smaps_rollup").read_text(), re.MULTILINE)
+            if (
+                f"JUPYTERHUB_USER={name}\0"
+                in (folder / "environ").read_bytes().decode(errors="replace") + "\0"
+            ):
+                pss = re.search(
+                    r"^Pss: +(\d+)", (folder / "smaps_rollup").read_text(), re.MULTILINE
+                )
                 found[int(folder.name)] = (folder / "cmdline").read_text(), int(pss[1]) / 1000
         except OSError:
             pass

@@ -2,6 +2,7 @@
 
 HUB_LEARNERS="1 10 20" python -m pytest tests/hub -o addopts= --noconftest -s         as root, or a part is skipped
 """
+
 import asyncio
 import os
 import shutil
@@ -48,19 +49,29 @@ class Hub:
             (self.folder / name).chmod(mode)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1] - 5 & 0xfff8
+            port = free.getsockname()[1] - 5 & 0xFFF8
         self.port, self.at = port, f"http://127.0.0.1:{port}"
-        self.env = os.environ | {"HUB_CONFIG": str(ROOT / "docs/jupyterhub_config.py"), "HUB_SPAWNER": spawner,
-                                 "HUB_PORT": str(port), "HUB_CULL": str(cull), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.env = os.environ | {
+            "HUB_CONFIG": str(ROOT / "docs/jupyterhub_config.py"),
+            "HUB_SPAWNER": spawner,
+            "HUB_PORT": str(port),
+            "HUB_CULL": str(cull),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         (self.folder / "secrets/class.txt").write_text("\n".join(["teacher", *NAMES]))
         self.log = open(self.folder / "secrets/log", "ab")
         self.begin()
 
     def begin(self):
         config = Path(__file__).with_name("config.py")
-        self.process = subprocess.Popen([sys.executable, "-m", "jupyterhub", "-f", config],
-                                        cwd=self.folder / "secrets", env=self.env, stdout=self.log, stderr=self.log,
-                                        start_new_session=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterhub", "-f", config],
+            cwd=self.folder / "secrets",
+            env=self.env,
+            stdout=self.log,
+            stderr=self.log,
+            start_new_session=True,
+        )
         for _ in range(300):
             try:
                 if httpx.get(f"{self.at}/hub/health").status_code == 200:
@@ -78,7 +89,6 @@ class Hub:
         self.process.terminate()
         self.process.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)
-
 
 
 @contextmanager
@@ -101,7 +111,11 @@ def course(tmp_path_factory):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     git = ["git", "-c", "user.name=teacher", "-c", "user.email=teacher@localhost"]
-    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "The course"]):
+    for command in (
+        ["init", "-q", "-b", "main"],
+        ["add", "-A"],
+        ["commit", "-q", "-m", "The course"],
+    ):
         subprocess.run([*git, *command], cwd=folder, check=True)
     subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
     yield f"file://{folder}"
@@ -142,19 +156,34 @@ def test_a_class(size, course):
             await asyncio.sleep(number / size)
             for step in range(12):
                 moved.append(await learner.move(slider, 1.0 + step % 4))
-                await asyncio.sleep(1)      # a person looks at what has changed
-        await asyncio.gather(*[play(learner, messages, number) for number, (learner, (_, messages))
-                               in enumerate(zip(learners, ran))])
+                await asyncio.sleep(1)  # a person looks at what has changed
+
+        await asyncio.gather(
+            *[
+                play(learner, messages, number)
+                for number, (learner, (_, messages)) in enumerate(zip(learners, ran))
+            ]
+        )
         memory = [processes(learner.name) for learner in learners]
-        servers, kernels = ([sum(mb for command, mb in found.values() if ("ipykernel" in command) is kernel)
-                             for found in memory] for kernel in (False, True))
-        print(f"\n{size} learners; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores. Median (worst):\n"
-              f"server ready {median_and_worst(waited)} s, "
-              f"all cells {median_and_worst([seconds for seconds, _ in ran])} s, "
-              f"slider to picture {median_and_worst(moved, 1000)} ms,\n"
-              f"MB: server {median_and_worst(servers)}, kernel {median_and_worst(kernels)}")
-        assert max(map(sum, zip(servers, kernels))) < 512, "what docs/classroom.md plans for a learner"
+        servers, kernels = (
+            [
+                sum(mb for command, mb in found.values() if ("ipykernel" in command) is kernel)
+                for found in memory
+            ]
+            for kernel in (False, True)
+        )
+        print(
+            f"\n{size} learners; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores. Median (worst):\n"
+            f"server ready {median_and_worst(waited)} s, "
+            f"all cells {median_and_worst([seconds for seconds, _ in ran])} s, "
+            f"slider to picture {median_and_worst(moved, 1000)} ms,\n"
+            f"MB: server {median_and_worst(servers)}, kernel {median_and_worst(kernels)}"
+        )
+        assert max(map(sum, zip(servers, kernels))) < 512, (
+            "what docs/classroom.md plans for a learner"
+        )
         assert statistics.median(moved) < 1, "seconds from a slider to its picture"
+
     with hub("own" if ROOTED else "simple") as hub_:
         asyncio.run(lesson())
 
@@ -174,8 +203,13 @@ async def at_work(hub, course):
 async def kept(learner, restarted=True):
     """Whether the notebook has the answer, and progress.json says that it is right."""
     lesson = (await learner.ask("GET", f"api/contents/{LESSON}")).json()["content"]
-    progress = (await learner.ask("GET", "api/contents/autograd/notebooks/progress.json")).json()["content"]
-    return "gradient_of_a = 36" in [cell["source"] for cell in lesson["cells"]] and "02.routes" in progress
+    progress = (await learner.ask("GET", "api/contents/autograd/notebooks/progress.json")).json()[
+        "content"
+    ]
+    return (
+        "gradient_of_a = 36" in [cell["source"] for cell in lesson["cells"]]
+        and "02.routes" in progress
+    )
 
 
 def kill(learner, kernel):
@@ -187,14 +221,17 @@ def kill(learner, kernel):
 @pytest.mark.parametrize("spawner", SPAWNERS[-1:])
 def test_nobody_loses_work(spawner, course):
     """A kernel killed, the hub restarted and killed, a server killed, a server culled: what was saved is there."""
+
     async def lesson():
         learner = await at_work(hub_, course)
         assert await kept(learner)
 
         kill(learner, kernel=True)
-        await asyncio.sleep(8)      # JupyterLab's server starts another
+        await asyncio.sleep(8)  # JupyterLab's server starts another
         await learner.connect()
-        assert await learner.value("'mine' in dir()") == "False" and await kept(learner), "a kernel killed"
+        assert await learner.value("'mine' in dir()") == "False" and await kept(learner), (
+            "a kernel killed"
+        )
 
         await learner.run("mine = 42")
         for sent in (signal.SIGTERM, signal.SIGKILL):
@@ -202,10 +239,12 @@ def test_nobody_loses_work(spawner, course):
             hub_.process.wait(30)
             hub_.begin()
             await learner.connect()
-            assert await learner.value("mine") == "42" and await kept(learner), "the hub restarted: the kernel goes on"
+            assert await learner.value("mine") == "42" and await kept(learner), (
+                "the hub restarted: the kernel goes on"
+            )
 
         kill(learner, kernel=False)
-        await asyncio.sleep(8)      # the hub looks every two seconds here
+        await asyncio.sleep(8)  # the hub looks every two seconds here
         await learner.start()
         assert await kept(learner), "a server killed"
 
@@ -217,6 +256,7 @@ def test_nobody_loses_work(spawner, course):
         print(f"\nculled after {time.perf_counter() - begin:.0f} s, {before:.0f} MB given back")
         await learner.start()
         assert await kept(learner), "a server culled"
+
     with hub(spawner, cull=30) as hub_:
         asyncio.run(lesson())
 
@@ -228,23 +268,32 @@ FORBIDDEN = (302, 400, 401, 403, 404, 405)
 INSIDE = {
     "bob's files, from a cell": "open('{bob}/autograd/notebooks/progress.json').read()",
     "bob's folder, through a link in one's own": "import os; os.symlink('{bob}', 'link'); os.listdir('link')",
-    "bob's kernel's connection file and socket":
-        "import glob; open(glob.glob('{bob}/.local/share/jupyter/runtime/kernel-*.json')[0])",
+    "bob's kernel's connection file and socket": "import glob; open(glob.glob('{bob}/.local/share/jupyter/runtime/kernel-*.json')[0])",
     "bob's token, from /proc": "open('/proc/{server}/environ').read()",
     "bob's kernel, killed": "import os; os.kill({kernel}, 0)",
     "the proxy's token, from /proc": "open('/proc/{proxy}/environ').read()",
-    "the hub's database and cookie secret":
-        "open('{secrets}/jupyterhub.sqlite'); open('{secrets}/jupyterhub_cookie_secret')"}
+    "the hub's database and cookie secret": "open('{secrets}/jupyterhub.sqlite'); open('{secrets}/jupyterhub_cookie_secret')",
+}
 
 
 async def attacks(hub, alice, bob):
     """[(what is tried, whether it gets through)]"""
     found = processes(bob.name)
-    server, kernel = (next(process for process, (command, _) in found.items() if ("ipykernel" in command) is wanted)
-                      for wanted in (False, True))
-    proxy = int(subprocess.check_output(["pgrep", "-f", f"configurable-http-proxy.*{hub.port}"], text=True).split()[0])
+    server, kernel = (
+        next(
+            process for process, (command, _) in found.items() if ("ipykernel" in command) is wanted
+        )
+        for wanted in (False, True)
+    )
+    proxy = int(
+        subprocess.check_output(
+            ["pgrep", "-f", f"configurable-http-proxy.*{hub.port}"], text=True
+        ).split()[0]
+    )
     theirs = subprocess.check_output(["ss", "-ltnpH"], text=True).splitlines()
-    port = next(int(line.split()[3].rpartition(":")[2]) for line in theirs if f"pid={server}," in line)
+    port = next(
+        int(line.split()[3].rpartition(":")[2]) for line in theirs if f"pid={server}," in line
+    )
     tried = []
 
     async def web(what, method, url, token=None, **options):
@@ -256,30 +305,76 @@ async def attacks(hub, alice, bob):
 
     by_port = f"http://127.0.0.1:{port}/user/{bob.name}"
     for at in (bob.at, by_port):
-        assert await web("", "GET", f"{at}/api/contents/autograd/notebooks/progress.json", bob.token) == 200
-    tried.clear()       # what follows is tried where bob himself comes in
+        assert (
+            await web("", "GET", f"{at}/api/contents/autograd/notebooks/progress.json", bob.token)
+            == 200
+        )
+    tried.clear()  # what follows is tried where bob himself comes in
     api, mine = f"{hub.at}/hub/api", alice.token
-    for token, whose in [(None, "no token"), (mine, "one's own token"), ("0" * 32, "a guessed token")]:
-        for path in ["api/contents/autograd/notebooks/progress.json", f"api/kernels/{bob.kernel}", "api/sessions",
-                     "lab", "files/autograd/notebooks/progress.json", "api/terminals"]:
+    for token, whose in [
+        (None, "no token"),
+        (mine, "one's own token"),
+        ("0" * 32, "a guessed token"),
+    ]:
+        for path in [
+            "api/contents/autograd/notebooks/progress.json",
+            f"api/kernels/{bob.kernel}",
+            "api/sessions",
+            "lab",
+            "files/autograd/notebooks/progress.json",
+            "api/terminals",
+        ]:
             await web(f"bob's server, {whose}", "GET", f"{bob.at}/{path}", token)
             await web(f"bob's server by its port, {whose}", "GET", f"{by_port}/{path}", token)
-        await web(f"bob's kernel stopped, {whose}", "DELETE", f"{bob.at}/api/kernels/{bob.kernel}", token)
-        await web(f"the proxy's own port, {whose}", "GET", f"http://127.0.0.1:{hub.port + 2}/api/routes", token)
-    for method, path in [("GET", "users"), ("GET", f"users/{bob.name}"), ("DELETE", f"users/{bob.name}/server"),
-                         ("POST", f"users/{bob.name}/tokens"), ("GET", f"users/{bob.name}/tokens"), ("GET", "proxy"),
-                         ("POST", "users/mallory"), ("PATCH", f"users/{alice.name}"), ("POST", "shutdown"),
-                         ("GET", "services")]:
-        await web("the hub's API, one's own token", method, f"{api}/{path}", mine, json={"admin": True})
-    await web("no xsrf token, cookies alone", "POST", f"{api}/users/{alice.name}/tokens", json={},
-              cookies=alice.cookies)
+        await web(
+            f"bob's kernel stopped, {whose}", "DELETE", f"{bob.at}/api/kernels/{bob.kernel}", token
+        )
+        await web(
+            f"the proxy's own port, {whose}",
+            "GET",
+            f"http://127.0.0.1:{hub.port + 2}/api/routes",
+            token,
+        )
+    for method, path in [
+        ("GET", "users"),
+        ("GET", f"users/{bob.name}"),
+        ("DELETE", f"users/{bob.name}/server"),
+        ("POST", f"users/{bob.name}/tokens"),
+        ("GET", f"users/{bob.name}/tokens"),
+        ("GET", "proxy"),
+        ("POST", "users/mallory"),
+        ("PATCH", f"users/{alice.name}"),
+        ("POST", "shutdown"),
+        ("GET", "services"),
+    ]:
+        await web(
+            "the hub's API, one's own token", method, f"{api}/{path}", mine, json={"admin": True}
+        )
+    await web(
+        "no xsrf token, cookies alone",
+        "POST",
+        f"{api}/users/{alice.name}/tokens",
+        json={},
+        cookies=alice.cookies,
+    )
 
-    for path in ["files/../../{0}/x", "files/%2e%2e/%2e%2e/{0}/x", "api/contents/..%2f..%2f{0}",
-                 "api/contents/%2e%2e/{0}", "files//etc/passwd", "api/contents/..%5c..%5c{0}",
-                 "files/..%252f..%252f{0}", "../{0}/api/contents"]:
-        with socket.create_connection(("127.0.0.1", hub.port)) as line:      # as it is: no client tidies the path
-            line.sendall(f"GET /user/{alice.name}/{path.format(bob.name)} HTTP/1.0\r\n"
-                         f"Authorization: token {mine}\r\n\r\n".encode())
+    for path in [
+        "files/../../{0}/x",
+        "files/%2e%2e/%2e%2e/{0}/x",
+        "api/contents/..%2f..%2f{0}",
+        "api/contents/%2e%2e/{0}",
+        "files//etc/passwd",
+        "api/contents/..%5c..%5c{0}",
+        "files/..%252f..%252f{0}",
+        "../{0}/api/contents",
+    ]:
+        with socket.create_connection(
+            ("127.0.0.1", hub.port)
+        ) as line:  # as it is: no client tidies the path
+            line.sendall(
+                f"GET /user/{alice.name}/{path.format(bob.name)} HTTP/1.0\r\n"
+                f"Authorization: token {mine}\r\n\r\n".encode()
+            )
             status = int(line.makefile("rb").readline().split()[1])
             tried.append(("a path out of one's folder", status not in FORBIDDEN))
     try:
@@ -293,7 +388,10 @@ async def attacks(hub, alice, bob):
         tried.append(("bob's name with another password", True))
     except httpx.HTTPStatusError:
         tried.append(("bob's name with another password", False))
-    with zmq.Context() as context, context.socket(zmq.SUB) as ear:      # what a kernel publishes is signed, not secret
+    with (
+        zmq.Context() as context,
+        context.socket(zmq.SUB) as ear,
+    ):  # what a kernel publishes is signed, not secret
         ear.subscribe("")
         for line in theirs:
             if f"pid={kernel}," in line:
@@ -303,8 +401,15 @@ async def attacks(hub, alice, bob):
         tried.append(("bob's outputs, from his kernel's ports", bool(ear.poll(1000))))
     for what, code in INSIDE.items():
         try:
-            await alice.run(code.format(bob=hub.folder / "h" / bob.name, server=server, kernel=kernel, proxy=proxy,
-                                        secrets=hub.folder / "secrets"))
+            await alice.run(
+                code.format(
+                    bob=hub.folder / "h" / bob.name,
+                    server=server,
+                    kernel=kernel,
+                    proxy=proxy,
+                    secrets=hub.folder / "secrets",
+                )
+            )
             tried.append((what, True))
         except RuntimeError:
             tried.append((what, False))
@@ -314,6 +419,7 @@ async def attacks(hub, alice, bob):
 @pytest.mark.parametrize("spawner", SPAWNERS)
 def test_who_gets_at_anothers_work(spawner, course):
     """With one user number for all what runs inside a kernel gets through, and nothing else; with one each, nothing."""
+
     async def lesson():
         (alice, bob), _, (_, cells) = await seated(hub_, NAMES[:2], course)
         await run_all(bob, cells)
@@ -322,5 +428,6 @@ def test_who_gets_at_anothers_work(spawner, course):
         through = {what for what, got in tried if got}
         print(f"\n{spawner}: {len(tried)} tried; through: {sorted(through) or 'none'}")
         assert through == (set(INSIDE) if spawner == "simple" else set())
+
     with hub(spawner) as hub_:
         asyncio.run(lesson())

@@ -3,6 +3,7 @@
 With --screenshots, as `make test-browser` has it, pictures are left in tests/screenshots/ for people to look at: each lesson whole, at
 two widths and in two themes; each widget alone and in its page, before and after it was moved.
 """
+
 import re
 import shutil
 from itertools import product
@@ -17,8 +18,9 @@ import pytest
 from autograd_course.ask import EXERCISES, registered
 from autograd_course.practice import Gym
 
-sync_api = pytest.importorskip("playwright.sync_api",
-                               reason="playwright is not installed: lessons not opened in a browser")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser"
+)
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "tests/screenshots"
@@ -52,10 +54,13 @@ explore(lambda side, n, h: Picture(f"<p>{side} {n} {h}</p>", f"{side}, {n} at {h
 prediction("kit.one", question="?", answer=1.0, reveal="One.")
 predict("kit.one")""",
 }
-LESSONS = {path.stem: nbformat.read(path, as_version=4) for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
+LESSONS = {
+    path.stem: nbformat.read(path, as_version=4) for path in sorted(ROOT.glob("notebooks/*.ipynb"))
+}
 LESSONS["kit"] = nbformat.v4.new_notebook(
-    metadata={"language_info": {"name": "python"}},      # without it JupyterLab asks for a kernel
-    cells=[nbformat.v4.new_code_cell(text.strip(), id=name) for name, text in KIT.items()])
+    metadata={"language_info": {"name": "python"}},  # without it JupyterLab asks for a kernel
+    cells=[nbformat.v4.new_code_cell(text.strip(), id=name) for name, text in KIT.items()],
+)
 
 # What a widget shows besides its controls: [drawing, words]. A matplotlib figure drawn again has new ids, and is otherwise the same.
 SHOWN = """widget => {
@@ -67,7 +72,7 @@ SHOWN = """widget => {
     return [drawing, words];
 }"""
 HANDLES = ".noUi-handle"
-DROPDOWNS = ".widget-dropdown:not(:has(~ .widget-slider)) select"      # a dropdown before a slider is its number box
+DROPDOWNS = ".widget-dropdown:not(:has(~ .widget-slider)) select"  # a dropdown before a slider is its number box
 TOGGLES = ".toggle"
 LABEL = "control => (control.closest('.widget-hbox') ?? control.parentElement).querySelector('.widget-label').innerText"
 
@@ -77,7 +82,9 @@ every = pytest.mark.parametrize("lesson", LESSONS, indirect=True)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
-    shutil.copytree(ROOT / "notebooks", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("progress*"))
+    shutil.copytree(
+        ROOT / "notebooks", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("progress*")
+    )
     nbformat.write(LESSONS["kit"], folder / "kit.ipynb")
     with lab.jupyterlab(folder, tmp_path_factory.mktemp("home")) as address:
         yield address
@@ -101,7 +108,10 @@ def lesson(window, request):
     """A lesson after Run All. The tests of one lesson share it, in the order of this file."""
     lesson = lab.Lesson(window, f"{request.param}.ipynb")
     lesson.run_all()
-    lesson.name, lesson.shots = request.param, SCREENSHOTS / request.param if request.config.getoption("--screenshots") else None
+    lesson.name, lesson.shots = (
+        request.param,
+        SCREENSHOTS / request.param if request.config.getoption("--screenshots") else None,
+    )
     if lesson.shots:
         shutil.rmtree(lesson.shots, ignore_errors=True)
         lesson.shots.mkdir(parents=True)
@@ -115,8 +125,10 @@ def lesson(window, request):
 
 def first_call(lesson, function):
     """[(id, name)] of the first cell that calls `function("name")`; [] where none does."""
-    calls = [(cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE))
-             for cell in LESSONS[lesson.name].cells]
+    calls = [
+        (cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE))
+        for cell in LESSONS[lesson.name].cells
+    ]
     return [(cell_id, call[1]) for cell_id, call in calls if call][:1]
 
 
@@ -150,8 +162,12 @@ def test_toggles(lesson):
                     lesson.press(choice, "Space")
                 assert [one for one in choices if one.is_checked()] == [choice]
                 shown = widget.evaluate(SHOWN)
-                assert seen.setdefault(choice, shown) == shown, f"{cell_id}: picked again, and the picture is another"
-            spelled = re.search(r"[a-z]{2}", toggle.query_selector(".widget-radio-box").inner_text())
+                assert seen.setdefault(choice, shown) == shown, (
+                    f"{cell_id}: picked again, and the picture is another"
+                )
+            spelled = re.search(
+                r"[a-z]{2}", toggle.query_selector(".widget-radio-box").inner_text()
+            )
             drawings, words = (len(set(shown)) for shown in zip(*seen.values()))
             said = f"{cell_id}: {toggle.inner_text()!r} has {drawings} drawings and {words} texts"
             assert words > 1 and (spelled or drawings == words == len(choices)), said
@@ -179,78 +195,111 @@ def test_toggles_are_what_they_say(lesson):
 
 @every
 def test_sliders(lesson, record_property):
-    times, often = {}, 6 if lesson.name == "kit" else 1     # more presses only measure
+    times, often = {}, 6 if lesson.name == "kit" else 1  # more presses only measure
     for cell_id, widget in lesson.widgets():
         controls = widget.query_selector_all(f"{HANDLES}, {DROPDOWNS}")
         if controls:
             lesson.watch(widget)
             photograph(lesson, widget, f"{cell_id}_before")
         for control in controls:
-            label, choices = re.sub(r"\W", "", control.evaluate(LABEL)), control.query_selector_all("option")
+            label, choices = (
+                re.sub(r"\W", "", control.evaluate(LABEL)),
+                control.query_selector_all("option"),
+            )
             drawing, words = before = widget.evaluate(SHOWN)
             # an arrow key alone would leave the dropdown for the next cell
-            there, back = ("Space ArrowDown Enter", "Space ArrowUp Enter") if choices else ("ArrowRight", "ArrowLeft")
+            there, back = (
+                ("Space ArrowDown Enter", "Space ArrowUp Enter")
+                if choices
+                else ("ArrowRight", "ArrowLeft")
+            )
             up = control.evaluate("at => at.selectedIndex") if choices else 0
             down = len(choices) - 1 - up
             if choices and up > down:
                 there, back = back, there
-            if (took := lesson.press(control, there)) is None:      # it stands at its end
+            if (took := lesson.press(control, there)) is None:  # it stands at its end
                 there, back = back, there
                 took = lesson.press(control, there)
             assert took, f"{cell_id}: {label} does not move"
             moves, after = [took], widget.evaluate(SHOWN)
-            most = min(2, max(up, down)) if choices else max(often, 3)      # a step may be too small to see
-            while (len(moves) < most and (len(moves) < often or any(map(eq, before, after)))
-                   and (took := lesson.press(control, there))):
+            most = (
+                min(2, max(up, down)) if choices else max(often, 3)
+            )  # a step may be too small to see
+            while (
+                len(moves) < most
+                and (len(moves) < often or any(map(eq, before, after)))
+                and (took := lesson.press(control, there))
+            ):
                 moves.append(took)
                 after = widget.evaluate(SHOWN)
             new_drawing, new_words = after
-            assert new_drawing != drawing or choices, f"{cell_id}: {label} moves, and the picture does not"
+            assert new_drawing != drawing or choices, (
+                f"{cell_id}: {label} moves, and the picture does not"
+            )
             assert new_words != words, f"{cell_id}: {label} moves, and the words do not change"
             photograph(lesson, widget, f"{cell_id}_after_{label}", page=False)
             moves += [lesson.press(control, back) for _ in moves]
-            assert widget.evaluate(SHOWN) == before, f"{cell_id}: {label} moved back, and the picture is another"
+            assert widget.evaluate(SHOWN) == before, (
+                f"{cell_id}: {label} moved back, and the picture is another"
+            )
             if not choices:
-                times.setdefault(f"kit, {cell_id}" if lesson.name == "kit" else lesson.name, []).extend(moves)
-                for end in ["End", "Home"]:     # where a picture breaks, if it does
+                times.setdefault(
+                    f"kit, {cell_id}" if lesson.name == "kit" else lesson.name, []
+                ).extend(moves)
+                for end in ["End", "Home"]:  # where a picture breaks, if it does
                     lesson.press(control, end)
         if controls:
             photograph(lesson, widget, f"{cell_id}_after")
         assert lesson.errors() == [], f"{cell_id}"
     for what, pairs in times.items():
-        change, screen = (f"{median(ms):.0f} and {quantiles(ms, n=20)[-1]:.0f} ms" for ms in zip(*pairs))
-        record_property("summary", f"{what}: from key press to the last change in the page {change}, to the screen {screen} "
-                                   f"(median and 95th percentile of {len(pairs)})")
+        change, screen = (
+            f"{median(ms):.0f} and {quantiles(ms, n=20)[-1]:.0f} ms" for ms in zip(*pairs)
+        )
+        record_property(
+            "summary",
+            f"{what}: from key press to the last change in the page {change}, to the screen {screen} "
+            f"(median and 95th percentile of {len(pairs)})",
+        )
 
 
 @every
 def test_players(lesson):
     for cell_id, widget in lesson.widgets():
         for button in widget.query_selector_all("button[title^='play ']"):
-            handle = button.evaluate_handle("button => button.closest('.widget-hbox').querySelector('.noUi-handle')").as_element()
+            handle = button.evaluate_handle(
+                "button => button.closest('.widget-hbox').querySelector('.noUi-handle')"
+            ).as_element()
             lesson.watch(widget)
             lesson.press(handle, "Home")
             first = widget.evaluate(SHOWN)
             button.press("Space")
-            lesson.wait(f"([widget, first]) => ({SHOWN})(widget).every((part, i) => part !== first[i])",
-                        given=[widget, first])
+            lesson.wait(
+                f"([widget, first]) => ({SHOWN})(widget).every((part, i) => part !== first[i])",
+                given=[widget, first],
+            )
             button.press("Space")
             while "mod-active" in button.get_attribute("class"):
-                button.press("Space")       # on a slow machine it may have come to its end before, and begun anew
+                button.press(
+                    "Space"
+                )  # on a slow machine it may have come to its end before, and begun anew
             lesson.wait("button => button.title.startsWith('play ')", given=button)
             lesson.rest()
             at = handle.get_attribute("aria-valuetext")
-            lesson.page.wait_for_timeout(1200)      # longer than any frame stands
-            assert handle.get_attribute("aria-valuetext") == at, f"{cell_id}: paused, and it plays on"
+            lesson.page.wait_for_timeout(1200)  # longer than any frame stands
+            assert handle.get_attribute("aria-valuetext") == at, (
+                f"{cell_id}: paused, and it plays on"
+            )
             paused = widget.evaluate(SHOWN)
             photograph(lesson, widget, f"{cell_id}_paused")
             away, again = "ArrowLeft", "ArrowRight"
-            if lesson.press(handle, away) is None:      # it stands at its start
+            if lesson.press(handle, away) is None:  # it stands at its start
                 away, again = again, away
                 lesson.press(handle, away)
             assert widget.evaluate(SHOWN) != paused
             lesson.press(handle, again)
-            assert widget.evaluate(SHOWN) == paused, f"{cell_id}: where it paused, it showed another frame"
+            assert widget.evaluate(SHOWN) == paused, (
+                f"{cell_id}: where it paused, it showed another frame"
+            )
             lesson.press(handle, "Home")
             assert widget.evaluate(SHOWN) == first
 
@@ -259,7 +308,9 @@ def test_players(lesson):
 def test_prediction(lesson):
     for cell_id, name in first_call(lesson, "predict"):
         panel = dict(lesson.widgets())[cell_id]
-        assert panel.query_selector("[role=status]") is None, f"{name}: the answer shows before it was asked for"
+        assert panel.query_selector("[role=status]") is None, (
+            f"{name}: the answer shows before it was asked for"
+        )
         photograph(lesson, panel, f"{cell_id}_before")
         for box in panel.query_selector_all("input[type=text]"):
             box.fill("1")
@@ -267,7 +318,9 @@ def test_prediction(lesson):
             row.query_selector_all("input")[-1].press("Space")
         panel.query_selector("button").press("Enter")
         lesson.wait("panel => panel.querySelector('[role=status]')?.innerText.trim()", given=panel)
-        assert "certain" in panel.query_selector("[role=status]").inner_text(), f"{name}: not what was committed to"
+        assert "certain" in panel.query_selector("[role=status]").inner_text(), (
+            f"{name}: not what was committed to"
+        )
         photograph(lesson, panel, f"{cell_id}_after")
 
 
@@ -295,8 +348,12 @@ def wrong_answer(exercise):
     parts = exercise.stub.split("...")
     for answer, hint in filter(lambda mistake: isinstance(mistake, tuple), exercise.mistakes):
         values = answer if isinstance(answer, tuple) else (answer,)
-        if len(values) == len(parts) - 1 and all(isinstance(value, (int, float, str)) for value in values):
-            return "".join(part + repr(value) for part, value in zip(parts, values)) + parts[-1], hint
+        if len(values) == len(parts) - 1 and all(
+            isinstance(value, (int, float, str)) for value in values
+        ):
+            return "".join(part + repr(value) for part, value in zip(parts, values)) + parts[
+                -1
+            ], hint
     return "print('a guess')".join(parts), "hint"
 
 
@@ -307,15 +364,20 @@ def test_gym(lesson):
         return
     panel = dict(lesson.widgets())["gym"]
     kind, upto = panel.query_selector_all("select")
-    here = Gym(upto.evaluate("choice => choice.selectedOptions[0].text"))      # what an empty record gives
+    here = Gym(
+        upto.evaluate("choice => choice.selectedOptions[0].text")
+    )  # what an empty record gives
     here.kind.value = "walk"
     problem = here.problem
     lesson.watch(panel)
     lesson.press(kind, "Space ArrowDown Enter")
-    lesson.wait("lab.widgets_show()")       # what stood there may have been this very problem: its boxes are others
+    lesson.wait(
+        "lab.widgets_show()"
+    )  # what stood there may have been this very problem: its boxes are others
     assert here.titled in panel.inner_text()
     assert [label.inner_text().strip() for label in panel.query_selector_all(".widget-text")] == [
-        box.label for box in problem.boxes]
+        box.label for box in problem.boxes
+    ]
     boxes = panel.query_selector_all("input[type=text]")
     number, wrong, hint = problem.wrong[0]
     photograph(lesson, panel, "gym_before")
@@ -327,13 +389,17 @@ def test_gym(lesson):
     for box, text in zip(boxes, problem.right):
         box.fill(text)
     boxes[number].press("Enter")
-    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right. The problem comes back')",
-                given=panel)
+    lesson.wait(
+        "panel => panel.querySelector('[role=status]').innerText.startsWith('Right. The problem comes back')",
+        given=panel,
+    )
     photograph(lesson, panel, "gym_right")
     lesson.wait("document.activeElement.innerText === 'Next problem'")
     lesson.page.keyboard.press("Enter")
-    lesson.wait("panel => panel.innerText.includes('Problem 2') && document.activeElement.matches('input')",
-                given=panel)
+    lesson.wait(
+        "panel => panel.innerText.includes('Problem 2') && document.activeElement.matches('input')",
+        given=panel,
+    )
     photograph(lesson, panel, "gym_next")
 
 
@@ -343,11 +409,18 @@ def test_widgets_are_accessible(lesson, tmp_path):
     lesson.page.evaluate(lab.from_npm(tmp_path, "axe-core@4", "axe.min.js"))
     for theme in ("Light", "Dark"):
         lesson.look(theme=theme)
-        lesson.page.evaluate("document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true })")
-        report = lesson.page.evaluate("""rules => axe.run({include: [['.jp-OutputArea-output']], exclude: [['.noUi-target']]},
-            {resultTypes: ['violations'], runOnly: rules, preload: false})""", lab.WCAG)
-        found = {violation["id"]: [node["html"][:200] for node in violation["nodes"]]
-                 for violation in report["violations"]}
+        lesson.page.evaluate(
+            "document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true })"
+        )
+        report = lesson.page.evaluate(
+            """rules => axe.run({include: [['.jp-OutputArea-output']], exclude: [['.noUi-target']]},
+            {resultTypes: ['violations'], runOnly: rules, preload: false})""",
+            lab.WCAG,
+        )
+        found = {
+            violation["id"]: [node["html"][:200] for node in violation["nodes"]]
+            for violation in report["violations"]
+        }
         assert len(report["passes"]) > 10 and not found, (theme, found)
     lesson.look()
 

@@ -1,4 +1,5 @@
 """What can be counted of a lesson: its frame and its size, and that the rows of the table are derived where they say."""
+
 import ast
 import re
 from pathlib import Path
@@ -14,18 +15,28 @@ ROOT = Path(__file__).parents[2]
 LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}
 EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 LONGEST_CELL = 25
-WIDEST_LINE = 111       # a cell of JupyterLab shows about as many at 1280 pixels; what is wider is cut off, or scrolled to
+WIDEST_LINE = 111  # a cell of JupyterLab shows about as many at 1280 pixels; what is wider is cut off, or scrolled to
 MOST_MINUTES, MOST_WORDS = 75, 1900
 
 
 def cells(lesson, kind):
-    return [cell for cell in nbformat.read(LESSONS[lesson], as_version=4).cells if cell.cell_type == kind]
+    return [
+        cell
+        for cell in nbformat.read(LESSONS[lesson], as_version=4).cells
+        if cell.cell_type == kind
+    ]
 
 
 def calls(lesson, function):
     """The calls of `function` in the lesson's code, as syntax trees."""
-    return [node for cell in cells(lesson, "code") for node in ast.walk(ast.parse(cell.source))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function]
+    return [
+        node
+        for cell in cells(lesson, "code")
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == function
+    ]
 
 
 @EVERY_LESSON
@@ -37,18 +48,30 @@ def test_a_lesson_has_its_frame(lesson):
         assert calls(lesson, function), f"no cell calls {function}(…)"
         named = [ast.literal_eval(call.args[0])[:2] for call in calls(lesson, function)]
         assert set(named) == {lesson}
-    torn = [cell.id for cell in cells(lesson, "code") if 'predict("' in cell.source and len(cell.source.splitlines()) > 2]
-    assert torn == [], "predict(…) has a cell of its own: code would stand between the question and the box for its answer"
-    assert "PyTorch" in text[-1] and "**Next.**" in text[-1], "the last cell says what is next, and what it is called elsewhere"
+    torn = [
+        cell.id
+        for cell in cells(lesson, "code")
+        if 'predict("' in cell.source and len(cell.source.splitlines()) > 2
+    ]
+    assert torn == [], (
+        "predict(…) has a cell of its own: code would stand between the question and the box for its answer"
+    )
+    assert "PyTorch" in text[-1] and "**Next.**" in text[-1], (
+        "the last cell says what is next, and what it is called elsewhere"
+    )
     if following := LESSONS.get(f"{int(lesson) + 1:02}"):
-        assert f"]({following.name})" in text[-1].split("**Next.**")[1], "the last cell links to the lesson after this one"
+        assert f"]({following.name})" in text[-1].split("**Next.**")[1], (
+            "the last cell links to the lesson after this one"
+        )
 
 
 @EVERY_LESSON
 def test_a_negative_number_has_a_minus(lesson):
     """Failed once: on 1e-16 in 01, beside pictures that say 1e−16."""
     text = "\n".join(cell.source for cell in cells(lesson, "markdown"))
-    prose = re.sub(r"```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text, flags=re.DOTALL)
+    prose = re.sub(
+        r"```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text, flags=re.DOTALL
+    )
     assert not re.findall(r"\S*e-\d+|(?<![\w-])-\d\S*", prose)
 
 
@@ -57,15 +80,24 @@ def test_a_code_cell_is_read_at_a_glance(lesson):
     code = [cell.source for cell in cells(lesson, "code")]
     lines = [len(source.splitlines()) for source in code]
     longest = max(code, key=lambda source: len(source.splitlines()))
-    assert max(lines) <= LONGEST_CELL, (f"a cell of {max(lines)} lines, and {LONGEST_CELL} is the most: cut it in two, or move what draws "
-                                        f"into drawings.py. It begins with\n{longest[:200]}")
-    assert median(lines) <= 4, f"half of the code cells have more than 4 lines: {sorted(lines)}. Cut some in two"
+    assert max(lines) <= LONGEST_CELL, (
+        f"a cell of {max(lines)} lines, and {LONGEST_CELL} is the most: cut it in two, or move what draws "
+        f"into drawings.py. It begins with\n{longest[:200]}"
+    )
+    assert median(lines) <= 4, (
+        f"half of the code cells have more than 4 lines: {sorted(lines)}. Cut some in two"
+    )
 
 
 @EVERY_LESSON
 def test_a_line_of_code_fits_its_cell(lesson):
-    wide = {cell.id: line for cell in cells(lesson, "code") if not cell.metadata.get("jupyter", {}).get("source_hidden")
-            for line in cell.source.splitlines() if len(line) > WIDEST_LINE}
+    wide = {
+        cell.id: line
+        for cell in cells(lesson, "code")
+        if not cell.metadata.get("jupyter", {}).get("source_hidden")
+        for line in cell.source.splitlines()
+        if len(line) > WIDEST_LINE
+    }
     assert wide == {}, f"a line is wider than {WIDEST_LINE}: break it"
 
 
@@ -83,7 +115,11 @@ def test_the_announced_minutes_are_honest(lesson):
             continue
         if cell.cell_type == "markdown":
             exercises += int(exercise[1]) if exercise else 0
-            words += len(re.findall(r"\w+", re.sub(r"<details>.*?</details>", "", cell.source, flags=re.DOTALL)))
+            words += len(
+                re.findall(
+                    r"\w+", re.sub(r"<details>.*?</details>", "", cell.source, flags=re.DOTALL)
+                )
+            )
         elif not cell.metadata.get("jupyter", {}).get("source_hidden"):
             lines += len(cell.source.splitlines())
             predictions += 'predict("' in cell.source
@@ -92,8 +128,11 @@ def test_the_announced_minutes_are_honest(lesson):
     assert needed - 1 <= announced <= MOST_MINUTES, (
         f"{announced} minutes announced, {needed:.0f} needed, {MOST_MINUTES} allowed: {words} words / 110, {lines} lines / 8, "
         f"{predictions} predictions × 2.5, exercises {exercises} × 1.4, and 6. "
-        "Announce more in the first cell, cut, or make a section (optional)")
-    assert words <= MOST_WORDS, f"{words} visible words on the required path, and {MOST_WORDS} is the most: cut, fold, or make optional"
+        "Announce more in the first cell, cut, or make a section (optional)"
+    )
+    assert words <= MOST_WORDS, (
+        f"{words} visible words on the required path, and {MOST_WORDS} is the most: cut, fold, or make optional"
+    )
 
 
 @EVERY_LESSON
@@ -102,24 +141,37 @@ def test_the_teachers_guide_has_its_page(lesson):
     title, minutes = re.match(r"# (.+)", first)[1], re.search(r"(\d+) minutes", first)[1]
     pages = (ROOT / "notebooks/teachers_guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
     page = next((page for page in pages if page.startswith(f"{lesson} {title}\n")), "")
-    for part in [f"**Minutes:** {minutes}", "**Misconception:**", "**Predictions to expect:**", "**On the board:**",
-                 "**Exit question:**"]:
+    for part in [
+        f"**Minutes:** {minutes}",
+        "**Misconception:**",
+        "**Predictions to expect:**",
+        "**On the board:**",
+        "**Exit question:**",
+    ]:
         assert part in page, f"teachers_guide.md, {lesson} {title}: {part}"
 
 
 @pytest.mark.parametrize("row, lesson", derived().items())
 def test_every_row_is_derived_and_compared_where_the_table_says(row, lesson):
-    assert f"ag.{row}" in compared(lesson), f"lesson {lesson} derives {row}: its same_line({{…}}) has to show the learner's rule"
+    assert f"ag.{row}" in compared(lesson), (
+        f"lesson {lesson} derives {row}: its same_line({{…}}) has to show the learner's rule"
+    )
 
 
 @EVERY_LESSON
 def test_no_lesson_claims_a_row_that_does_not_exist(lesson):
     for row in compared(lesson):
-        assert row.removeprefix("ag.") in derived() and hasattr(ag.ops, row.removeprefix("ag.")), row
+        assert row.removeprefix("ag.") in derived() and hasattr(ag.ops, row.removeprefix("ag.")), (
+            row
+        )
 
 
 def compared(lesson):
     """The rows that the lesson's `same_line` compares, "ag.multiply"; those without a public name are written ag.ops.getitem."""
     arguments = [call.args for call in calls(lesson, "same_line")]
-    rows = [row for first, *rest in arguments for row in (first.keys if isinstance(first, ast.Dict) else rest[:1])]
+    rows = [
+        row
+        for first, *rest in arguments
+        for row in (first.keys if isinstance(first, ast.Dict) else rest[:1])
+    ]
     return [ast.unparse(row).replace("ag.ops.", "ag.") for row in rows]

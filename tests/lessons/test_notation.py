@@ -6,6 +6,7 @@ or with a link to the section of a lesson that does it. "Letters on loan" holds 
 
 So a lesson that needs a new letter says what it means, and adds one line to `notebooks/notation.ipynb`.
 """
+
 import json
 import re
 from pathlib import Path
@@ -28,37 +29,87 @@ registered()
 # --- Reading ----------------------------------------------------------------------------------------------------------------
 
 # TeX that draws nothing by itself, and what needs no introduction.
-PLAIN = {*"0123456789+-=<>()[].,;:/!^_&~", "\\frac", "\\begin", "\\end", "\\boxed", "\\phantom", "\\text", "\\texttt",
-         "\\left", "\\right",
-         "\\big", "\\Big", "\\bigg", "\\Bigg", "\\quad", "\\qquad", "\\ldots", "\\dots", "\\\\", "\\,", "\\;", "\\:",
-         "\\!", "\\ ", "\\%"}
-SAME = {"\\lvert": "|", "\\rvert": "|", "\\vert": "|", "\\mid": "|", "\\times": "\\cdot", "\\prime": "'",
-        "\\Sigma": "\\sum"}
+PLAIN = {
+    *"0123456789+-=<>()[].,;:/!^_&~",
+    "\\frac",
+    "\\begin",
+    "\\end",
+    "\\boxed",
+    "\\phantom",
+    "\\text",
+    "\\texttt",
+    "\\left",
+    "\\right",
+    "\\big",
+    "\\Big",
+    "\\bigg",
+    "\\Bigg",
+    "\\quad",
+    "\\qquad",
+    "\\ldots",
+    "\\dots",
+    "\\\\",
+    "\\,",
+    "\\;",
+    "\\:",
+    "\\!",
+    "\\ ",
+    "\\%",
+}
+SAME = {
+    "\\lvert": "|",
+    "\\rvert": "|",
+    "\\vert": "|",
+    "\\mid": "|",
+    "\\times": "\\cdot",
+    "\\prime": "'",
+    "\\Sigma": "\\sum",
+}
 # The same in plain text.
-UNICODE = {"∂": "\\partial", "Σ": "\\sum", "ŷ": "\\hat", "′": "'", "ᵀ": "\\top", "λ": "\\lambda", "ρ": "\\rho",
-           "σ": "\\sigma",
-           "⟨": "\\langle", "∇": "\\nabla", "η": "\\eta", "θ": "\\theta", "β": "\\beta", "δ": "\\delta",
-           "ε": "\\epsilon"}
+UNICODE = {
+    "∂": "\\partial",
+    "Σ": "\\sum",
+    "ŷ": "\\hat",
+    "′": "'",
+    "ᵀ": "\\top",
+    "λ": "\\lambda",
+    "ρ": "\\rho",
+    "σ": "\\sigma",
+    "⟨": "\\langle",
+    "∇": "\\nabla",
+    "η": "\\eta",
+    "θ": "\\theta",
+    "β": "\\beta",
+    "δ": "\\delta",
+    "ε": "\\epsilon",
+}
 CODE = r"```.*?```|`[^`\n]*`"
 MATHS = r"\$\$(.*?)\$\$|\$([^$\n]+)\$"
 SYMBOL = r"\\[A-Za-z]+|\\.|(?P<nudge>d)(?=[A-Za-z])|[^\s{}]"
-ELSEWHERE = r"(?ms)^\*\*Elsewhere\.\*\*.*?$|^### In PyTorch.*?(?=^#|\Z)"      # what others call it
+ELSEWHERE = r"(?ms)^\*\*Elsewhere\.\*\*.*?$|^### In PyTorch.*?(?=^#|\Z)"  # what others call it
 
 
 def symbols(text):
     """The symbols in a Markdown text, in order. The d of dx is "d·"."""
     text = re.sub(CODE, " ", text, flags=re.DOTALL)
-    found = [UNICODE[letter] for letter in re.sub(MATHS, " ", text, flags=re.DOTALL) if letter in UNICODE]
+    found = [
+        UNICODE[letter] for letter in re.sub(MATHS, " ", text, flags=re.DOTALL) if letter in UNICODE
+    ]
     for tex in map("".join, re.findall(MATHS, text, re.DOTALL)):
         tex = re.sub(r"\\(text|texttt|operatorname|begin|end)\{[^{}]*\}", " ", tex)
-        found += ["d·" if symbol["nudge"] else SAME.get(symbol[0], symbol[0]) for symbol in re.finditer(SYMBOL, tex)]
+        found += [
+            "d·" if symbol["nudge"] else SAME.get(symbol[0], symbol[0])
+            for symbol in re.finditer(SYMBOL, tex)
+        ]
     return [symbol for symbol in dict.fromkeys(found) if symbol not in PLAIN]
 
 
 def code_words(text):
     """The names of the library and the attributes in a Markdown text's inline code: "ag.grad", ".grad"."""
-    found = [re.findall(r"\bag\.\w+|(?<!\bag)(?<!\bnp)\.(?!py\b|npz|ipynb)[a-zA-Z]\w+", code)
-             for code in re.findall(r"`([^`\n]+)`", text)]
+    found = [
+        re.findall(r"\bag\.\w+|(?<!\bag)(?<!\bnp)\.(?!py\b|npz|ipynb)[a-zA-Z]\w+", code)
+        for code in re.findall(r"`([^`\n]+)`", text)
+    ]
     return list(dict.fromkeys(sum(found, [])))
 
 
@@ -71,10 +122,20 @@ def text_of(cell):
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return source
-    return "\n".join([*(PREDICTIONS[name].reveal for name in re.findall(r'^predict\("([^"]+)"', source, re.M)
-                        if name in PREDICTIONS),
-                      *(question.reveal for name in re.findall(r'^recall\("(\d\d)"', source, re.M)
-                        for question in RECALL.get(name, []))])
+    return "\n".join(
+        [
+            *(
+                PREDICTIONS[name].reveal
+                for name in re.findall(r'^predict\("([^"]+)"', source, re.M)
+                if name in PREDICTIONS
+            ),
+            *(
+                question.reveal
+                for name in re.findall(r'^recall\("(\d\d)"', source, re.M)
+                for question in RECALL.get(name, [])
+            ),
+        ]
+    )
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------------
@@ -99,9 +160,14 @@ def tables(first):
 def words():
     """(word, meaning, lesson) of every entry of the glossary."""
     entry = r"^- \*\*(.+?)\*\* \((\[\d\d\]\(\S+?\))\)\. (.+?\.)(?: \*Elsewhere:\* .+\.)?$"
-    lines = "\n".join("".join(cell["source"]) for cell in PAGE if cell["id"].startswith("words-")).splitlines()
-    entries = [re.match(entry, line) or pytest.fail(f"no entry of the glossary: {line}") for line in lines
-               if line.startswith("-")]
+    lines = "\n".join(
+        "".join(cell["source"]) for cell in PAGE if cell["id"].startswith("words-")
+    ).splitlines()
+    entries = [
+        re.match(entry, line) or pytest.fail(f"no entry of the glossary: {line}")
+        for line in lines
+        if line.startswith("-")
+    ]
     return [found.group(1, 3, 2) for found in entries]
 
 
@@ -110,10 +176,16 @@ def place(where):
     if link := re.fullmatch(r"\[(\d\d)\]\((\w+\.ipynb)(?:#(.+))?\)", where):
         lesson, file, heading = link.groups()
         assert LESSONS.get(lesson) == FOLDER / file, f"{where}: there is no such lesson"
-        found = [i for i, cell in enumerate(cells(LESSONS[lesson]))
-                 if cell["cell_type"] == "markdown" and not heading or unquote(
-            heading or "") in re.findall(r"^#+ (.+)", "".join(cell["source"]).replace(" ", "-").replace("#-", "# "),
-                                         re.M)]
+        found = [
+            i
+            for i, cell in enumerate(cells(LESSONS[lesson]))
+            if cell["cell_type"] == "markdown"
+            and not heading
+            or unquote(heading or "")
+            in re.findall(
+                r"^#+ (.+)", "".join(cell["source"]).replace(" ", "-").replace("#-", "# "), re.M
+            )
+        ]
         assert found, f"{where}: no heading of that lesson reads so"
         return lesson, found[0]
     assert where == "school", f"{where}: link to the lesson's section"
@@ -140,13 +212,18 @@ def faults(lesson, cells):
         for name in symbols(text_of(cell)) if (lesson, cell["id"]) not in AHEAD else []:
             home = lent.get((lesson, name), everywhere.get(name))
             if home is None:
-                found.append(f"{cell['id']}: {name} is not on the notation page: add it there, or under \"Letters on loan\"")
+                found.append(
+                    f'{cell["id"]}: {name} is not on the notation page: add it there, or under "Letters on loan"'
+                )
             elif home > (lesson, number):
-                found.append(f"{cell['id']}: {name} comes before it is introduced, in lesson {home[0]}, cell {home[1]}")
+                found.append(
+                    f"{cell['id']}: {name} comes before it is introduced, in lesson {home[0]}, cell {home[1]}"
+                )
     return found
 
 
 # --- Tests ------------------------------------------------------------------------------------------------------------------
+
 
 def test_every_row_of_the_page_is_whole():
     assert {len(row) for row in tables("symbol")} == {5, 3} and len(words()) > 90
@@ -159,8 +236,21 @@ def test_every_row_of_the_page_is_whole():
 
 def test_symbols_are_found():
     assert symbols(r"so $\frac{dL}{dd} = e^{-d} \cdot \hat y_k$ and `$c$`, $\text{if } b$") == [
-        "d·", "L", "d", "e", "\\cdot", "\\hat", "y", "k", "b"]
-    assert symbols("$$\\begin{aligned} \\lvert x\\rvert &= 3 \\end{aligned}$$ and ∂z") == ["\\partial", "|", "x"]
+        "d·",
+        "L",
+        "d",
+        "e",
+        "\\cdot",
+        "\\hat",
+        "y",
+        "k",
+        "b",
+    ]
+    assert symbols("$$\\begin{aligned} \\lvert x\\rvert &= 3 \\end{aligned}$$ and ∂z") == [
+        "\\partial",
+        "|",
+        "x",
+    ]
     assert symbols("$f'(x)$") == ["f", "'", "x"]
     assert code_words("`ag.grad(f)(x)`, `x.grad`, `np.exp(0.5)`, x.sum") == ["ag.grad", ".grad"]
 
@@ -170,14 +260,28 @@ def test_no_symbol_before_it_is_introduced(lesson):
     assert faults(lesson, cells(LESSONS[lesson])) == []
 
 
-@pytest.mark.parametrize("lesson, text, fault", [
-    ("01", r"The slope is $\partial z / \partial x$.", "z comes before it is introduced, in lesson 02"),
-    ("00", "$e^x$", "e comes before"),
-    ("01", "that is ∂z/∂x", "\\partial comes before"), ("02", r"$\zeta$", "\\zeta is not on the notation page"),
-    ("12", "$q$", "q is not on the notation page"), ("02", "$d$", "d is not on the notation page")])
+@pytest.mark.parametrize(
+    "lesson, text, fault",
+    [
+        (
+            "01",
+            r"The slope is $\partial z / \partial x$.",
+            "z comes before it is introduced, in lesson 02",
+        ),
+        ("00", "$e^x$", "e comes before"),
+        ("01", "that is ∂z/∂x", "\\partial comes before"),
+        ("02", r"$\zeta$", "\\zeta is not on the notation page"),
+        ("12", "$q$", "q is not on the notation page"),
+        ("02", "$d$", "d is not on the notation page"),
+    ],
+)
 def test_a_symbol_too_early_or_unknown_is_found(lesson, text, fault):
     last = {"cell_type": "markdown", "id": "planted", "source": [text]}
-    planted = [line for line in faults(lesson, [*cells(LESSONS[lesson]), last]) if line.startswith("planted")]
+    planted = [
+        line
+        for line in faults(lesson, [*cells(LESSONS[lesson]), last])
+        if line.startswith("planted")
+    ]
     assert any(fault in line for line in planted), planted
 
 
@@ -197,9 +301,13 @@ def test_no_name_of_the_library_before_its_lesson():
         for cell in cells(path):
             text = re.sub(ELSEWHERE, "", text_of(cell)) if (lesson, cell["id"]) not in AHEAD else ""
             early = [name for name in code_words(text) if homes.get(name, "") > lesson]
-            assert not early, f"{lesson}, {cell['id']}: {early} before the lesson that the notation page names"
+            assert not early, (
+                f"{lesson}, {cell['id']}: {early} before the lesson that the notation page names"
+            )
 
 
 @EVERY_LESSON
 def test_every_lesson_links_to_the_page(lesson):
-    assert any("](notation.ipynb)" in text_of(cell) for cell in cells(LESSONS[lesson])), "no cell says [notation](notation.ipynb)"
+    assert any("](notation.ipynb)" in text_of(cell) for cell in cells(LESSONS[lesson])), (
+        "no cell says [notation](notation.ipynb)"
+    )

@@ -1,4 +1,5 @@
 """Both wards of the clinic: who is healthy is right, each patient fails exactly as its card says, and mended it passes."""
+
 import ast
 
 import pytest
@@ -12,26 +13,34 @@ BOTH = pytest.mark.parametrize("lesson", WARDS)
 
 @BOTH
 def test_healthy_passes_every_examination(lesson):
-    assert WARDS[lesson].wrong(WARDS[lesson].healthy) == {} and all(WARDS[lesson].passes(WARDS[lesson].healthy))
+    assert WARDS[lesson].wrong(WARDS[lesson].healthy) == {} and all(
+        WARDS[lesson].passes(WARDS[lesson].healthy)
+    )
 
 
 @BOTH
 def test_each_examination_but_the_plainest_is_failed_by_somebody(lesson):
     module = WARDS[lesson].module
-    assert {name for patient in module.PATIENTS.values() for name in patient.shows} == module.EXAMINATIONS.keys() - WARDS[lesson].unfailed
+    assert {
+        name for patient in module.PATIENTS.values() for name in patient.shows
+    } == module.EXAMINATIONS.keys() - WARDS[lesson].unfailed
 
 
 @BOTH
 def test_unknown_has_one_defect_and_no_card(lesson):
     ward, unknown = WARDS[lesson], WARDS[lesson].module.Unknown
-    assert len(own_methods(unknown)) == 1 and unknown not in [patient.engine for patient in PATIENTS.values()]
+    assert len(own_methods(unknown)) == 1 and unknown not in [
+        patient.engine for patient in PATIENTS.values()
+    ]
     assert ward.wrong(ward.mended(unknown)) == {} and all(ward.passes(ward.mended(unknown)))
 
 
 @EACH
 def test_a_patient_is_ill_in_one_short_method_for_a_cause_of_its_own(name):
     patient, ward = PATIENTS[name], WARDS[name[:2]]
-    assert own_methods(patient.engine) == [patient.method] and patient.engine.__bases__ == (ward.healthy,)
+    assert own_methods(patient.engine) == [patient.method] and patient.engine.__bases__ == (
+        ward.healthy,
+    )
     assert len(patient.source.splitlines()) <= ward.longest and patient.source != patient.healthy
     ast.parse(patient.source)
     assert [other.cause for other in PATIENTS.values()].count(patient.cause) == 1

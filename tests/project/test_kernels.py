@@ -1,4 +1,5 @@
 """A forked kernel is a kernel: its own folder and environment; it can be interrupted, and ends with whoever asked."""
+
 import os
 import sys
 import time
@@ -25,16 +26,24 @@ def kernel(tmp_path):
 def said(client, code):
     """What the code prints, and the name of the error it ends in."""
     shown = []
-    reply = client.execute_interactive(code, timeout=60, output_hook=lambda message: shown.append(
-        message["content"].get("text", "")))
+    reply = client.execute_interactive(
+        code,
+        timeout=60,
+        output_hook=lambda message: shown.append(message["content"].get("text", "")),
+    )
     return "".join(shown).strip(), reply["content"].get("ename")
 
 
 def test_it_has_all_of_its_own(kernel, tmp_path):
     manager, client = kernel
     assert manager.kernel_spec.argv[3] == "fork", "or this tests another kernel"
-    assert said(client, "import os; print(os.getcwd(), os.environ['MINE'])") == (f"{tmp_path} 1", None)
-    parent, random = said(client, "import numpy as np; print(os.getppid(), np.random.rand())")[0].split()
+    assert said(client, "import os; print(os.getcwd(), os.environ['MINE'])") == (
+        f"{tmp_path} 1",
+        None,
+    )
+    parent, random = said(client, "import numpy as np; print(os.getppid(), np.random.rand())")[
+        0
+    ].split()
     other = KernelManager(kernel_name="python3")
     other.start_kernel()
     second = other.client()
@@ -50,11 +59,17 @@ def test_it_has_all_of_its_own(kernel, tmp_path):
 def test_it_is_interrupted(kernel):
     manager, client = kernel
     # short sleeps: an interrupt in the moment before a sleep begins is seen only when it ends
-    asked = client.execute("import time; print('at work', flush=True)\nwhile True: time.sleep(0.05)")
-    while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":     # before, an interrupt would not be the cell's
+    asked = client.execute(
+        "import time; print('at work', flush=True)\nwhile True: time.sleep(0.05)"
+    )
+    while (
+        client.get_iopub_msg(timeout=60)["msg_type"] != "stream"
+    ):  # before, an interrupt would not be the cell's
         pass
     manager.interrupt_kernel()
-    replies = iter(lambda: client.get_shell_msg(timeout=30), None)      # late answers to wait_for_ready among them
+    replies = iter(
+        lambda: client.get_shell_msg(timeout=30), None
+    )  # late answers to wait_for_ready among them
     reply = next(reply for reply in replies if reply["parent_header"]["msg_id"] == asked)
     assert reply["content"]["ename"] == "KeyboardInterrupt"
 

@@ -1,4 +1,5 @@
 """Pages that run, in a real browser: Pyodide and NumPy lie beside them, from PyPI, each by its hash."""
+
 import os
 import re
 import threading
@@ -19,11 +20,12 @@ from autograd_course.ask.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
 WORK = "autograd-course cell "
-LESSON = "03_derive_the_arithmetic"      # whose page is whole; the others are only to run
+LESSON = "03_derive_the_arithmetic"  # whose page is whole; the others are only to run
 RUNS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem != "notation")
 
+
 class Server(SimpleHTTPRequestHandler):
-    sent = []       # (path, bytes)
+    sent = []  # (path, bytes)
 
     def log_message(self, *args):
         pass
@@ -44,12 +46,17 @@ def site(tmp_path_factory, request):
         assert "CI" not in os.environ, error
         pytest.skip(str(error))
 
-    run = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
+    run = {
+        item.callspec.params.get("name")
+        for item in request.session.items
+        if hasattr(item, "callspec")
+    }
 
     def executed(path):
         if path.stem == LESSON:
             return once.notebook(path)
         return nbformat.read(path, as_version=4) if path.stem in run else once.text(path)
+
     return pages.build(tmp_path_factory.mktemp("site") / "pages", executed, parts)
 
 
@@ -63,7 +70,9 @@ def address(site):
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page run")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: no page run"
+    )
     with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
         if not browser:
             pytest.skip("no Chromium or Chrome here: pages not run in a browser")
@@ -78,15 +87,26 @@ def visit(browser, address):
 
     def visit(name):
         page = context.new_page()
-        for done in context.pages[:-2]:     # the last stays: with it what Python was compiled to, which this one shares
+        for done in context.pages[
+            :-2
+        ]:  # the last stays: with it what Python was compiled to, which this one shares
             done.close()
         page.faults = []
-        page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
+        page.on(
+            "console", lambda said: page.faults.append(said.text) if said.type == "error" else None
+        )
         page.on("pageerror", lambda error: page.faults.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith((address, "blob:", "data:")) else
-                page.faults.append(request.url))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((address, "blob:", "data:"))
+                else page.faults.append(request.url)
+            ),
+        )
         page.goto(f"{address}/{name}.html")
         return page
+
     yield visit
     context.close()
 
@@ -96,7 +116,7 @@ def page(visit):
     """The lesson as it is to who comes for the first time."""
     page = visit(LESSON)
     yield page
-    page.evaluate("localStorage.clear()")      # the pages share it
+    page.evaluate("localStorage.clear()")  # the pages share it
     page.close()
 
 
@@ -105,9 +125,14 @@ def cell(page, name):
 
 
 def settled(page):
-    page.wait_for_function("['ready', 'failed'].includes(document.querySelector('.live').dataset.state)", polling=20,
-                           timeout=1000 * lab.PATIENCE)
-    assert page.locator(".live").get_attribute("data-state") == "ready", page.locator(".live-note").inner_text()
+    page.wait_for_function(
+        "['ready', 'failed'].includes(document.querySelector('.live').dataset.state)",
+        polling=20,
+        timeout=1000 * lab.PATIENCE,
+    )
+    assert page.locator(".live").get_attribute("data-state") == "ready", page.locator(
+        ".live-note"
+    ).inner_text()
 
 
 def press(page, name, button):
@@ -126,7 +151,11 @@ def answered(page, name, text):
 def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
     page = visit(name)
     registered()
-    solved = {f"{one[3:].replace('_', '-')}-stub": EXERCISES[one].solution for one in EXERCISES if one[:2] == name[:2]}
+    solved = {
+        f"{one[3:].replace('_', '-')}-stub": EXERCISES[one].solution
+        for one in EXERCISES
+        if one[:2] == name[:2]
+    }
     for stub, text in solved.items():
         if cell(page, stub).count():
             cell(page, stub).locator("textarea").fill(text)
@@ -134,15 +163,24 @@ def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
     settled(page)
     heap = page.workers[0].evaluate("python._module.HEAPU8.length") / 1e6
     failed = page.locator(".code_cell:has(.live-error)").evaluate_all(
-        "all => all.map(one => `${one.id} ${one.querySelector('.live-error').textContent.slice(-300)}`)")
-    judged = page.locator(".code_cell").filter(has_text=re.compile(r"^\s*(check|same_line)\(", re.M))
-    failed += [text for text in judged.locator(".output_wrapper").all_inner_texts()
-               if not re.search("^✓", text, re.M) or "✗" in text]
+        "all => all.map(one => `${one.id} ${one.querySelector('.live-error').textContent.slice(-300)}`)"
+    )
+    judged = page.locator(".code_cell").filter(
+        has_text=re.compile(r"^\s*(check|same_line)\(", re.M)
+    )
+    failed += [
+        text
+        for text in judged.locator(".output_wrapper").all_inner_texts()
+        if not re.search("^✓", text, re.M) or "✗" in text
+    ]
     took = page.evaluate(MOVE_EACH)
-    record_property("summary", f"{name:33} all cells {float(page.locator('.live').get_attribute('data-seconds')):5.1f} s, "
-                               f"heap {heap:3.0f} MB, {len(failed)} fail, {len(took)} sliders"
-                               + (f", a picture in {max(took):.0f} ms at most" if took else ""))
-    page.evaluate("localStorage.clear()")      # the pages share it
+    record_property(
+        "summary",
+        f"{name:33} all cells {float(page.locator('.live').get_attribute('data-seconds')):5.1f} s, "
+        f"heap {heap:3.0f} MB, {len(failed)} fail, {len(took)} sliders"
+        + (f", a picture in {max(took):.0f} ms at most" if took else ""),
+    )
+    page.evaluate("localStorage.clear()")  # the pages share it
     assert not failed and not page.faults
 
 
@@ -171,8 +209,12 @@ def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
     for answer in (3, 6):
         check("03.square", answer)
     kept = page.evaluate("progress()")
-    assert [kept[part] for part in ("exercises", "tries")] == [record.read()[part] for part in ("exercises", "tries")]
-    assert kept["tries"]["03.square"]["wrong"].popitem()[0].startswith("That is one arrival."), "as JupyterLab keeps it"
+    assert [kept[part] for part in ("exercises", "tries")] == [
+        record.read()[part] for part in ("exercises", "tries")
+    ]
+    assert kept["tries"]["03.square"]["wrong"].popitem()[0].startswith("That is one arrival."), (
+        "as JupyterLab keeps it"
+    )
 
 
 def test_sliders_follow_the_learners_own_functions(page, record_property):
@@ -183,7 +225,9 @@ def test_sliders_follow_the_learners_own_functions(page, record_property):
     assert "your rule says 1.5" in said
     slider = cell(page, "divide-slope").get_by_role("slider", name="y", exact=True)
     slider.press("ArrowRight")
-    cell(page, "divide-slope").locator("pre.words", has_text="at y = 2.05").wait_for(state="attached")
+    cell(page, "divide-slope").locator("pre.words", has_text="at y = 2.05").wait_for(
+        state="attached"
+    )
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: -g * z / y")
     assert "your rule says −1.5" in press(page, "divide-slope", "Run")
     took = []
@@ -223,12 +267,18 @@ def test_an_error_is_shown_as_a_learner_needs_it(page):
     before = stub.input_value()
     stub.fill("def half(n):\n    return 1 / n\n\nhalf(0)")
     said = press(page, "drill-stub", "Run")
-    assert said.startswith("line 4: half(0)\nline 2: return 1 / n\nZeroDivisionError: division by zero")
+    assert said.startswith(
+        "line 4: half(0)\nline 2: return 1 / n\nZeroDivisionError: division by zero"
+    )
     assert "page_kernel" not in cell(page, "drill-stub").locator(".live-error").text_content()
     stub.fill("x = (1,\ny = 2")
     assert "SyntaxError: '(' was never closed" in press(page, "drill-stub", "Run")
-    assert "mend it first" in cell(page, "drill-check").inner_text(), "no verdict on an earlier answer stays"
-    assert "mend it first" in press(page, "drill-check", "Check"), "an earlier answer is not judged for this one"
+    assert "mend it first" in cell(page, "drill-check").inner_text(), (
+        "no verdict on an earlier answer stays"
+    )
+    assert "mend it first" in press(page, "drill-check", "Check"), (
+        "an earlier answer is not judged for this one"
+    )
     page.get_by_role("link", name="1 ended in an error").click()
     cell(page, "drill-stub").get_by_role("button", name="As it was").click()
     assert stub.input_value() == before
@@ -265,8 +315,10 @@ def test_the_card_and_the_gym(page):
     gym.get_by_role("button", name="Show the answer").click()
     gym.get_by_text("The answer:").wait_for()
     gym.get_by_role("button", name="Next problem").click()
-    page.wait_for_function("([box, head]) => box.querySelector('strong').textContent !== head",
-                           arg=[gym.element_handle(), head])
+    page.wait_for_function(
+        "([box, head]) => box.querySelector('strong').textContent !== head",
+        arg=[gym.element_handle(), head],
+    )
     kept = page.evaluate("progress()")
     assert kept["cards"] == {"03": ["times it, in the other's place"]} and kept["gym"]
 
@@ -281,11 +333,18 @@ def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
     assert "mend it first" in cell(page, "reflected-check").inner_text()
     settled(page)
     assert stub.input_value() == "while True:\n    pass"
-    stub.fill("class Deep:\n    def __repr__(self):\n        return repr(self)\nrepr(Deep())")      # through C
+    stub.fill(
+        "class Deep:\n    def __repr__(self):\n        return repr(self)\nrepr(Deep())"
+    )  # through C
     cell(page, "reflected-stub").get_by_role("button", name="Run").click()
     page.get_by_text("Python has started again").wait_for()
-    assert "calls itself without end" in cell(page, "reflected-stub").locator(".live-error").inner_text()
-    assert answered(page, "reflected", "slope_of_5_minus_x = -1\nslope_of_8_over_x = -2").startswith("✓ right")
+    assert (
+        "calls itself without end"
+        in cell(page, "reflected-stub").locator(".live-error").inner_text()
+    )
+    assert answered(
+        page, "reflected", "slope_of_5_minus_x = -1\nslope_of_8_over_x = -2"
+    ).startswith("✓ right")
     page.faults.clear()
 
 
@@ -308,7 +367,9 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
         page.get_by_text("Kept in this browser:").wait_for()
         assert "03.power" in page.evaluate("progress().exercises")
         assert page.evaluate("progress().tries['03.power'].wrong") == {"a hint": 1}
-        assert cell(page, "square-stub").locator("textarea").input_value() == "gradient_of_x = 3 + 3"
+        assert (
+            cell(page, "square-stub").locator("textarea").input_value() == "gradient_of_x = 3 + 3"
+        )
         page.get_by_label("Bring back a progress.json").set_input_files(__file__)
         page.get_by_text("That is no progress.json").wait_for()
 
@@ -321,8 +382,13 @@ def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
             tab.goto(f"{address}/{LESSON}.html")
         boxes = [cell(tab, "square-stub").locator("textarea") for tab in tabs]
         boxes[0].fill("gradient_of_x = 6")
-        tabs[1].wait_for_function("text => document.querySelector('textarea').value === text", arg="gradient_of_x = 6")
-        tabs[0].evaluate("name => keep(name, JSON.stringify({text: 'mine', ours: 'another'}))", f"{WORK}{LESSON}/square-stub")
+        tabs[1].wait_for_function(
+            "text => document.querySelector('textarea').value === text", arg="gradient_of_x = 6"
+        )
+        tabs[0].evaluate(
+            "name => keep(name, JSON.stringify({text: 'mine', ours: 'another'}))",
+            f"{WORK}{LESSON}/square-stub",
+        )
         tabs[0].reload()
         assert boxes[0].input_value() == "mine"
         assert "has changed since you wrote" in cell(tabs[0], "square-stub").inner_text()
@@ -337,12 +403,17 @@ def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
     with browser.new_context() as context:
         page = context.new_page()
         if not room:
-            page.add_init_script("Object.defineProperty(window, 'localStorage', {get: () => { throw new Error('blocked') }})")
+            page.add_init_script(
+                "Object.defineProperty(window, 'localStorage', {get: () => { throw new Error('blocked') }})"
+            )
         page.goto(f"{address}/{LESSON}.html")
         box = cell(page, "square-stub").locator("textarea")
-        box.evaluate("""(box, text) => {
+        box.evaluate(
+            """(box, text) => {
             box.value = text;
-            box.dispatchEvent(new Event("input")) }""", "gradient_of_x = 3 + 3 #" + room * "x")
+            box.dispatchEvent(new Event("input")) }""",
+            "gradient_of_x = 3 + 3 #" + room * "x",
+        )
         assert page.locator(".keep").inner_text().startswith("This browser does not keep your work")
         assert page.evaluate("Object.keys(work())") == [f"{LESSON}/square-stub"]
         if not room:
@@ -358,7 +429,17 @@ def test_the_editor(page):
     cell(page, "multiply-rules").get_by_role("button", name="Edit").click()
     box = cell(page, "multiply-rules").locator("textarea")
     box.fill("")
-    for keys in ["def f():", "Enter", "return 1", "Enter", "Shift+Tab", "f() + 1", "Home", "Tab", "Shift+Tab"]:
+    for keys in [
+        "def f():",
+        "Enter",
+        "return 1",
+        "Enter",
+        "Shift+Tab",
+        "f() + 1",
+        "Home",
+        "Tab",
+        "Shift+Tab",
+    ]:
         (page.keyboard.press if keys[0].isupper() else page.keyboard.type)(keys)
     assert box.input_value() == "def f():\n    return 1\nf() + 1"
     assert cell(page, "multiply-rules").locator("pre .k").all_inner_texts() == ["def", "return"]
@@ -374,14 +455,23 @@ def test_the_editor(page):
 def test_a_running_page_is_accessible(page, tmp_path):
     page.get_by_role("button", name="Run this page here").click()
     settled(page)
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })")
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })"
+    )
     page.evaluate(lab.from_npm(tmp_path, "axe-core@4", "axe.min.js"))
-    for width, (theme, rules) in product([1280, 390], [("light", lab.WCAG), ("dark", ["color-contrast"])]):
+    for width, (theme, rules) in product(
+        [1280, 390], [("light", lab.WCAG), ("dark", ["color-contrast"])]
+    ):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") == width
         page.emulate_media(color_scheme=theme)
-        report = page.evaluate("rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules)
-        assert not [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in report["violations"]]
+        report = page.evaluate(
+            "rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules
+        )
+        assert not [
+            (one["id"], [node["html"][:200] for node in one["nodes"]][:3])
+            for one in report["violations"]
+        ]
     assert not page.faults
 
 
@@ -400,7 +490,10 @@ def test_what_is_fetched_is_small_and_fetched_once(site, browser, address, recor
             fetched = sum(size for path, size in Server.sent if path.endswith(".part"))
             assert fetched <= most
             took = page.locator(".live").get_attribute("data-seconds")
-            record_property("summary", f"a page that runs fetches {fetched / 1e6:.2f} MB; first output: {took} s")
+            record_property(
+                "summary",
+                f"a page that runs fetches {fetched / 1e6:.2f} MB; first output: {took} s",
+            )
             page.close()
         page = context.new_page()
         page.goto(f"{address}/{LESSON}.html")
@@ -440,12 +533,22 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, r
 
     def answer(route):
         asked.append(route.request.url)
-        route.fulfill(body=(parts / route.request.url.split("/")[-1]).read_bytes(),
-                      headers={"Access-Control-Allow-Origin": "*"})
-    folder = pages.build(tmp_path / "pages", lambda path: (once.notebook if path.stem == LESSON else once.text)(path))
-    assert not list(folder.glob("numpy*")) and sum(file.stat().st_size for file in folder.iterdir()) < 4e6
-    with (ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=folder)) as server,
-          browser.new_context() as context):
+        route.fulfill(
+            body=(parts / route.request.url.split("/")[-1]).read_bytes(),
+            headers={"Access-Control-Allow-Origin": "*"},
+        )
+
+    folder = pages.build(
+        tmp_path / "pages", lambda path: (once.notebook if path.stem == LESSON else once.text)(path)
+    )
+    assert (
+        not list(folder.glob("numpy*"))
+        and sum(file.stat().st_size for file in folder.iterdir()) < 4e6
+    )
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=folder)) as server,
+        browser.new_context() as context,
+    ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         context.route(f"{live.ADDRESS}*", answer)
         page = context.new_page()

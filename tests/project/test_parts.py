@@ -1,4 +1,5 @@
 """The suite's parts: the cells of a notebook come one after the other, in one process, before what asks for their outputs."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -9,28 +10,60 @@ from parts import part_of
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("nodeid, part", [
-    ("notebooks/03_derive_the_arithmetic.ipynb::Cell 4", "run 03"),
-    ("tests/ask/test_exercises.py::test_untouched_notebook_says_not_yet[03_derive_the_arithmetic]", "run 03"),
-    ("tests/ask/test_exercises.py::test_planted_answer_is_caught[03.drill-4]", "tests/ask/test_exercises.py 03"),
-    ("tests/lessons/test_browser.py::test_sliders[03_derive_the_arithmetic]", "browser 1"),
-    ("tests/lessons/test_browser.py::test_sliders[kit]", "browser 0"),
-    ("tests/lessons/lesson_03/test_drawings.py::test_x[10]", "tests/lessons/lesson_03/test_drawings.py"),
-    ("tests/engine/test_ops.py::test_values[10_000]", "tests/engine/test_ops.py")])
+@pytest.mark.parametrize(
+    "nodeid, part",
+    [
+        ("notebooks/03_derive_the_arithmetic.ipynb::Cell 4", "run 03"),
+        (
+            "tests/ask/test_exercises.py::test_untouched_notebook_says_not_yet[03_derive_the_arithmetic]",
+            "run 03",
+        ),
+        (
+            "tests/ask/test_exercises.py::test_planted_answer_is_caught[03.drill-4]",
+            "tests/ask/test_exercises.py 03",
+        ),
+        ("tests/lessons/test_browser.py::test_sliders[03_derive_the_arithmetic]", "browser 1"),
+        ("tests/lessons/test_browser.py::test_sliders[kit]", "browser 0"),
+        (
+            "tests/lessons/lesson_03/test_drawings.py::test_x[10]",
+            "tests/lessons/lesson_03/test_drawings.py",
+        ),
+        ("tests/engine/test_ops.py::test_values[10_000]", "tests/engine/test_ops.py"),
+    ],
+)
 def test_parts(nodeid, part):
     assert part_of(nodeid) == part
 
 
 def test_processes_share_out_parts(tmp_path):
     """Failed once: a release of pytest took xdist's own groups away, without a word, and cells ran in two processes."""
-    (tmp_path / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\npytest_plugins = ['parts']")
+    (tmp_path / "conftest.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\npytest_plugins = ['parts']"
+    )
     (tmp_path / "test_exercises.py").write_text("""
 import pytest
 @pytest.mark.parametrize("name", [f"{lesson}.{name}" for name in range(3) for lesson in ["03", "04", "05"]])
 def test_it(name, worker_id): print(name, worker_id)""")
-    said = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider",
-                           "-rP", "-p",
-                           "no:nbval", "test_exercises.py"], cwd=tmp_path, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "2",
+            "--dist",
+            "loadscope",
+            "-p",
+            "no:cacheprovider",
+            "-rP",
+            "-p",
+            "no:nbval",
+            "test_exercises.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    ).stdout
     ran = {tuple(line.split()) for line in said.splitlines() if line.endswith(("gw0", "gw1"))}
     assert len(ran) == 9, said
     for lesson in ["03", "04", "05"]:

@@ -1,4 +1,5 @@
 """What a cell shows where PyTorch, JAX or Dask is missing: recorded of the cell as it stands."""
+
 import ast
 import hashlib
 import json
@@ -19,15 +20,21 @@ def elsewhere_functions(lesson):
         for node in ast.parse(source).body if cell["cell_type"] == "code" else []:
             if isinstance(node, ast.FunctionDef) and node.decorator_list:
                 assert ast.unparse(node.decorator_list[0]).startswith(f"elsewhere('{lesson}', ")
-                lines = source.splitlines(keepends=True)[node.decorator_list[0].lineno - 1:node.end_lineno]
-                found[node.name] = hashlib.sha256(("".join(lines).rstrip("\n") + "\n").encode()).hexdigest()[:12]
+                lines = source.splitlines(keepends=True)[
+                    node.decorator_list[0].lineno - 1 : node.end_lineno
+                ]
+                found[node.name] = hashlib.sha256(
+                    ("".join(lines).rstrip("\n") + "\n").encode()
+                ).hexdigest()[:12]
     return found
 
 
 @pytest.mark.parametrize("lesson", RECORDED)
 def test_every_recording_is_of_the_cell_as_it_stands(lesson):
     recorded = {name: one["source"] for name, one in peers.recorded(lesson)["cells"].items()}
-    assert recorded == elsewhere_functions(lesson), "record anew: python tests/cross/test_recorded.py"
+    assert recorded == elsewhere_functions(lesson), (
+        "record anew: python tests/cross/test_recorded.py"
+    )
 
 
 def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch, capsys):
@@ -40,7 +47,9 @@ def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch
     assert capsys.readouterr().out == "ran\n" and peers.PRINTED["by_torch"]["output"] == "ran\n"
 
     monkeypatch.setattr(peers, "missing", lambda *names: list(names))
-    recorded = {"cells": {"by_torch": {"source": peers.digest(by_torch), "output": "it ran there\n"}}}
+    recorded = {
+        "cells": {"by_torch": {"source": peers.digest(by_torch), "output": "it ran there\n"}}
+    }
     monkeypatch.setattr(peers, "recorded", lambda lesson: recorded)
     peers.elsewhere("21", "torch")(by_torch)
     missing = "PyTorch is not installed here (%pip install torch)."
@@ -50,5 +59,11 @@ def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch
     assert "Recorded where it is, of the cell as it came:\nit ran there" in capsys.readouterr().out
     recorded["cells"].clear()
     peers.elsewhere("21", "distributed")(by_torch)
-    assert capsys.readouterr().out == 'Dask is not installed here (%pip install "dask[distributed]").\n'
-    assert peers.excuse("torch", "jax") == "PyTorch and JAX are not installed here (%pip install torch jax)."
+    assert (
+        capsys.readouterr().out
+        == 'Dask is not installed here (%pip install "dask[distributed]").\n'
+    )
+    assert (
+        peers.excuse("torch", "jax")
+        == "PyTorch and JAX are not installed here (%pip install torch jax)."
+    )

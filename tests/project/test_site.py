@@ -1,4 +1,5 @@
 """`make site`: every page built, and read as a browser and a screen reader would."""
+
 import gzip
 import html
 import json
@@ -22,44 +23,75 @@ import pytest
 import tex
 
 import autograd_lib as ag
-from autograd_course import Picture, backward_stepper, explore, live_graph, predict, reading, slope_explorer
+from autograd_course import (
+    Picture,
+    backward_stepper,
+    explore,
+    live_graph,
+    predict,
+    reading,
+    slope_explorer,
+)
 from autograd_course.ask import questions, record, registered
 from autograd_course.ask.texts import PREDICTIONS, Question
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["index", *(path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))), "teachers_guide", "classroom"]
+NAMES = [
+    "index",
+    *(path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))),
+    "teachers_guide",
+    "classroom",
+]
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="session")
 def site(request):
     """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
-    given = [item.callspec.params.get("name", "all") if hasattr(item, "callspec") else "all" for item in request.session.items
-             if "site" in getattr(item, "fixturenames", [])]
+    given = [
+        item.callspec.params.get("name", "all") if hasattr(item, "callspec") else "all"
+        for item in request.session.items
+        if "site" in getattr(item, "fixturenames", [])
+    ]
 
     def executed(path):
         return once.notebook(path) if {path.stem, "all"} & set(given) else once.text(path)
+
     return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
 
 
 def test_a_notebook_is_run_for_its_page(capfd):
     """What `make site` runs itself is what the tests read, but for the counts of cells, which no page shows. It is quiet."""
     path = ROOT / "notebooks/03_derive_the_arithmetic.ipynb"
-    (ran, moves), (kept, same) = (pages.seen(notebook) for notebook in (pages.executed(path), once.notebook(path)))
-    ran, kept = ([[{**output, "execution_count": None} for output in cell.get("outputs", [])]
-                  for cell in notebook.cells] for notebook in (ran, kept))
+    (ran, moves), (kept, same) = (
+        pages.seen(notebook) for notebook in (pages.executed(path), once.notebook(path))
+    )
+    ran, kept = (
+        [
+            [{**output, "execution_count": None} for output in cell.get("outputs", [])]
+            for cell in notebook.cells
+        ]
+        for notebook in (ran, kept)
+    )
     assert ran == kept and any(ran) and moves == same and len(moves) == 4
     assert capfd.readouterr() == ("", "")
 
 
 def test_each_line_of_the_engine_breaks_a_promise_or_names_the_test_that_fails(record_property):
     """As its page says of every statement, each struck out when the notebook was run. Where not: make strike ARGS=--write"""
-    shown = [output["data"][frames.MIME] for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
-             if cell.source.startswith("strike_out") for output in cell.outputs]
+    shown = [
+        output["data"][frames.MIME]
+        for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
+        if cell.source.startswith("strike_out")
+        for output in cell.outputs
+    ]
     said = [words for one in shown for _, words in frames.unpacked(one)]
     assert len(said) == sum(len(reading.page.struck_in(part)) for part in reading.order.PARTS)
     kept = [words for words in said if "No promise is broken" in words]
-    record_property("summary", f"struck out of the engine: {len(said) - len(kept)} of {len(said)} statements break a promise")
+    record_property(
+        "summary",
+        f"struck out of the engine: {len(said) - len(kept)} of {len(said)} statements break a promise",
+    )
     assert len(kept) < 0.15 * len(said)
     unnoticed = [words for words in kept if "a test of the engine, tests/" not in words]
     assert not unnoticed, "\n\n".join(unnoticed)
@@ -68,7 +100,9 @@ def test_each_line_of_the_engine_breaks_a_promise_or_names_the_test_that_fails(r
 def test_one_print_is_one_text():
     """However many parts the kernel sent it in: a page once had the second in a paragraph of its own."""
     parts = [nbformat.v4.new_output("stream", text=text) for text in ("caught:", " D\n")]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('print("caught:", "D")', outputs=parts)])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell('print("caught:", "D")', outputs=parts)]
+    )
     outputs = pages.seen(notebook)[0].cells[0].outputs
     assert [output.text for output in outputs] == ["caught: D\n"]
 
@@ -133,7 +167,9 @@ def test_links_lead_somewhere(site, name):
         file, _, anchor = target.partition("#")
         goal = site / (file or f"{name}.html")
         assert goal.is_file(), target
-        assert not anchor or unquote(anchor) in {tag.get("id") for _, tag in read(goal).tags}, target
+        assert not anchor or unquote(anchor) in {tag.get("id") for _, tag in read(goal).tags}, (
+            target
+        )
 
 
 @EVERY_PAGE
@@ -141,10 +177,15 @@ def test_a_page_needs_no_other_host_and_two_scripts(site, name):
     page = read(site / f"{name}.html")
     assert {frozenset(script.items()) for script in page.all("script")} <= {
         *(frozenset({"src": src, "defer": None}.items()) for src in ("site.js", "live.js")),
-        frozenset({"type": "application/gzip;base64"}.items())}
-    assert not page.all("iframe") and not [key for _, tag in page.tags for key in tag if key.startswith("on")]
+        frozenset({"type": "application/gzip;base64"}.items()),
+    }
+    assert not page.all("iframe") and not [
+        key for _, tag in page.tags for key in tag if key.startswith("on")
+    ]
     for attributes in page.all("img", "link", "source"):
-        assert not re.match(r"(https?:)?//", attributes.get("src", attributes.get("href", ""))), attributes
+        assert not re.match(r"(https?:)?//", attributes.get("src", attributes.get("href", ""))), (
+            attributes
+        )
 
 
 @EVERY_PAGE
@@ -157,7 +198,9 @@ def test_every_picture_has_a_text(site, name):
 def test_the_front_page_says_what_x_does_to_L(site):
     """In its words, and in the pictures behind its sliders; and each lesson on it has a picture of its own."""
     text = (site / "index.html").read_text(encoding="utf-8")
-    assert "move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x" in plain(text)
+    assert "move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x" in plain(
+        text
+    )
     packed = pages.front_graph()
     pictures = frames.unpacked(packed)
     before, after = (pictures[place(packed, [x, "3", "-4"])][1] for x in "23")
@@ -174,11 +217,22 @@ def plain(text):
 def test_plumbing_is_not_shown_as_code(site):
     """Failed once on `predict("03.own")` in a frame of its own."""
     shown = plain((site / "03_derive_the_arithmetic.html").read_text(encoding="utf-8"))
-    assert "predict(" not in shown.replace("card, check", "") and "check(" in shown and "same_line(" in shown
-    assert pages.PLUMBING.fullmatch('foretell("own")') and not pages.PLUMBING.fullmatch('check("03.add")')
+    assert (
+        "predict(" not in shown.replace("card, check", "")
+        and "check(" in shown
+        and "same_line(" in shown
+    )
+    assert pages.PLUMBING.fullmatch('foretell("own")') and not pages.PLUMBING.fullmatch(
+        'check("03.add")'
+    )
     engine = nbformat.read(ROOT / "notebooks/engine.ipynb", as_version=4)
-    assert [cell.source for cell in engine.cells if cell.cell_type == "code" and not pages.PLUMBING.fullmatch(cell.source)
-            and "import" not in cell.source] == []
+    assert [
+        cell.source
+        for cell in engine.cells
+        if cell.cell_type == "code"
+        and not pages.PLUMBING.fullmatch(cell.source)
+        and "import" not in cell.source
+    ] == []
 
 
 @EVERY_PAGE
@@ -186,14 +240,21 @@ def test_formulas_are_formulas(site, name):
     """Failed once: on `aligned`, of which the converter makes an &, and on formulas within the answers of predictions."""
     page = read(site / f"{name}.html")
     words = " ".join(page.words)
-    assert not re.search(r"\\[a-zA-Z]{2,}|\$[^$\s]+\$", words), re.search(r".{30}(\\[a-zA-Z]{2,}|\$[^$\s]+\$).{30}", words, re.DOTALL)
-    for formula in re.findall(r"<math.*?</math>", (site / f"{name}.html").read_text(encoding="utf-8"), re.DOTALL):
+    assert not re.search(r"\\[a-zA-Z]{2,}|\$[^$\s]+\$", words), re.search(
+        r".{30}(\\[a-zA-Z]{2,}|\$[^$\s]+\$).{30}", words, re.DOTALL
+    )
+    for formula in re.findall(
+        r"<math.*?</math>", (site / f"{name}.html").read_text(encoding="utf-8"), re.DOTALL
+    ):
         shown = html.unescape(re.sub(r"<[^>]+>", "", formula))
         assert "\\" not in shown and "&" not in shown, shown
 
 
 def test_a_function_stands_apart_from_its_argument():
-    assert [tex.inline(text).count("<mspace") for text in (r"\log x", r"a \sin 2 x", r"\log(x) \cdot x y")] == [1, 2, 0]
+    assert [
+        tex.inline(text).count("<mspace")
+        for text in (r"\log x", r"a \sin 2 x", r"\log(x) \cdot x y")
+    ] == [1, 2, 0]
 
 
 def test_a_sign_stands_with_its_number():
@@ -216,14 +277,20 @@ def test_no_line_breaks_within_a_small_number():
 
 def test_no_line_breaks_within_a_shape_or_short_code():
     """Failed once: on (2, 1), of which a phone showed the half, and on x[i, j]."""
-    page = pages.markdown("Of (2, 1) and [4, 2, 3], as (3) and (or not), `x[i, j]`, `np.add.at(out, index, g)`.")
+    page = pages.markdown(
+        "Of (2, 1) and [4, 2, 3], as (3) and (or not), `x[i, j]`, `np.add.at(out, index, g)`."
+    )
     assert re.findall(r'class="whole">(.*?)</', page) == ["(2, 1)", "[4, 2, 3]", "x[i, j]"]
 
 
 def test_a_formula_keeps_what_clings_to_it():
     """Failed once: a full stop began a line of its own."""
     page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
-    assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["formula", "formula;", "(formula)."]
+    assert re.findall(r'<span class="whole">(.*?)</span>', page) == [
+        "formula",
+        "formula;",
+        "(formula).",
+    ]
 
 
 def test_what_is_live_in_a_lesson_is_seen(site):
@@ -235,22 +302,31 @@ def test_what_is_live_in_a_lesson_is_seen(site):
         written = nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells
         assert len(cells) == sum(cell.cell_type == "code" for cell in written)
         for cell in cells:
-            code = html.unescape(re.sub(r"<[^>]+>", "", cell.split('<div class="output_wrapper"')[0]))
+            code = html.unescape(
+                re.sub(r"<[^>]+>", "", cell.split('<div class="output_wrapper"')[0])
+            )
             last = code.strip().splitlines()[-1] if code.strip() else ""
             if re.match(r"(explore|live_graph|backward_stepper|slope_explorer|draw_graph)\(", last):
                 assert any(seen in cell for seen in ["<svg", "<img", 'class="view"']), (name, last)
             if re.match(r"(check|unaided|gym)\(", last):
-                told = "Work it out on paper first" if last.startswith("check(") else "<strong>In JupyterLab</strong>"
+                told = (
+                    "Work it out on paper first"
+                    if last.startswith("check(")
+                    else "<strong>In JupyterLab</strong>"
+                )
                 assert told in cell and "not yet" not in cell.split("<details")[0], (name, last)
             if re.match(r"predict\(", last):
                 assert "<details" in cell, (name, last)
         assert source.count("In JupyterLab</strong> you put your answer") == any(
-            cell.source.startswith('check("') for cell in written), name
+            cell.source.startswith('check("') for cell in written
+        ), name
 
 
 def test_pages_turn_from_the_first_to_the_last(site):
     turned, name = ["index"], "index"
-    while ahead := [a["href"] for a in read(site / f"{name}.html").all("a") if a.get("rel") == "next"]:
+    while ahead := [
+        a["href"] for a in read(site / f"{name}.html").all("a") if a.get("rel") == "next"
+    ]:
         back = [a["href"] for a in read(site / ahead[0]).all("a") if a.get("rel") == "prev"]
         assert set(back) == {f"{name}.html"} and len(set(ahead)) == 1
         name = ahead[0].removesuffix(".html")
@@ -260,16 +336,23 @@ def test_pages_turn_from_the_first_to_the_last(site):
 
 # --- What moves -----------------------------------------------------------------------------------------------------
 
+
 def graph_at(x, w):
     return np.tanh(x * w)
 
 
 EXPLORERS = {
-    "numbers": lambda: explore(lambda x, h: Picture(f"<p>{x}</p><b>&lt;{h}</b>", f"x is {x} < 2\nand h {h} <> 3 >"),
-                               x=(-1.0, 1.0, 0.1, 0.3), h=[1e-5, 0.1]),
-    "choices": lambda: explore(lambda on, to: Picture(f"<p>{on}</p>", f"{on} {to}"),
-                               on=[True, False], to=[(3, 1), (4,)]),
-    "frames": lambda: explore(lambda step: Picture("<i>same</i>", f"step {step}"), step=range(0, 301, 10)),
+    "numbers": lambda: explore(
+        lambda x, h: Picture(f"<p>{x}</p><b>&lt;{h}</b>", f"x is {x} < 2\nand h {h} <> 3 >"),
+        x=(-1.0, 1.0, 0.1, 0.3),
+        h=[1e-5, 0.1],
+    ),
+    "choices": lambda: explore(
+        lambda on, to: Picture(f"<p>{on}</p>", f"{on} {to}"), on=[True, False], to=[(3, 1), (4,)]
+    ),
+    "frames": lambda: explore(
+        lambda step: Picture("<i>same</i>", f"step {step}"), step=range(0, 301, 10)
+    ),
     "graph": lambda: live_graph(graph_at, x=(-3, 3, 1), w=(-1.0, 1.0, 0.5, 0.5)),
     "arrays": lambda: live_graph(lambda x: x.sum(), x=np.arange(3.0)),
     "slopes": lambda: slope_explorer(ag.tanh, h=[0.1, 1.0]),
@@ -284,25 +367,41 @@ def test_packed_pictures_are_the_drawing_functions_own(kind):
     packed = frames.packed(ui)
     pictures, controls = frames.unpacked(packed), packed["controls"]
     names = [control["name"] for control in controls]
-    offered = [[value for value in ui.positions()[control["name"]] if frames.said(value) in control["values"]]
-               for control in controls]
-    assert [list(map(frames.said, values)) for values in offered] == [control["values"] for control in controls]
+    offered = [
+        [
+            value
+            for value in ui.positions()[control["name"]]
+            if frames.said(value) in control["values"]
+        ]
+        for control in controls
+    ]
+    assert [list(map(frames.said, values)) for values in offered] == [
+        control["values"] for control in controls
+    ]
     assert packed["together"] and len(pictures) == prod(map(len, offered))
     assert [control["toggle"] for control in controls] == [
-        len(ui.positions()[name]) <= 4 and name not in ui.players for name in names]
+        len(ui.positions()[name]) <= 4 and name not in ui.players for name in names
+    ]
     for values in product(*offered):
         picture = ui.draw(**dict(zip(names, values)))
-        assert pictures[place(packed, list(map(frames.said, values)))] == (picture.html, picture.text), values
+        assert pictures[place(packed, list(map(frames.said, values)))] == (
+            picture.html,
+            picture.text,
+        ), values
     start = [control["values"][control["start"]] for control in controls]
     assert start == [frames.said(ui.values()[name]) for name in names]
     assert pictures[place(packed, start)] == (packed["html"], packed["text"])
 
 
 def test_many_sliders_move_one_at_a_time():
-    ui = explore(lambda **values: Picture(str(values), "·"), **{name: (0, 9, 4) for name in "abcdef"})
+    ui = explore(
+        lambda **values: Picture(str(values), "·"), **{name: (0, 9, 4) for name in "abcdef"}
+    )
     packed = frames.packed(ui)
     assert not packed["together"] and len(frames.unpacked(packed)) == 60
-    assert frames.unpacked(packed)[place(packed, ["4", "4", "7", "4", "4", "4"])][0] == str(ui.values() | {"c": 7})
+    assert frames.unpacked(packed)[place(packed, ["4", "4", "7", "4", "4", "4"])][0] == str(
+        ui.values() | {"c": 7}
+    )
 
 
 def test_a_drawing_that_is_no_function_of_its_values_is_refused():
@@ -324,27 +423,42 @@ def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
     page = pages.Page("heavy", f"<h1>Heavy</h1>{mark}", {mark: pages.moving(frames.packed(ui), 0)})
     pages.within_budget({page.file: page.body}, [page])
     for most in ("PAGE_MOST", "SITE_MOST"):
-        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="(?s)steps:.heavy.html: sliders λ, "):
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(RuntimeError, match="(?s)steps:.heavy.html: sliders λ, "),
+        ):
             patch.setattr(pages, most, 100)
             pages.within_budget({page.file: page.body}, [page])
 
 
 # --- In a browser, opened from disk ---------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def page():
     """A page of Chromium, which keeps in `.faults` every error in its console and every question to another host."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page opened")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: no page opened"
+    )
     with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
         if not browser:
             pytest.skip("no Chromium or Chrome here: pages not opened in a browser")
         page = browser.new_page(viewport={"width": 900, "height": 700})
         page.set_default_timeout(1000 * lab.PATIENCE)
         page.faults = []
-        page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: page.faults.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: page.faults.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else
-                page.faults.append(request.url))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("file:", "data:"))
+                else page.faults.append(request.url)
+            ),
+        )
         yield page
         assert not page.faults
 
@@ -356,15 +470,20 @@ def test_pages_in_a_browser(site, page, name):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto((site / f"{name}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate("""[...document.querySelectorAll('svg[role=img]:not(.part *)')].filter(drawn => {
+    assert (
+        page.evaluate("""[...document.querySelectorAll('svg[role=img]:not(.part *)')].filter(drawn => {
         for (let up = drawn.parentElement; up.localName !== 'main'; up = up.parentElement)
             if (up.scrollWidth > up.clientWidth + 1) return true;
-    }).map(drawn => drawn.textContent.slice(0, 60))""") == []
+    }).map(drawn => drawn.textContent.slice(0, 60))""")
+        == []
+    )
     assert page.locator("main").inner_text().strip()
     printed = "\n".join(page.locator(".output_text pre").all_text_contents())
     assert not re.findall(".{101,}", printed), "a printed line of more than 100 characters"
     scrolls = "item => getComputedStyle(item).overflowX !== 'visible'"
-    assert not page.evaluate(f"[...document.querySelectorAll('li')].some({scrolls})"), "its bullet or number is hidden"
+    assert not page.evaluate(f"[...document.querySelectorAll('li')].some({scrolls})"), (
+        "its bullet or number is hidden"
+    )
     assert page.evaluate("""[...document.querySelectorAll('.view')].every(view => {
         view.querySelectorAll('*').forEach(one => { one.scrollLeft = 0 });
         const {left} = view.getBoundingClientRect();
@@ -380,16 +499,24 @@ def test_pages_in_a_browser(site, page, name):
         .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect())
         .map(({width, height}) => Math.abs(width - height))""")
     assert max(dots, default=0) < 0.5, "px, a round or square mark that is drawn out or pressed"
-    choices = page.locator("fieldset label").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
-    assert all(min(one["width"], one["height"]) >= 24 and one["right"] <= 400 for one in choices), "to press"
+    choices = page.locator("fieldset label").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect())"
+    )
+    assert all(min(one["width"], one["height"]) >= 24 and one["right"] <= 400 for one in choices), (
+        "to press"
+    )
     page.emulate_media(media="print")
-    picked = page.locator(".control [type=radio]:checked").evaluate_all("all => all.map(one => one.checkVisibility())")
+    picked = page.locator(".control [type=radio]:checked").evaluate_all(
+        "all => all.map(one => one.checkVisibility())"
+    )
     assert all(picked), "printed without the choice that the picture is of"
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 900, "height": 700})
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("""new Promise(done => setTimeout(() => done([...document.querySelectorAll('.more')].every(
-        one => one.scrollWidth > one.clientWidth + 4)), 50))"""), "faded at its right, though all of it is seen"
+        one => one.scrollWidth > one.clientWidth + 4)), 50))"""), (
+        "faded at its right, though all of it is seen"
+    )
     assert not page.faults
 
 
@@ -399,10 +526,19 @@ def test_on_paper_a_page_is_a_handout(site, page):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     stepper = page.locator(".moves").nth(1)
-    assert not stepper.locator(".view").is_visible() and "17/17" in stepper.locator(".printed").inner_text()
+    assert (
+        not stepper.locator(".view").is_visible()
+        and "17/17" in stepper.locator(".printed").inner_text()
+    )
     assert page.locator(".answers h3").count() > 4 and not page.locator(".turn.end").is_visible()
-    folds = page.locator(".answers > details").evaluate_all("all => all.map(one => one.open && one.checkVisibility())")
-    assert len(folds) > 10 and all(folds) and "All 18 steps" not in page.locator(".answers").inner_text()
+    folds = page.locator(".answers > details").evaluate_all(
+        "all => all.map(one => one.open && one.checkVisibility())"
+    )
+    assert (
+        len(folds) > 10
+        and all(folds)
+        and "All 18 steps" not in page.locator(".answers").inner_text()
+    )
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert not page.locator(".answers").count() and stepper.locator(".view").is_visible()
@@ -414,7 +550,11 @@ def moving(name):
     if name == "index":
         return [pages.front_graph()]
     cells = once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
-    found = [output.get("data", {}).get(frames.MIME) for cell in cells for output in cell.get("outputs", [])]
+    found = [
+        output.get("data", {}).get(frames.MIME)
+        for cell in cells
+        for output in cell.get("outputs", [])
+    ]
     return [packed for packed in found if packed and packed["controls"]]
 
 
@@ -455,17 +595,27 @@ def test_every_control_moves_its_picture(site, page, name):
         pictures, seen = frames.unpacked(packed), set()
         box.scroll_into_view_if_needed()
         for number, control in enumerate(box.query_selector_all(".control")):
-            slider, stops = control.query_selector("[type=range], select"), packed["controls"][number]["values"]
-            if packed["controls"][number]["toggle"]:        # once round, and one back
+            slider, stops = (
+                control.query_selector("[type=range], select"),
+                packed["controls"][number]["values"],
+            )
+            if packed["controls"][number]["toggle"]:  # once round, and one back
                 keys, least = ["ArrowRight"] * len(stops) + ["ArrowLeft"], len(stops)
-                assert control.query_selector("legend").inner_text() == packed["controls"][number]["name"]
-                assert not re.search(r"-\d|(?<![.\d])\d{4}", control.inner_text()), "a true minus, and commas"
+                assert (
+                    control.query_selector("legend").inner_text()
+                    == packed["controls"][number]["name"]
+                )
+                assert not re.search(r"-\d|(?<![.\d])\d{4}", control.inner_text()), (
+                    "a true minus, and commas"
+                )
             else:
                 onward = "ArrowRight" if slider.get_attribute("type") else "ArrowDown"
                 keys, least = ["Home", onward, "End", "PageDown", "ArrowLeft"], min(3, len(stops))
             for key in keys:
                 (slider or control.query_selector(":checked")).press(key)
-                for _ in range(500):        # it is drawn in the next frame, which a loaded machine keeps waiting
+                for _ in range(
+                    500
+                ):  # it is drawn in the next frame, which a loaded machine keeps waiting
                     values, said = box.evaluate(STANDS)
                     drawn, words = pictures[place(packed, values)]
                     if said == words and box.evaluate(SEEN, drawn):
@@ -498,14 +648,27 @@ def test_what_a_slider_moves_is_seen(name, record_property):
     poorest = 1.0, "none, all do"
     for number, packed in enumerate(moving(name)):
         pictures = frames.unpacked(packed)
-        ends = [[control["values"][at] for at in (control["start"], 0, -1)] if packed["together"] else
-                [control["values"][control["start"]]] for control in packed["controls"]]
+        ends = [
+            [control["values"][at] for at in (control["start"], 0, -1)]
+            if packed["together"]
+            else [control["values"][control["start"]]]
+            for control in packed["controls"]
+        ]
         for i, control in enumerate(packed["controls"]):
             if control["numbers"]:
-                ways = [[pictures[place(packed, [*others[:i], value, *others[i:]])][0] for value in control["values"]]
-                        for others in product(*ends[:i], *ends[i + 1:])]
-                shares = {words: max(len({seen(drawing, words) for drawing in way}) / len(way) for way in ways)
-                          for words in (True, False)}
+                ways = [
+                    [
+                        pictures[place(packed, [*others[:i], value, *others[i:]])][0]
+                        for value in control["values"]
+                    ]
+                    for others in product(*ends[:i], *ends[i + 1 :])
+                ]
+                shares = {
+                    words: max(
+                        len({seen(drawing, words) for drawing in way}) / len(way) for way in ways
+                    )
+                    for words in (True, False)
+                }
                 said = f"{control['name']} of picture {number}, {shares[False]:.0%} of {len(control['values'])} values"
                 assert min(shares.values()) >= 0.5, said
                 poorest = min(poorest, (shares[False], said))
@@ -517,45 +680,89 @@ def test_words_in_pictures_can_be_read(name):
     """At every place of each slider while the others stand at their start, at every place of all toggles together, and with
     all of them at an end: words keep apart from each other, within their picture, and are not small; and no colour of the
     lesson means two things."""
-    drawings = {}       # where each stands
+    drawings = {}  # where each stands
     for number, packed in enumerate(moving(name)):
         pictures = frames.unpacked(packed)
         starts = [control["values"][control["start"]] for control in packed["controls"]]
-        ways = [[*starts[:i], value, *starts[i + 1:]] for i, control in enumerate(packed["controls"])
-                for value in control["values"]]
+        ways = [
+            [*starts[:i], value, *starts[i + 1 :]]
+            for i, control in enumerate(packed["controls"])
+            for value in control["values"]
+        ]
         if packed["together"]:
             ways += [[control["values"][end] for control in packed["controls"]] for end in (0, -1)]
-            ways += product(*[control["values"] if control["toggle"] else [start]
-                              for control, start in zip(packed["controls"], starts)])
-        drawings |= {pictures[place(packed, values)][0]: f"picture {number} at {', '.join(values)}"
-                     for values in ways}
+            ways += product(
+                *[
+                    control["values"] if control["toggle"] else [start]
+                    for control, start in zip(packed["controls"], starts)
+                ]
+            )
+        drawings |= {
+            pictures[place(packed, values)][0]: f"picture {number} at {', '.join(values)}"
+            for values in ways
+        }
     if name != "index":
-        shown = [output.get("data", {}) for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
-                 for output in cell.get("outputs", [])]
+        shown = [
+            output.get("data", {})
+            for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
+            for output in cell.get("outputs", [])
+        ]
         drawings |= {data.get("text/html", ""): "" for data in shown if frames.MIME not in data}
-    faults = {fault: where for drawing, where in drawings.items() for fault in drawn.hard_to_read(drawing)}
+    faults = {
+        fault: where for drawing, where in drawings.items() for fault in drawn.hard_to_read(drawing)
+    }
     faults |= dict.fromkeys(drawn.colours_with_two_meanings(drawings))
     assert not faults, faults
 
 
 def test_a_slider_offers_what_the_text_asks_for():
-    """"Slide x to 20": the page has left out some of the slider's values, but not that one."""
+    """ "Slide x to 20": the page has left out some of the slider's values, but not that one."""
     asked_for = 0
     for name in NAMES[1:-2]:
         controls = [control for packed in moving(name) for control in packed["controls"]]
         for cell in nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells:
-            for slider, value in re.findall(r"[Ss]lide `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)",
-                                            cell.source.replace("$", "")):
+            for slider, value in re.findall(
+                r"[Ss]lide `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)", cell.source.replace("$", "")
+            ):
                 asked_for += 1
                 value = value.replace("−", "-")
-                assert any(control["name"] == slider and value in control["values"] for control in controls), (name, slider)
+                assert any(
+                    control["name"] == slider and value in control["values"] for control in controls
+                ), (name, slider)
     assert asked_for > 3
 
 
 # What learners type, right and wrong, clear and not.
-TYPED = ["3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "= 17", "inf", "-∞", "0", "(8, 5)", "8x5", "()", "[5, 7; 9]",
-         "5 7 9", "yes",
-         "no", "1/0", "1//2", "2e", "x", "0x10", "1,2,3", "1.5.2", "about 3", "−", ",", "1e400"]
+TYPED = [
+    "3",
+    "-0.5",
+    "−0,5",
+    "1/3",
+    "2,410",
+    "1e-8",
+    "= 17",
+    "inf",
+    "-∞",
+    "0",
+    "(8, 5)",
+    "8x5",
+    "()",
+    "[5, 7; 9]",
+    "5 7 9",
+    "yes",
+    "no",
+    "1/0",
+    "1//2",
+    "2e",
+    "x",
+    "0x10",
+    "1,2,3",
+    "1.5.2",
+    "about 3",
+    "−",
+    ",",
+    "1e400",
+]
 
 
 registered()
@@ -564,21 +771,33 @@ registered()
 def test_a_page_judges_as_the_kit_does(site, page):
     """Every prediction of the course: its answer, what is just outside its tolerance, and all that is typed above."""
     page.goto((site / "index.html").as_uri())
-    cases = []      # what is typed where, the part of the page, and what the kit says
+    cases = []  # what is typed where, the part of the page, and what the kit says
     for name, question in PREDICTIONS.items():
-        for (label, answer, choices), told in zip(questions.parts(question), asked.prediction(predict(name))["parts"]):
+        for (label, answer, choices), told in zip(
+            questions.parts(question), asked.prediction(predict(name))["parts"]
+        ):
             alone = Question("?", answer, "", choices, question.tolerance)
-            near = [str(float(answer) * (1 + by)) for by in (0.001, -0.003, 0.1)] if told["kind"] == "number" else []
+            near = (
+                [str(float(answer) * (1 + by)) for by in (0.001, -0.003, 0.1)]
+                if told["kind"] == "number"
+                else []
+            )
             for text in [questions.shown(answer), *near, *TYPED]:
                 try:
                     wanted = questions.right(alone, [text])
                 except ValueError:
                     wanted = None
                 cases.append(((name, label, text), told, wanted))
-    given = page.evaluate("cases => cases.map(([part, text]) => agrees(part, text))",
-                          [[told, text] for (_, _, text), told, _ in cases])
+    given = page.evaluate(
+        "cases => cases.map(([part, text]) => agrees(part, text))",
+        [[told, text] for (_, _, text), told, _ in cases],
+    )
     assert len(cases) > 1000
-    assert not [typed for (typed, _, wanted), judged in zip(cases, given, strict=True) if judged is not wanted]
+    assert not [
+        typed
+        for (typed, _, wanted), judged in zip(cases, given, strict=True)
+        if judged is not wanted
+    ]
 
 
 def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch):
@@ -593,25 +812,40 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
     assert box.locator(".verdict").inner_text().startswith("One part is still empty.")
     box.locator("[type=text]").fill("fish")
     box.get_by_text("Reveal").press("Enter")
-    assert "“fish” is not clear to me" in box.locator(".verdict").inner_text() and not box.locator("details").is_visible()
+    assert (
+        "“fish” is not clear to me" in box.locator(".verdict").inner_text()
+        and not box.locator("details").is_visible()
+    )
     box.locator("[type=text]").fill("77")
     box.get_by_label("certain").check()
     box.get_by_text("Reveal").click()
     said = f"Worth remembering: it comes back in the next lesson. You: 77, {knob}."
-    assert box.locator(".verdict").inner_text().startswith(said) and box.locator("details").is_visible()
+    assert (
+        box.locator(".verdict").inner_text().startswith(said)
+        and box.locator("details").is_visible()
+    )
     page.reload()
     assert box.locator(".verdict").inner_text().startswith(said), "kept"
     box.get_by_text("Try again").click()
     box.locator("[type=text]").fill(questions.shown(number))
     box.get_by_text("Reveal").click()
-    assert box.locator(".verdict").inner_text().startswith("✓ Right this time."), "the first answer counts"
+    assert box.locator(".verdict").inner_text().startswith("✓ Right this time."), (
+        "the first answer counts"
+    )
     with page.expect_download() as download:
         page.get_by_text("Save them as progress.json").click()
     download.value.save_as(tmp_path / "progress.json")
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     assert record.read()["predictions"] == {
-        "02.both": {"answer": ["77", knob], "sure": "certain", "right": False, "recalled": False, "missed": 1}}
-    page.get_by_text("Forget them").click()         # nobody says yes to what is asked then
+        "02.both": {
+            "answer": ["77", knob],
+            "sure": "certain",
+            "right": False,
+            "recalled": False,
+            "missed": 1,
+        }
+    }
+    page.get_by_text("Forget them").click()  # nobody says yes to what is asked then
     assert page.locator(".keep").inner_text().startswith("Kept")
     page.once("dialog", lambda asked: asked.accept())
     page.get_by_text("Forget them").click()
@@ -621,16 +855,24 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
 
 # --- Search -----------------------------------------------------------------------------------------------------------
 
+
 def test_all_pages_are_searched(site, page):
     """From disk, by a word, its beginning, or nearly; every hit is a section that exists, and holds what is marked."""
     page.goto((site / "03_derive_the_arithmetic.html").as_uri())
     assert not page.locator("script[src='search.js']").count(), "brought before anybody searched"
-    for typed, file, marked in [("broadcasting", "08_share_and_sum.html", "broadcast"),
-                                ("momen", "11_descend_faster.html", "momen"),
-                                ("checkpiont", "17_trade_time_for_memory.html", "checkpoint")]:
+    for typed, file, marked in [
+        ("broadcasting", "08_share_and_sum.html", "broadcast"),
+        ("momen", "11_descend_faster.html", "momen"),
+        ("checkpiont", "17_trade_time_for_memory.html", "checkpoint"),
+    ]:
         page.get_by_label("Search").fill(typed)
-        page.wait_for_function("marked => document.querySelector('.search mark')?.textContent.toLowerCase().includes(marked)", arg=marked)
-        hits = page.locator(".search li a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+        page.wait_for_function(
+            "marked => document.querySelector('.search mark')?.textContent.toLowerCase().includes(marked)",
+            arg=marked,
+        )
+        hits = page.locator(".search li a").evaluate_all(
+            "links => links.map(link => link.getAttribute('href'))"
+        )
         assert file in {hit.partition("#")[0] for hit in hits}
         assert re.match(r"\d+ section", page.locator(".search [role=status]").inner_text())
         for hit in hits:
@@ -645,12 +887,22 @@ def test_the_best_section_comes_first(page):
     """A heading's word before a text's, the word itself before one that is nearly so; all words must stand in a section."""
     page.goto("about:blank")
     page.add_script_tag(path=ROOT / "docs/search.js")
-    texts = [{"heading": heading, "text": text} for heading, text in [
-        ("Rules", "of a gradient, a gradient and again a gradient"), ("The gradient", "of a sum"), ("Else", "gradients"),
-        ("Slips", "a gradeint of a sum"), ("Far", "great ingredient, café")]]
+    texts = [
+        {"heading": heading, "text": text}
+        for heading, text in [
+            ("Rules", "of a gradient, a gradient and again a gradient"),
+            ("The gradient", "of a sum"),
+            ("Else", "gradients"),
+            ("Slips", "a gradeint of a sum"),
+            ("Far", "great ingredient, café"),
+        ]
+    ]
     headings = [text["heading"] for text in texts]
     typed = ["gradient", "gradient sum", "grdient", "grad", "CAFÉ", "xyz gradient", ""]
-    found = page.evaluate("([texts, typed]) => typed.map(one => finder(texts)(one).map(hit => hit.heading))", [texts, typed])
+    found = page.evaluate(
+        "([texts, typed]) => typed.map(one => finder(texts)(one).map(hit => hit.heading))",
+        [texts, typed],
+    )
     found = [[headings.index(heading) for heading in hits] for hits in found]
     assert found == [[1, 0, 2, 3], [1, 3], [1, 0], [1, 0, 2, 3], [4], [], []]
 
@@ -660,12 +912,16 @@ def test_what_is_searched_stays_small(site):
 
 
 def test_the_whole_course_is_as_large_to_read_as_is_said(site):
-    said = re.search(r"whole course is ([\d.]+) MB to read", (ROOT / "docs/classroom.md").read_text(encoding="utf-8"))[1]
+    said = re.search(
+        r"whole course is ([\d.]+) MB to read",
+        (ROOT / "docs/classroom.md").read_text(encoding="utf-8"),
+    )[1]
     sent = sum(len(gzip.compress(page.read_bytes())) for page in site.glob("*.html")) / 1e6
     assert abs(sent - float(said)) < 0.3
 
 
 # --- Accessibility, measured --------------------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory):
@@ -678,12 +934,18 @@ def test_a_page_is_accessible(site, page, axe, name):
     """No violation of WCAG 2.2 A and AA that axe-core finds, with all that folds unfolded; in the dark the colours again."""
     found = {}
     page.goto((site / f"{name}.html").as_uri())
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })")
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })"
+    )
     page.evaluate(axe)
     for theme, rules in [("light", lab.WCAG), ("dark", ["color-contrast"])]:
         page.emulate_media(color_scheme=theme)
-        report = page.evaluate("rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules)
+        report = page.evaluate(
+            "rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules
+        )
         for violation in report["violations"]:
             found[theme, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
     page.emulate_media(color_scheme="light")
-    assert not found, json.dumps({" ".join(key): (len(nodes), nodes[:3]) for key, nodes in found.items()}, indent=1)
+    assert not found, json.dumps(
+        {" ".join(key): (len(nodes), nodes[:3]) for key, nodes in found.items()}, indent=1
+    )

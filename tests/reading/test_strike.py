@@ -1,4 +1,5 @@
 """Statements struck out: what goes with one, and that `make strike` tells what is noticed from what survives."""
+
 import json
 import shutil
 import subprocess
@@ -25,12 +26,16 @@ def test_a_promise_that_does_not_reach_a_statement_is_kept_without_it():
     """Broken once: by `global`, which is no line that runs."""
     some = [one for key in page.PARTS for one in page.struck_in(key)][::40]
     for one in [*some, page.find("tape:_stamp_now", "global")]:
-        broken = [promise for promise, outcome in zip(PROMISES, outcomes(one), strict=True) if not kept(promise, outcome)]
+        broken = [
+            promise
+            for promise, outcome in zip(PROMISES, outcomes(one), strict=True)
+            if not kept(promise, outcome)
+        ]
         assert [promise for promise, _, mark in page.results(one) if mark != "right"] == broken, one
 
 
 def test_a_struck_statement_is_gone_and_the_engine_in_use_is_not_touched():
-    rule, = [one for one in strike.statements("ops") if one.text.startswith("unfold = ")]
+    (rule,) = [one for one in strike.statements("ops") if one.text.startswith("unfold = ")]
     before = set(sys.modules), list(sys.meta_path), ag.unfold
     with strike.struck(rule) as without:
         assert not hasattr(without, "unfold") and without.Tensor is not ag.Tensor
@@ -43,12 +48,17 @@ def test_a_struck_statement_is_gone_and_the_engine_in_use_is_not_touched():
 def planted(tmp_path_factory):
     """A folder with a copy of the engine, in it a function of five statements, and a test that needs four of them."""
     folder = tmp_path_factory.mktemp("planted")
-    shutil.copytree(strike.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        strike.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
     with open(folder / "autograd_lib/transforms.py", "a", encoding="utf-8") as file:
-        file.write("\n\ndef planted(x):\n    y = x\n    x = x + 1\n    while y != 3:\n        y = 3\n    return y\n")
+        file.write(
+            "\n\ndef planted(x):\n    y = x\n    x = x + 1\n    while y != 3:\n        y = 3\n    return y\n"
+        )
     (folder / "tests").mkdir()
     (folder / "tests/test_planted.py").write_text(
-        "import autograd_lib.transforms\ndef test_planted(): assert autograd_lib.transforms.planted(2) == 3\n")
+        "import autograd_lib.transforms\ndef test_planted(): assert autograd_lib.transforms.planted(2) == 3\n"
+    )
     return folder
 
 
@@ -62,12 +72,24 @@ def test_what_does_not_end_is_stopped_by_its_steps(planted):
 
 
 def test_make_strike_tells_the_noticed_from_the_survivors(planted):
-    code = ("import json, sys; from pathlib import Path; from tests import strike\n"
-            "engine, tests = map(Path, sys.argv[1:])\n"
-            "strike.MOST_STEPS = 1000\n"
-            "found = strike.strike(strike.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
-            "print(json.dumps({one.text.split()[0]: by for one, by in found.items()}))")
-    run = subprocess.run([sys.executable, "-c", code, planted / "autograd_lib", planted / "tests"], capture_output=True,
-                         text=True, timeout=300, cwd=ROOT, check=True)
+    code = (
+        "import json, sys; from pathlib import Path; from tests import strike\n"
+        "engine, tests = map(Path, sys.argv[1:])\n"
+        "strike.MOST_STEPS = 1000\n"
+        "found = strike.strike(strike.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
+        "print(json.dumps({one.text.split()[0]: by for one, by in found.items()}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, planted / "autograd_lib", planted / "tests"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=ROOT,
+        check=True,
+    )
     by = json.loads(run.stdout)
-    assert by.pop("x") == "" and len(by) == 3 and all(test.endswith("::test_planted") for test in by.values()), by
+    assert (
+        by.pop("x") == ""
+        and len(by) == 3
+        and all(test.endswith("::test_planted") for test in by.values())
+    ), by

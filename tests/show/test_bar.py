@@ -1,4 +1,5 @@
 """track: it counts, it can be stopped between two steps, and it leaves Ctrl-C as it was."""
+
 import os
 import signal
 import subprocess
@@ -40,7 +41,9 @@ def test_an_interrupt_ends_the_loop_after_the_step(capsys):
         ended.append(step)
     assert begun == ended == [0, 1, 2] and track.stopped
     out, err = capsys.readouterr()
-    assert out == "Stopped after step 3 of 5, as you asked. What was done is kept.\n" and "3/5" in err
+    assert (
+        out == "Stopped after step 3 of 5, as you asked. What was done is kept.\n" and "3/5" in err
+    )
 
 
 def test_an_interrupt_between_the_steps(capsys):
@@ -49,6 +52,7 @@ def test_an_interrupt_between_the_steps(capsys):
         interrupt()
         yield 1
         pytest.fail("asked for more")
+
     assert list(track(items())) == [0]
     assert capsys.readouterr().out.startswith("Stopped after step 1, as you asked.")
 
@@ -61,7 +65,7 @@ def test_a_second_interrupt_ends_a_step_that_hangs(capsys):
             pytest.fail("still in the step")
     for step in track(range(2)):
         if step == 0:
-            interrupt()         # the next loop counts from one again
+            interrupt()  # the next loop counts from one again
 
 
 def test_loops_in_one_another_all_end(capsys):
@@ -115,15 +119,19 @@ print("and on", len(ended), flush=True)
 
 
 def test_in_a_terminal():
-    with subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as running:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         while running.stdout.readline() != "step 3\n":
             pass
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 0 and "Traceback" not in err and "training" in err
     *_, stopped, on = out.splitlines()
-    assert stopped == f"Stopped after step {on.removeprefix('and on ')} of 200, as you asked. What was done is kept."
+    assert (
+        stopped
+        == f"Stopped after step {on.removeprefix('and on ')} of 200, as you asked. What was done is kept."
+    )
 
 
 def test_in_a_kernel():
@@ -139,8 +147,9 @@ def test_in_a_kernel():
         reply = client.execute_interactive(LOOP, output_hook=stop_at_step_3, timeout=60)
         assert reply["content"]["status"] == "ok", reply["content"]
         assert "Stopped after" in "".join(said) and "and on" in "".join(said)
-        after = client.execute_interactive("assert len(ended) < 200; 1 / 0", output_hook=lambda message: None,
-                                           timeout=60)
+        after = client.execute_interactive(
+            "assert len(ended) < 200; 1 / 0", output_hook=lambda message: None, timeout=60
+        )
         assert after["content"]["ename"] == "ZeroDivisionError", "the next cell runs"
         hanging = "for step in track(range(3)):\n    print('in')\n    time.sleep(60)"
 
@@ -150,11 +159,20 @@ def test_in_a_kernel():
                 time.sleep(0.5)
                 manager.interrupt_kernel()
 
-        assert client.execute_interactive(hanging, output_hook=stop_twice, timeout=30)["content"]["ename"] == "KeyboardInterrupt"
+        assert (
+            client.execute_interactive(hanging, output_hook=stop_twice, timeout=30)["content"][
+                "ename"
+            ]
+            == "KeyboardInterrupt"
+        )
         plain = "print('in')\ntime.sleep(60)"
-        once = client.execute_interactive(plain, timeout=30,
-                                          output_hook=lambda message: message["content"].get("text")
-                                          and manager.interrupt_kernel())
+        once = client.execute_interactive(
+            plain,
+            timeout=30,
+            output_hook=lambda message: (
+                message["content"].get("text") and manager.interrupt_kernel()
+            ),
+        )
         assert once["content"]["ename"] == "KeyboardInterrupt", "outside a loop one is enough"
     finally:
         client.stop_channels()

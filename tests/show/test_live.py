@@ -1,4 +1,5 @@
 """live_graph: the engine's numbers at every place of every slider, under the learner's own names."""
+
 import re
 import sys
 
@@ -24,7 +25,9 @@ SLIDERS = {"x": (-3, 3, 0.7), "w": (-3, 3, 1.5), "b": (-3.0, 3.0, 0.25, 0.5)}
 
 def lines(ui):
     """{the name at the start of a line: the line}"""
-    return {line.partition(":")[0].partition(" = ")[0]: line for line in ui.picture.text.splitlines()}
+    return {
+        line.partition(":")[0].partition(" = ")[0]: line for line in ui.picture.text.splitlines()
+    }
 
 
 @pytest.mark.parametrize("x", [0.7, -2.0, 0.0])
@@ -37,7 +40,9 @@ def test_the_numbers_are_the_engines(x):
     said = lines(ui)
     for name, leaf in leaves.items():
         assert said[name] == f"{name}: value {number(leaf.item())}, gradient {number(leaf.grad)}"
-    assert said["y"].startswith(f"y = tanh(z): value {number(y.item())}, gradient 1; local gradients: z {number(1 - y.item() ** 2)}")
+    assert said["y"].startswith(
+        f"y = tanh(z): value {number(y.item())}, gradient 1; local gradients: z {number(1 - y.item() ** 2)}"
+    )
     assert f">{y.item():.4g}<".replace("-", "−") in ui.picture.html
 
 
@@ -57,7 +62,9 @@ def test_it_shows_itself_without_a_touch_and_without_a_kernel():
 
 def test_a_graph_is_placed_once(monkeypatch):
     calls = []
-    monkeypatch.setattr(graph, "_dot", lambda *args, dot=graph._dot: calls.append(args) or dot(*args))
+    monkeypatch.setattr(
+        graph, "_dot", lambda *args, dot=graph._dot: calls.append(args) or dot(*args)
+    )
     graph._place.cache_clear()
     ui = live_graph(neuron, **SLIDERS)
     drawn, first = len(calls), ui.picture.html
@@ -93,10 +100,14 @@ def test_the_choices_follow_the_graph():
     ui.sliders["show:"].value = "y = multiply"
     assert "Value of y:\n[5.4366 2.7183]" in ui.picture.text
     ui.sliders["x"].value = -1.0
-    assert ui.sliders["show:"].value == "nothing" and "y = multiply" not in [choice for _, choice in ui.sliders["show:"].options]
+    assert ui.sliders["show:"].value == "nothing" and "y = multiply" not in [
+        choice for _, choice in ui.sliders["show:"].options
+    ]
     ui.sliders["show:"].value = "c"
     ui.sliders["x"].value = 1.0
-    assert ui.sliders["show:"].value == "c" and "Value of c:" in ui.picture.text, "a choice that is still there is kept"
+    assert ui.sliders["show:"].value == "c" and "Value of c:" in ui.picture.text, (
+        "a choice that is still there is kept"
+    )
 
 
 def test_an_error_is_shown_and_raised():
@@ -108,7 +119,9 @@ def test_an_error_is_shown_and_raised():
     ui = live_graph(f, x=(-3.0, 3.0, 0.5, 0.0))
     with pytest.raises(ZeroDivisionError):
         ui.sliders["x"].value = 2.0
-    assert any("the learner&#x27;s own" in child.value for child in ui.children if hasattr(child, "value"))
+    assert any(
+        "the learner&#x27;s own" in child.value for child in ui.children if hasattr(child, "value")
+    )
     ui.sliders["x"].value = 0.5
     assert "<svg" in ui.picture.html
     with pytest.raises(ZeroDivisionError):
@@ -146,7 +159,9 @@ def test_an_argument_keeps_its_name_though_f_uses_it_again():
             x = x * 2.0
         return x
 
-    assert re.findall(r"^(\w+)(?: =|:)", live_graph(f, x=(-3, 3, 0.7)).picture.text, re.MULTILINE) == ["x", "n1", "x"]
+    assert re.findall(
+        r"^(\w+)(?: =|:)", live_graph(f, x=(-3, 3, 0.7)).picture.text, re.MULTILINE
+    ) == ["x", "n1", "x"]
 
 
 def test_a_profiler_is_put_back():
@@ -175,24 +190,49 @@ def test_a_profiler_is_put_back():
 
 # --- What an argument may be --------------------------------------------------------------------------------------------
 
+
 def test_kinds_of_arguments():
     got = {}
 
     def f(**given):
         got.update(given)
-        return given["act"](given["x"] * given["c"]) * given["n"] + ag.sum(given["a"]) + given["k"].sum() + ag.sum(given["d"])
+        return (
+            given["act"](given["x"] * given["c"]) * given["n"]
+            + ag.sum(given["a"])
+            + given["k"].sum()
+            + ag.sum(given["d"])
+        )
 
-    live_graph(f, x=(-3, 3, 1), c=[1, 10], n=range(1, 4), act=ag.tanh, a=np.ones(2), k=np.arange(3),
-               d=Tensor(np.ones(2)))
+    live_graph(
+        f,
+        x=(-3, 3, 1),
+        c=[1, 10],
+        n=range(1, 4),
+        act=ag.tanh,
+        a=np.ones(2),
+        k=np.arange(3),
+        d=Tensor(np.ones(2)),
+    )
     assert {name: type(value).__name__ for name, value in got.items() if name != "act"} == {
-        "x": "Tensor", "c": "Tensor", "n": "int", "a": "Tensor", "k": "ndarray", "d": "Tensor"}
-    assert [got[name].requires_grad for name in "xcad"] == [True, True, True, False] and got["x"].dtype == float
+        "x": "Tensor",
+        "c": "Tensor",
+        "n": "int",
+        "a": "Tensor",
+        "k": "ndarray",
+        "d": "Tensor",
+    }
+    assert [got[name].requires_grad for name in "xcad"] == [True, True, True, False] and got[
+        "x"
+    ].dtype == float
 
 
 def test_rows_and_arguments_in_order():
     assert "n1 = tanh(x)" in live_graph(ag.tanh, x=(-3, 3, 0.5)).picture.text
     assert "n1 = divide(u, v)" in live_graph(ag.divide, u=(-3, 3, 0.5), v=(1, 3, 2)).picture.text
-    assert "value 0.5" in live_graph(lambda b, a: a / b, a=(0, 3, 1), b=(1, 3, 2)).picture.text.splitlines()[-1], "by name, not by place"
+    assert (
+        "value 0.5"
+        in live_graph(lambda b, a: a / b, a=(0, 3, 1), b=(1, 3, 2)).picture.text.splitlines()[-1]
+    ), "by name, not by place"
 
 
 def test_what_it_refuses():
@@ -216,6 +256,7 @@ def test_a_value_that_is_no_number_is_said_without_a_warning(recwarn):
 
 # --- Arrays -------------------------------------------------------------------------------------------------------------
 
+
 def test_an_entry_of_an_array_can_be_moved():
     x = np.array([[1.0, 2.0], [3.0, 4.0]])
 
@@ -224,25 +265,40 @@ def test_an_entry_of_an_array_can_be_moved():
 
     ui = live_graph(f, x=x, w=(-3.0, 3.0, 2.0))
     ui.sliders["show:"].value = "x"
-    assert "Value of x:\n[[1. 2.]\n [3. 4.]]\nGradient of x:\n[[ 4.  8.]\n [12. 16.]]" in ui.picture.text
+    assert (
+        "Value of x:\n[[1. 2.]\n [3. 4.]]\nGradient of x:\n[[ 4.  8.]\n [12. 16.]]"
+        in ui.picture.text
+    )
     ui.sliders["entry:"].value = "x[1, 0]"
     ui.sliders["by:"].value = -1.0
-    assert "Gradient of x:\n[[ 4.  8.]\n [ 8. 16.]]" in ui.picture.text and "x[1, 0] = 3 moved by -1 to 2" in ui.picture.text
+    assert (
+        "Gradient of x:\n[[ 4.  8.]\n [ 8. 16.]]" in ui.picture.text
+        and "x[1, 0] = 3 moved by -1 to 2" in ui.picture.text
+    )
     ui.sliders["entry:"].value = "x[0, 0]"
-    assert "Gradient of x:\n[[ 0.  8.]\n [12. 16.]]" in ui.picture.text, "the others are as they were given"
+    assert "Gradient of x:\n[[ 0.  8.]\n [12. 16.]]" in ui.picture.text, (
+        "the others are as they were given"
+    )
     assert "[12. 16.]]</pre>" in ui.picture.html, "seen without opening the words"
     np.testing.assert_array_equal(x, [[1, 2], [3, 4]])
 
 
 def test_a_large_array_offers_its_first_entries():
     ui = live_graph(lambda x, y: ag.sum(x) + ag.sum(y), x=np.zeros((500, 500)), y=np.ones(3))
-    assert [choice for _, choice in ui.sliders["entry:"].options][98:] == ["x[0, 98]", "x[0, 99]", "y[0]", "y[1]", "y[2]"]
+    assert [choice for _, choice in ui.sliders["entry:"].options][98:] == [
+        "x[0, 98]",
+        "x[0, 99]",
+        "y[0]",
+        "y[1]",
+        "y[2]",
+    ]
     assert "Of x the first 100 entries can be moved." in ui.picture.text
     ui.sliders["show:"].value = "x"
     assert "..." in ui.picture.text and len(ui.picture.text) < 3000
 
 
 # --- A Tensor computed already ------------------------------------------------------------------------------------------
+
 
 def test_a_computed_tensor_moves_with_its_leaves():
     x, w, c = Tensor(0.7, True), Tensor(np.float32(-4.0), True, name="weight"), Tensor(2.0)
@@ -261,7 +317,11 @@ def test_a_computed_tensor_moves_with_its_leaves():
     g.backward()
     assert lines(ui)["x"] == f"x: value 1.25, gradient {number(y.grad)}"
     assert lines(ui)["h"].startswith(f"h = multiply(n5, x): value {number(g.item())}, gradient 1; ")
-    assert x.data == before and (x.grad, w.grad, h.grad, x.name, h.name) == (None,) * 5 and w.name == "weight"
+    assert (
+        x.data == before
+        and (x.grad, w.grad, h.grad, x.name, h.name) == (None,) * 5
+        and w.name == "weight"
+    )
 
 
 def test_a_slider_stands_where_the_value_was():
@@ -269,7 +329,11 @@ def test_a_slider_stands_where_the_value_was():
         leaf = Tensor(value, True)
         slider = live_graph(leaf * 2.0).sliders["leaf"]
         steps = (slider.value - slider.min) / slider.step
-        assert slider.value == value and steps == pytest.approx(round(steps)) and slider.max - slider.min >= 2 * abs(value)
+        assert (
+            slider.value == value
+            and steps == pytest.approx(round(steps))
+            and slider.max - slider.min >= 2 * abs(value)
+        )
 
 
 def test_a_computed_tensors_if_goes_as_it_went():
@@ -287,7 +351,10 @@ def test_a_computed_tensor_of_arrays():
     assert set(ui.sliders) == {"entry:", "by:", "show:"}
     ui.sliders["entry:"].value = "W[0, 1]"
     ui.sliders["by:"].value = 1.0
-    assert lines(ui)["loss"].startswith("loss = getitem(n2, index=1): value 4, gradient 1") and W.data.sum() == 6
+    assert (
+        lines(ui)["loss"].startswith("loss = getitem(n2, index=1): value 4, gradient 1")
+        and W.data.sum() == 6
+    )
 
 
 def test_leaves_without_names_have_sliders_too():
@@ -299,6 +366,7 @@ def test_leaves_without_names_have_sliders_too():
 
 # --- Modules ------------------------------------------------------------------------------------------------------------
 
+
 def loss_of(model, data):
     p = model(data)
     err = p - 1.0
@@ -307,8 +375,12 @@ def loss_of(model, data):
 
 
 def folded(sizes=(2, 8, 8, 1), **more):
-    return live_graph(loss_of, model=nn.MLP(list(sizes), rng=0), data=np.random.default_rng(0).normal(size=(5, 2)),
-                      **more)
+    return live_graph(
+        loss_of,
+        model=nn.MLP(list(sizes), rng=0),
+        data=np.random.default_rng(0).normal(size=(5, 2)),
+        **more,
+    )
 
 
 def test_a_big_graph_starts_with_its_modules_as_boxes():
@@ -318,24 +390,43 @@ def test_a_big_graph_starts_with_its_modules_as_boxes():
     loss = loss_of(whole, data)
     loss.backward()
     box = lines(ui)["p"]
-    assert box.startswith("p = model(data): value (5, 1) ") and "MLP: (5, 2) → (5, 1); 17 values inside" in box
+    assert (
+        box.startswith("p = model(data): value (5, 1) ")
+        and "MLP: (5, 2) → (5, 1); 17 values inside" in box
+    )
     assert f"passed on: data (5, 2) {number(data.grad.min())} … {number(data.grad.max())}" in box
     assert "Folded: model (17 values). Choose one under “open:” to see inside." in ui.picture.text
-    assert "MLP: (5, 2) → (5, 1)" in ui.picture.html and "17 values inside" in ui.picture.html and "model.layers" not in ui.picture.html
+    assert (
+        "MLP: (5, 2) → (5, 1)" in ui.picture.html
+        and "17 values inside" in ui.picture.html
+        and "model.layers" not in ui.picture.html
+    )
     assert lines(ui)["L"].startswith(f"L = mean(n1): value {loss.item():.4g}")
 
 
 def test_opening_a_module_opens_what_it_is_in():
     ui = folded()
     assert [choice for _, choice in ui.sliders["open:"].options] == [
-        "nothing", "model", "model.layers.0", "model.layers.2", "model.layers.4", "everything"]
+        "nothing",
+        "model",
+        "model.layers.0",
+        "model.layers.2",
+        "model.layers.4",
+        "everything",
+    ]
     ui.sliders["open:"].value = "model"
-    assert [line for line in lines(ui) if "model" in line] == [] and ui.picture.text.count("values inside") == 3
+    assert [line for line in lines(ui) if "model" in line] == [] and ui.picture.text.count(
+        "values inside"
+    ) == 3
     ui.sliders["open:"].value = "model.layers.2"
     assert ui.picture.text.count("values inside") == 2 and "model.layers.2.weight" in lines(ui)
     assert "Folded: model.layers.0 (5 values), model.layers.4 (5 values)." in ui.picture.text
     ui.sliders["open:"].value = "everything"
-    assert "values inside" not in ui.picture.text and "Folded" not in ui.picture.text and "22 values" in ui.picture.text
+    assert (
+        "values inside" not in ui.picture.text
+        and "Folded" not in ui.picture.text
+        and "22 values" in ui.picture.text
+    )
     ui.sliders["open:"].value = "nothing"
     assert "17 values inside" in ui.picture.text
 
@@ -345,7 +436,10 @@ def test_a_small_graph_starts_open_and_can_be_folded():
     ui = live_graph(unit, x=np.ones(2))
     assert "unit.weight" in lines(ui) and ui.sliders["open:"].value == "everything"
     ui.sliders["open:"].value = "nothing"
-    assert "n1 = unit(x): value" in ui.picture.text and "Neuron: (2,) → (); 8 values inside" in ui.picture.text
+    assert (
+        "n1 = unit(x): value" in ui.picture.text
+        and "Neuron: (2,) → (); 8 values inside" in ui.picture.text
+    )
 
 
 def test_boxes_between_numbers_say_what_passes():
@@ -362,9 +456,15 @@ def test_boxes_between_numbers_say_what_passes():
     x = Tensor(0.5, True)
     twice(twice(x)).backward()
     assert lines(ui)["x"] == f"x: value 0.5, gradient {x.grad:.4g}"
-    assert lines(ui)["twice.by"] == f"twice.by: value 2, gradient {twice.by.grad:.4g}", "shared by two calls, so outside both"
-    assert f"passed on: x {x.grad:.4g}, " in lines(ui)["n1"], "both ways through the box, in one arrow"
-    assert across(ui.picture).count(">passes ") == 4 and ui.picture.text.count("3 values inside") == 2
+    assert lines(ui)["twice.by"] == f"twice.by: value 2, gradient {twice.by.grad:.4g}", (
+        "shared by two calls, so outside both"
+    )
+    assert f"passed on: x {x.grad:.4g}, " in lines(ui)["n1"], (
+        "both ways through the box, in one arrow"
+    )
+    assert (
+        across(ui.picture).count(">passes ") == 4 and ui.picture.text.count("3 values inside") == 2
+    )
     twice.by.grad = None
 
 
@@ -391,7 +491,11 @@ def test_too_many_nodes_are_listed_and_why():
         return x
 
     ui = live_graph(f, x=(-3, 3, 0.5))
-    assert "<svg" not in ui.picture.html and "More than 150 values" in ui.picture.text and "n199 = tanh(n198)" in ui.picture.text
+    assert (
+        "<svg" not in ui.picture.html
+        and "More than 150 values" in ui.picture.text
+        and "n199 = tanh(n198)" in ui.picture.text
+    )
     assert "n199 = tanh(n198)" in ui.picture.html, "also without a kernel"
 
 

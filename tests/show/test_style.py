@@ -1,4 +1,5 @@
 """The palette: every role can be read and seen on its ground, in the light and in the dark."""
+
 import pytest
 
 from autograd_course.show import style
@@ -8,10 +9,14 @@ THEMES = pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 
 def contrast(one, other):
     """Of two colours as #rrggbb, by WCAG: from 1 to 21."""
+
     def light(colour):
-        parts = [int(colour[k:k + 2], 16) / 255 for k in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
     brighter, darker = sorted((light(one), light(other)), reverse=True)
     return (brighter + 0.05) / (darker + 0.05)
 
@@ -46,6 +51,9 @@ def test_ink_can_be_read_on_every_ground(name, theme):
 
 def test_a_sheet_says_every_role_and_the_theme():
     for theme in (0, 1):
-        assert all(f"--{name}:{colours[theme]};" in style.sheet(theme) for name, colours in style.PALETTE.items())
+        assert all(
+            f"--{name}:{colours[theme]};" in style.sheet(theme)
+            for name, colours in style.PALETTE.items()
+        )
         assert style.sheet(theme).startswith(":root{") and f"--dark:{theme}" in style.sheet(theme)
     assert style.sheet(1, "body[data-jp-theme-light=false],body.vscode-dark") in style.SHEET

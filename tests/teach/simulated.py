@@ -1,4 +1,5 @@
 """A class that never was: learners who give the planted wrong answers, by chance and by seed, to the real checks."""
+
 import random
 from pathlib import Path
 
@@ -7,8 +8,18 @@ import thrown
 from autograd_course.ask import EXERCISES, check, questions, record
 from autograd_course.ask.texts import PREDICTIONS
 
-NAMES = ["01.central", "01.kink", "02.two_knobs", "02.routes", "03.square", "03.divide", "03.power", "04.from_z",
-         "04.switches", "05.multiply"]
+NAMES = [
+    "01.central",
+    "01.kink",
+    "02.two_knobs",
+    "02.routes",
+    "03.square",
+    "03.divide",
+    "03.power",
+    "04.from_z",
+    "04.switches",
+    "05.multiply",
+]
 
 
 def answers(question, right, chance):
@@ -16,8 +27,14 @@ def answers(question, right, chance):
     if right:
         return [questions.shown(answer) for _, answer, _ in questions.parts(question)]
     while True:
-        said = [chance.choice(["yes", "no"] if isinstance(answer, bool) else choices or ["0", "1", "2", "5", "100"])
-                for _, answer, choices in questions.parts(question)]
+        said = [
+            chance.choice(
+                ["yes", "no"]
+                if isinstance(answer, bool)
+                else choices or ["0", "1", "2", "5", "100"]
+            )
+            for _, answer, choices in questions.parts(question)
+        ]
         if not questions.right(question, said):
             return said
 
@@ -53,7 +70,10 @@ def write_class(folder, many, patch, seed=0):
             if int(name[:2]) > reached:
                 break
             while chance.random() > 0.35 + 0.5 * able:
-                record.missed(name, *chance.choices(wrong[name], [1 / (1 + i) for i in range(len(wrong[name]))])[0])
+                record.missed(
+                    name,
+                    *chance.choices(wrong[name], [1 / (1 + i) for i in range(len(wrong[name]))])[0],
+                )
             if chance.random() < 0.85 + 0.15 * able:
                 record.solved(name)
     return {name: {hint for hint, _ in verdict} for name, verdict in wrong.items()}

@@ -1,4 +1,5 @@
 """Lesson 00: a value and a gradient that follow a slider, a model that learns to read, and a grid to draw on for it."""
+
 import ipywidgets as widgets
 import numpy as np
 import traitlets
@@ -25,10 +26,15 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
         return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
     way = "flat" if abs(gradient) < 1e-9 else "rising" if gradient > 0 else "falling"
-    text = f"at x = {number(x)}: value {number(value)}, gradient {number(round(gradient, 10))}" + f" ({way})" * curve
+    text = (
+        f"at x = {number(x)}: value {number(value)}, gradient {number(round(gradient, 10))}"
+        + f" ({way})" * curve
+    )
     if not curve:
-        one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many))
-                      for left, many in [(48, heights), (270, steepness)])
+        one, other = (
+            Axes((left, 34, 150, 230), (0, 1), scale(many))
+            for left, many in [(48, heights), (270, steepness)]
+        )
         one.frame([], ticks(*one.y), title=f"at x = {number(x)}")
         other.frame([], ticks(*other.y), title="on its own scale")
         _bar(one, 0.5, "value", value, style.VALUE, "none", 0.85)
@@ -38,34 +44,63 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     plot = Axes((48, 34, 380, 230), span, both)
     plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve")
     plot.line(xs, heights, style.VALUE, 2.5)
-    ahead = x + 1 <= span[1]                     # else the triangle stands behind the point
+    ahead = x + 1 <= span[1]  # else the triangle stands behind the point
     reach = (span[1] - span[0]) / 6
-    ends = np.array([-max(reach, not ahead), max(reach, ahead)])      # the tangent closes the triangle
+    ends = np.array([-max(reach, not ahead), max(reach, ahead)])  # the tangent closes the triangle
     plot.line(x + ends, value + ends * gradient, style.TANGENT, 3.5, DOTS)
     plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
     foot = value if ahead else value - gradient
     plot.line([x - (not ahead), x + ahead], [foot, foot], style.INK, 1.5)
     plot.line([x + ahead] * 2, [foot, foot + gradient], style.GRADIENT, 4, "6 4")
-    (px, py), (leg, middle) = plot.at(x + ahead - 0.5, foot), plot.at(x + ahead, foot + gradient / 2)
-    py += -7 if gradient < 0 or py > 250 else 16        # not among the axis' numbers
+    (px, py), (leg, middle) = (
+        plot.at(x + ahead - 0.5, foot),
+        plot.at(x + ahead, foot + gradient / 2),
+    )
+    py += -7 if gradient < 0 or py > 250 else 16  # not among the axis' numbers
     plot.words(px, py, "1", size=13, halo=True)
-    short = abs(plot.at(0, gradient)[1] - plot.at(0, 0)[1]) < 24         # beside so short a leg it would lie on the tangent
-    plot.words(leg + 8, py if short else middle + 5, number(round(gradient, 10)), style.GRADIENT, "start", 13, halo=True)
+    short = (
+        abs(plot.at(0, gradient)[1] - plot.at(0, 0)[1]) < 24
+    )  # beside so short a leg it would lie on the tangent
+    plot.words(
+        leg + 8,
+        py if short else middle + 5,
+        number(round(gradient, 10)),
+        style.GRADIENT,
+        "start",
+        13,
+        halo=True,
+    )
     plot.dot(x, value, style.VALUE, style.VALUE)
     bars = Axes((48, 34, 240, 230), (0, 2), both)
     bars.frame([], ticks(*both), title=f"at x = {number(x)}")
     _bar(bars, 0.5, "value", value, style.VALUE, "none", 0.85)
     _bar(bars, 1.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)
-    return Picture(beside(svg("0 0 500 305", "".join(plot.parts), f"the curve, and its tangent at x = {number(x)}"),
-                          svg("0 0 300 305", "".join(bars.parts), text)), text)
+    return Picture(
+        beside(
+            svg(
+                "0 0 500 305", "".join(plot.parts), f"the curve, and its tangent at x = {number(x)}"
+            ),
+            svg("0 0 300 305", "".join(bars.parts), text),
+        ),
+        text,
+    )
 
 
 def _bar(plot, x, name, height, colour, dash, fill):
     (px, top), (_, bottom) = plot.at(x, max(0, height)), plot.at(x, min(0, height))
-    plot.parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
-                      f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-    upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
-    plot.words(px, top - 7 if upwards else bottom + 18, number(round(height, 10)), colour, size=16, halo=True)
+    plot.parts.append(
+        f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
+        f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>'
+    )
+    upwards = round(height, 10) >= 0  # −1e-17 is 0, and its number stands above the line
+    plot.words(
+        px,
+        top - 7 if upwards else bottom + 18,
+        number(round(height, 10)),
+        colour,
+        size=16,
+        halo=True,
+    )
     plot.words(px, 286, name, colour, size=14)
 
 
@@ -79,23 +114,39 @@ def digits_learning(images, labels, answers, accuracies, passes):
     columns, side = 8, 42
     rows, last = -(-len(images) // columns), len(accuracies) - 1
     plot = Axes((56, 40, 220, rows * (side + 26) - 34), (0, last), (0, 1))
-    sheet = Axes((0, 0, 400, 0), (0, 1), (0, 1))        # for its words alone
+    sheet = Axes((0, 0, 400, 0), (0, 1), (0, 1))  # for its words alone
     for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
         px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
         right = answer == label
         sheet.parts.append(scan(image, px, py, side))
-        sheet.words(px + side / 2, py + side + 16, f"{answer}✓" if right else f"{answer}✗{label}", size=13)
+        sheet.words(
+            px + side / 2, py + side + 16, f"{answer}✓" if right else f"{answer}✗{label}", size=13
+        )
     sheet.words(14, 28, "its answers: ✓ right, ✗ and the true digit", anchor="start")
-    plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
-               f"{percent(accuracies[passes])} right on digits it never saw")
-    plot.line(range(passes + 1), accuracies[:passes + 1], width=2.5)
+    plot.frame(
+        ticks(0, last, 5),
+        [(k / 4, f"{25 * k} %") for k in range(5)],
+        "passes over the training digits",
+        f"{percent(accuracies[passes])} right on digits it never saw",
+    )
+    plot.line(range(passes + 1), accuracies[: passes + 1], width=2.5)
     plot.dot(passes, accuracies[passes], fill=style.INK)
     high = rows * (side + 26) + 54
-    text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
-            f"{percent(accuracies[passes])} of all held-out digits")
-    return Picture(beside(svg(f"0 0 400 {high}", "".join(sheet.parts), text),
-                          svg(f"0 0 300 {high}", "".join(plot.parts),
-                              f"{percent(accuracies[passes])} of all held-out digits")), text)
+    text = (
+        f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
+        f"{percent(accuracies[passes])} of all held-out digits"
+    )
+    return Picture(
+        beside(
+            svg(f"0 0 400 {high}", "".join(sheet.parts), text),
+            svg(
+                f"0 0 300 {high}",
+                "".join(plot.parts),
+                f"{percent(accuracies[passes])} of all held-out digits",
+            ),
+        ),
+        text,
+    )
 
 
 class Dots(widgets.VBox):
@@ -108,12 +159,21 @@ class Dots(widgets.VBox):
 
     def __init__(self, start):
         look = {"width": "30px", "height": "30px", "margin": "1px", "padding": "0"}
-        self.dots = [[widgets.ToggleButton(value=bool(on), tooltip=f"row {i}, column {j}", layout=look)
-                      for j, on in enumerate(row, start=1)] for i, row in enumerate(start, start=1)]
-        clear = widgets.Button(description="clear", tooltip="clear all dots", layout={"width": "6em"})
-        ink = widgets.HTML(f"<style>.dots .widget-toggle-button{{background:{style.PAPER};border:1px solid {style.LINE}}}"
-                           f".dots .widget-toggle-button.mod-active{{background:{style.INK}}}</style>",
-                           layout={"display": "none"})
+        self.dots = [
+            [
+                widgets.ToggleButton(value=bool(on), tooltip=f"row {i}, column {j}", layout=look)
+                for j, on in enumerate(row, start=1)
+            ]
+            for i, row in enumerate(start, start=1)
+        ]
+        clear = widgets.Button(
+            description="clear", tooltip="clear all dots", layout={"width": "6em"}
+        )
+        ink = widgets.HTML(
+            f"<style>.dots .widget-toggle-button{{background:{style.PAPER};border:1px solid {style.LINE}}}"
+            f".dots .widget-toggle-button.mod-active{{background:{style.INK}}}</style>",
+            layout={"display": "none"},
+        )
         super().__init__([*(widgets.HBox(row) for row in self.dots), clear, ink])
         self.add_class("dots")
         self._read()
@@ -122,7 +182,7 @@ class Dots(widgets.VBox):
         clear.on_click(self.clear)
 
     def clear(self, _=None):
-        with self.hold_trait_notifications():       # one new value, not one for every dot
+        with self.hold_trait_notifications():  # one new value, not one for every dot
             for dot in sum(self.dots, []):
                 dot.value = False
 
@@ -138,18 +198,30 @@ def as_read(dots, scores):
     shares = np.exp(scores - np.max(scores))
     shares = shares / shares.sum()
     first, second = np.argsort(-shares)[:2]
-    text = "\n".join([f"it reads {first} (share {shares[first]:.2f}), and then {second} ({shares[second]:.2f})",
-                      *("".join("#" if dot else "·" for dot in row) for row in dots)])
+    text = "\n".join(
+        [
+            f"it reads {first} (share {shares[first]:.2f}), and then {second} ({shares[second]:.2f})",
+            *("".join("#" if dot else "·" for dot in row) for row in dots),
+        ]
+    )
     plot = Axes((170, 40, 340, 230), (0, 10), (0, 1.08))
-    plot.parts += [f'<rect x="11" y="95" width="114" height="114" fill="none" stroke="{style.LINE}"/>',
-                   scan(np.array(dots), 12, 96, 112)]
+    plot.parts += [
+        f'<rect x="11" y="95" width="114" height="114" fill="none" stroke="{style.LINE}"/>',
+        scan(np.array(dots), 12, 96, 112),
+    ]
     plot.words(12, 84, "what it sees", anchor="start", size=13)
-    plot.frame([(digit + 0.5, str(digit)) for digit in range(10)], [(part / 100, str(part)) for part in (0, 50, 100)],
-               "digit", f"it reads {first}; share in %")
+    plot.frame(
+        [(digit + 0.5, str(digit)) for digit in range(10)],
+        [(part / 100, str(part)) for part in (0, 50, 100)],
+        "digit",
+        f"it reads {first}; share in %",
+    )
     for digit, share in enumerate(shares):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
-        plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
-                          f'fill="{style.INK}"/>')
+        plot.parts.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+            f'fill="{style.INK}"/>'
+        )
         if share >= 0.005:
             plot.words((left + right) / 2, top - 5, f"{100 * share:.0f}", size=13, halo=True)
     return Picture(svg("0 0 530 315", "".join(plot.parts), text), text)

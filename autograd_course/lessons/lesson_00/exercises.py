@@ -1,4 +1,5 @@
 """Lesson 00: the value, the gradient, and the way down."""
+
 import numpy as np
 
 from autograd_lib import grad
@@ -8,64 +9,175 @@ from ...ask.mistakes import off_by, printed
 from ...ask.texts import Question, card, placement, prediction
 from ...show.ink import number
 
-placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.", [
-    Question("The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?", 0.06,
-             "By about 6 · 0.01 = **0.06**.", tolerance=0.0015),
-    Question("""A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e−5 to 1e−12.
-        Does the answer get more exact, or less?""", "less",
-             "**Less**. Lesson 01 shows it, and why.",
-             choices=["more", "less"])])
+placement(
+    "00",
+    "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.",
+    [
+        Question(
+            "The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?",
+            0.06,
+            "By about 6 · 0.01 = **0.06**.",
+            tolerance=0.0015,
+        ),
+        Question(
+            """A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e−5 to 1e−12.
+        Does the answer get more exact, or less?""",
+            "less",
+            "**Less**. Lesson 01 shows it, and why.",
+            choices=["more", "less"],
+        ),
+    ],
+)
 
-placement("02", "It follows a change through a calculation, step by step: the chain rule, seen.", [
-    Question("$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?", -4,
-             "**−4**: the sum grows as fast as x does, and w multiplies it."),
-    Question("$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)", 0.64,
-             "1 − z² = **0.64**.")])
+placement(
+    "02",
+    "It follows a change through a calculation, step by step: the chain rule, seen.",
+    [
+        Question(
+            "$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?",
+            -4,
+            "**−4**: the sum grows as fast as x does, and w multiplies it.",
+        ),
+        Question(
+            "$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)",
+            0.64,
+            "1 − z² = **0.64**.",
+        ),
+    ],
+)
 
-placement("05", "There you build an engine: it walks back through a calculation and adds up what arrives.", [
-    Question("""$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
-        write `grad += …`. What does it answer for a?""", 250,
-             "**250**, exactly half: c is used twice, and the second arrival overwrote the first."),
-    Question("""A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
-        third step use?""", 6, "**6**: 1 + 2 + 3, since gradients add up until somebody clears them.")])
+placement(
+    "05",
+    "There you build an engine: it walks back through a calculation and adds up what arrives.",
+    [
+        Question(
+            """$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
+        write `grad += …`. What does it answer for a?""",
+            250,
+            "**250**, exactly half: c is used twice, and the second arrival overwrote the first.",
+        ),
+        Question(
+            """A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
+        third step use?""",
+            6,
+            "**6**: 1 + 2 + 3, since gradients add up until somebody clears them.",
+        ),
+    ],
+)
 
-placement("08", "One number at a time holds nothing new for you; there arrays begin.", [
-    Question("""A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient that arrives at the sum is [[1, 2, 3], [4, 5, 6]].
-        What is the gradient of b?""", [5, 7, 9], "**[5, 7, 9]**: b was used in both rows, so the rows add up."),
-    Question("$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?", "Xᵀ G",
-             "**Xᵀ G**, of shape (3, 2) like W itself.", choices=["G Wᵀ", "Xᵀ G", "G Xᵀ", "Wᵀ G"])])
+placement(
+    "08",
+    "One number at a time holds nothing new for you; there arrays begin.",
+    [
+        Question(
+            """A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient that arrives at the sum is [[1, 2, 3], [4, 5, 6]].
+        What is the gradient of b?""",
+            [5, 7, 9],
+            "**[5, 7, 9]**: b was used in both rows, so the rows add up.",
+        ),
+        Question(
+            "$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?",
+            "Xᵀ G",
+            "**Xᵀ G**, of shape (3, 2) like W itself.",
+            choices=["G Wᵀ", "Xᵀ G", "G Xᵀ", "Wᵀ G"],
+        ),
+    ],
+)
 
-placement("11", "Arrays hold nothing new for you; there networks begin to learn.", [
-    Question("""Gradient descent on $L = \\frac{25}{2} w^2$, whose curvature is 25. Beyond which learning rate does it
-        run away?""", 0.08, "Beyond **0.08**, 2/25: there each step lands as far away as it began, on the other side.",
-             tolerance=0.001),
-    Question("""Fifty steps of a recurrent network multiply a gradient by 0.9 each. By about what is it multiplied in
-        the end?""", 0.005, "By about **0.005**: it has all but vanished.", tolerance=0.0011)])
+placement(
+    "11",
+    "Arrays hold nothing new for you; there networks begin to learn.",
+    [
+        Question(
+            """Gradient descent on $L = \\frac{25}{2} w^2$, whose curvature is 25. Beyond which learning rate does it
+        run away?""",
+            0.08,
+            "Beyond **0.08**, 2/25: there each step lands as far away as it began, on the other side.",
+            tolerance=0.001,
+        ),
+        Question(
+            """Fifty steps of a recurrent network multiply a gradient by 0.9 each. By about what is it multiplied in
+        the end?""",
+            0.005,
+            "By about **0.005**: it has all but vanished.",
+            tolerance=0.0011,
+        ),
+    ],
+)
 
-placement("15", "Networks and their training hold nothing new for you; there begins what lies beyond one gradient.", [
-    Question("""A function of one input has 1000 outputs, and you want all 1000 slopes. In how many sweeps does forward
-        mode find them?""", 1, "In **1**: it needs one for each input. Backward mode needs one for each output."),
-    Question("""x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""", 10,
-             "1 · 4 + 3 · 2 = **10**.")])
+placement(
+    "15",
+    "Networks and their training hold nothing new for you; there begins what lies beyond one gradient.",
+    [
+        Question(
+            """A function of one input has 1000 outputs, and you want all 1000 slopes. In how many sweeps does forward
+        mode find them?""",
+            1,
+            "In **1**: it needs one for each input. Backward mode needs one for each output.",
+        ),
+        Question(
+            """x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""",
+            10,
+            "1 · 4 + 3 · 2 = **10**.",
+        ),
+    ],
+)
 
-placement("16", "Forward mode holds nothing new for you; there derivatives are differentiated, and time is traded for memory.", [
-    Question("$f(w) = w^4$. Newton's method stands at w = 3. Which step does it take?", -1,
-             "−f′/f″ = −108/108 = **−1**."),
-    Question("""A chain of 100 equal steps keeps the result of every tenth. On the way back it computes one piece of ten at a time
-        again, and keeps that too. About how many results does it hold at most?""", 20,
-             "About **20**: ten marks, and the ten of one piece.", tolerance=2)])
+placement(
+    "16",
+    "Forward mode holds nothing new for you; there derivatives are differentiated, and time is traded for memory.",
+    [
+        Question(
+            "$f(w) = w^4$. Newton's method stands at w = 3. Which step does it take?",
+            -1,
+            "−f′/f″ = −108/108 = **−1**.",
+        ),
+        Question(
+            """A chain of 100 equal steps keeps the result of every tenth. On the way back it computes one piece of ten at a time
+        again, and keeps that too. About how many results does it hold at most?""",
+            20,
+            "About **20**: ten marks, and the ten of one piece.",
+            tolerance=2,
+        ),
+    ],
+)
 
-placement("18", "Derivatives of every order and their cost hold nothing new for you; there a transformer is built.", [
-    Question("""A query's scores at three places are 0, 0 and −∞. Which weight has the first place?""", 0.5,
-             "**0.5**: the place with −∞ gets 0, and the other two share."),
-    Question("""A model gives each of 36 letters the same probability. What is its cross-entropy, in nats a letter?""", 3.58,
-             "log 36, about **3.58**.", tolerance=0.02)])
+placement(
+    "18",
+    "Derivatives of every order and their cost hold nothing new for you; there a transformer is built.",
+    [
+        Question(
+            """A query's scores at three places are 0, 0 and −∞. Which weight has the first place?""",
+            0.5,
+            "**0.5**: the place with −∞ gets 0, and the other two share.",
+        ),
+        Question(
+            """A model gives each of 36 letters the same probability. What is its cross-entropy, in nats a letter?""",
+            3.58,
+            "log 36, about **3.58**.",
+            tolerance=0.02,
+        ),
+    ],
+)
 
-placement("20", "Transformers hold nothing new for you; there a step becomes a program, and then crosses over to PyTorch and JAX.", [
-    Question("""`x if x > 0 else -x` runs once, at x = 2, and what is computed is written down. What does this program
-        give at x = −1?""", -1, "**−1**: the side for x > 0 was taken, and the `if` left no trace."),
-    Question("""Two workers have 30 and 10 rows, and the mean gradients 1 and 5. What is the gradient of the mean over
-        all 40?""", 2, "(30 · 1 + 10 · 5) / 40 = **2**.")])
+placement(
+    "20",
+    "Transformers hold nothing new for you; there a step becomes a program, and then crosses over to PyTorch and JAX.",
+    [
+        Question(
+            """`x if x > 0 else -x` runs once, at x = 2, and what is computed is written down. What does this program
+        give at x = −1?""",
+            -1,
+            "**−1**: the side for x > 0 was taken, and the `if` left no trace.",
+        ),
+        Question(
+            """Two workers have 30 and 10 rows, and the mean gradients 1 and 5. What is the gradient of the mean over
+        all 40?""",
+            2,
+            "(30 · 1 + 10 · 5) / 40 = **2**.",
+        ),
+    ],
+)
 
 prediction(
     "00.empty",
@@ -74,40 +186,57 @@ prediction(
     answer={"x": 3, "value": 5},
     reveal="""At **x = 3**, the lowest point, the gradient is 0: the curve is flat there. The value's bar shows **5**.
 
-        If you said 0 for both: the gradient is not the value. It does not know how high you are, only how steep the curve is.""")
+        If you said 0 for both: the gradient is not the value. It does not know how high you are, only how steep the curve is.""",
+)
 
 prediction(
-    "00.lift", question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
-        What is the gradient there?""", answer=-4,
+    "00.lift",
+    question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
+        What is the gradient there?""",
+    answer=-4,
     reveal="""Still **−4**. A curve that is lifted is no steeper than before: a nudge changes its value by as much.
 
         And one height can have two slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, and the gradient is −4 at
-        the one and 4 at the other.""")
+        the one and 4 at the other.""",
+)
 
 prediction(
-    "00.shapes", question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, rests at x = 3, and
-        rises on. What does the gradient's bar show there?""", answer={"on the hill": "0", "on the plateau": "0"},
-    choices={"on the hill": ["above 0", "0", "below 0"], "on the plateau": ["above 0", "0", "below 0"]},
+    "00.shapes",
+    question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, rests at x = 3, and
+        rises on. What does the gradient's bar show there?""",
+    answer={"on the hill": "0", "on the plateau": "0"},
+    choices={
+        "on the hill": ["above 0", "0", "below 0"],
+        "on the plateau": ["above 0", "0", "below 0"],
+    },
     reveal="""**0** on both. Gradient 0 says *flat here*, and no more: the hill is highest there, and the plateau is neither highest nor
-        lowest. On our first curve flat means lowest, because it is a bowl.""")
+        lowest. On our first curve flat means lowest, because it is a bowl.""",
+)
 
 prediction(
     "00.digits",
     question="""About what share of the held-out digits does the model get right before it has learned anything?
         And after how many passes is it above 95 % for the first time?""",
     answer={"at first": "one in ten", "above 95 %": "within ten passes"},
-    choices={"at first": ["none", "one in ten", "one in three", "half"],
-             "above 95 %": ["within ten passes", "later", "not in twenty passes"]},
+    choices={
+        "at first": ["none", "one in ten", "one in three", "half"],
+        "above 95 %": ["within ten passes", "later", "not in twenty passes"],
+    },
     reveal="""About **one in ten** at first: there are ten digits, and it is guessing. **Within ten passes** it is above 95 % for
-        the first time, and it ends between 95 and 99 %.""")
+        the first time, and it ends between 95 and 99 %.""",
+)
 
-card("00", [
-    "The value is how high; the gradient is how steep. Neither tells you the other.",
-    "Move x by a small nudge, and the value changes by about gradient × nudge.",
-    "A positive gradient means that uphill is to the right.",
-    "Downhill is `x - 0.1 * gradient`: against the gradient.",
-    "Gradient 0 means flat: the floor of a bowl, the top of a hill, or a plateau. The value can be anything.",
-    "Learning is walking downhill with thousands of numbers at once."])
+card(
+    "00",
+    [
+        "The value is how high; the gradient is how steep. Neither tells you the other.",
+        "Move x by a small nudge, and the value changes by about gradient × nudge.",
+        "A positive gradient means that uphill is to the right.",
+        "Downhill is `x - 0.1 * gradient`: against the gradient.",
+        "Gradient 0 means flat: the floor of a bowl, the top of a hill, or a plateau. The value can be anything.",
+        "Learning is walking downhill with thousands of numbers at once.",
+    ],
+)
 
 
 def hidden(x):
@@ -116,7 +245,9 @@ def hidden(x):
 
 
 @exercise(
-    "00.value", minutes=1, difficulty="easy",
+    "00.value",
+    minutes=1,
+    difficulty="easy",
     question="""
         What is $f(0)$?
 
@@ -136,47 +267,89 @@ def hidden(x):
         (4, "The square comes first, then + 5. A power is ** in Python: ^ is something else."),
         (2, "First comes 0 − 3, then its square, then + 5."),
         (8, "0 − 3 is −3, and its square is 9. Then comes + 5."),
-        (-6, "−6 is the gradient at 0. The question asks for the value. Or is there a ^? A power is ** in Python.")])
+        (
+            -6,
+            "−6 is the gradient at 0. The question asks for the value. Or is there a ^? A power is ** in Python.",
+        ),
+    ],
+)
 def value(answer):
-    expect(answer, 14, tried="f(0), where f(x) = (x − 3)² + 5", shown="the height of the curve over x = 0",
-           hints=value.mistakes)
+    expect(
+        answer,
+        14,
+        tried="f(0), where f(x) = (x − 3)² + 5",
+        shown="the height of the curve over x = 0",
+        hints=value.mistakes,
+    )
 
 
 @exercise(
-    "00.nudge", minutes=2, difficulty="easy",
+    "00.nudge",
+    minutes=2,
+    difficulty="easy",
     question="""
         Of some other curve you know only this: at the point where you stand, the value is 12 and the gradient is −3. You move x by 0.02.
         About what is the value now?""",
     stub="""
         value_after = ...""",
-    hints=["The gradient is a rate: so much change *per unit of x*. You did not move by a whole unit.",
-           "Change ≈ gradient × nudge. Then add the change to the value you had. Mind the sign."],
+    hints=[
+        "The gradient is a rate: so much change *per unit of x*. You did not move by a whole unit.",
+        "Change ≈ gradient × nudge. Then add the change to the value you had. Mind the sign.",
+    ],
     solution="""
         value_after = 12 + (-3) * 0.02""",
     explained="The value, plus gradient × nudge: 11.94.",
     why="The new value is about the old one, plus gradient times nudge. That is what a gradient is for.",
     mistakes=[
-        (9, "The gradient is a rate, so much per unit of x. Multiply the gradient by the nudge first."),
-        (15, "The gradient is a rate. Multiply the gradient by the nudge first, and mind the sign."),
+        (
+            9,
+            "The gradient is a rate, so much per unit of x. Multiply the gradient by the nudge first.",
+        ),
+        (
+            15,
+            "The gradient is a rate. Multiply the gradient by the nudge first, and mind the sign.",
+        ),
         (12.06, "The gradient is negative: does the value rise or fall when x grows?"),
         (-0.06, "That is the change. What is the value after it?"),
         (0.06, "That is the size of the change. What is the value after it?"),
         (12.02, "You moved the value as far as x. Multiply the nudge by the gradient first."),
         (9.02, "Multiply the gradient by the nudge; do not add them."),
-        (11.98, "You moved the value by the nudge alone. Multiply the nudge by the gradient first."),
+        (
+            11.98,
+            "You moved the value by the nudge alone. Multiply the nudge by the gradient first.",
+        ),
         (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
         (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
         (-138, "You divided the gradient by the nudge. Multiply them."),
-        (-150, "You divided the gradient by the nudge. Multiply them, and add the change to the value, 12."),
-        (-2.98, "That is the gradient plus the nudge. Multiply them, and add the product to the value, 12."),
+        (
+            -150,
+            "You divided the gradient by the nudge. Multiply them, and add the change to the value, 12.",
+        ),
+        (
+            -2.98,
+            "That is the gradient plus the nudge. Multiply them, and add the product to the value, 12.",
+        ),
         (-3.06, "The change is −0.06. It belongs to the value, 12, and not to the gradient."),
-        (-36, "You multiplied the value by the gradient. Multiply the nudge by it, and add that to the value."),
-        (0.24, "You multiplied the value by the nudge. Multiply the gradient by it, and add that to the value."),
+        (
+            -36,
+            "You multiplied the value by the gradient. Multiply the nudge by it, and add that to the value.",
+        ),
+        (
+            0.24,
+            "You multiplied the value by the nudge. Multiply the gradient by it, and add that to the value.",
+        ),
         (-3, "That is the gradient. The question asks for the value."),
-        (12, "That is the value before the nudge. By how much does it change?")])
+        (12, "That is the value before the nudge. By how much does it change?"),
+    ],
+)
 def nudge(answer):
-    expect(answer, 11.94, tried="value 12, gradient −3, and x moves by 0.02", shown="the value after the nudge",
-           hints=nudge.mistakes)
+    expect(
+        answer,
+        11.94,
+        tried="value 12, gradient −3, and x moves by 0.02",
+        shown="the value after the nudge",
+        hints=nudge.mistakes,
+    )
 
 
 def _downhill_is(got, expected):
@@ -186,12 +359,16 @@ def _downhill_is(got, expected):
 
 
 @exercise(
-    "00.lowest", minutes=3, difficulty="easy",
+    "00.lowest",
+    minutes=3,
+    difficulty="easy",
     question="At which x is the hidden curve lowest?",
     stub="""
         lowest_x = ...""",
-    hints=["At the lowest point the curve is flat. Which bar shows that?",
-           "Slide until the gradient's bar is empty. The answer is the x under it, not the value."],
+    hints=[
+        "At the lowest point the curve is flat. Which bar shows that?",
+        "Slide until the gradient's bar is empty. The answer is the x under it, not the value.",
+    ],
     solution="""
         lowest_x = -2.4""",
     explained="There the gradient's bar is empty, and the value is 3.",
@@ -199,7 +376,9 @@ def _downhill_is(got, expected):
     mistakes=[
         (3, "That is the value there. The question asks for x."),
         (0, "0 is what the gradient shows there. Which x does the slider show?"),
-        _downhill_is])
+        _downhill_is,
+    ],
+)
 def lowest(answer):
     tried, shown = "the x where the hidden curve is lowest", "the x at the lowest point"
     if np.ndim(answer):
@@ -212,62 +391,124 @@ def _next(x, gradient):
 
 
 @exercise(
-    "00.downhill", minutes=5, difficulty="medium",
+    "00.downhill",
+    minutes=5,
+    difficulty="medium",
     question="""
         A computer can walk like this too. Write `downhill(x, gradient)`: it returns the *next* x, a tenth of the gradient away from the
         old x, on the downhill side. From x = 2 with a gradient of 4 you arrive at 1.6.""",
     stub="""
         def downhill(x, gradient):
             ...""",
-    hints=["A positive gradient means: uphill is to the right. Which way do you change x?",
-           "One line is enough, and it needs no `if`: the sign of the gradient does the choosing."],
+    hints=[
+        "A positive gradient means: uphill is to the right. Which way do you change x?",
+        "One line is enough, and it needs no `if`: the sign of the gradient does the choosing.",
+    ],
     solution="""
         def downhill(x, gradient):
             return x - 0.1 * gradient""",
     explained="The minus turns uphill into downhill.",
     why="Minus the gradient is the way down, whichever side you stand on. Training a network repeats a step like this for "
-        "each of its numbers.",
+    "each of its numbers.",
     mistakes=[
-        (lambda x, gradient: x - 0.1 * abs(gradient),
-         "You always go left. With a negative gradient, downhill is to the right."),
-        (lambda x, gradient: x + 0.1 * gradient,
-         "You went uphill: a positive gradient means that uphill is to the right."),
-        (lambda x, gradient: -0.1 * gradient, "That is the step. Return where you stand after it: start from x."),
-        (lambda x, gradient: 0.1 * gradient,
-         "That is a tenth of the gradient. Return where you stand after the step: start from x."),
-        (lambda x, gradient: x - gradient,
-         "You go the right way, and ten times too far: a step is a tenth of the gradient."),
-        (lambda x, gradient: x - 0.1 * x * gradient, "The step depends on the gradient alone, not on x."),
+        (
+            lambda x, gradient: x - 0.1 * abs(gradient),
+            "You always go left. With a negative gradient, downhill is to the right.",
+        ),
+        (
+            lambda x, gradient: x + 0.1 * gradient,
+            "You went uphill: a positive gradient means that uphill is to the right.",
+        ),
+        (
+            lambda x, gradient: -0.1 * gradient,
+            "That is the step. Return where you stand after it: start from x.",
+        ),
+        (
+            lambda x, gradient: 0.1 * gradient,
+            "That is a tenth of the gradient. Return where you stand after the step: start from x.",
+        ),
+        (
+            lambda x, gradient: x - gradient,
+            "You go the right way, and ten times too far: a step is a tenth of the gradient.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * x * gradient,
+            "The step depends on the gradient alone, not on x.",
+        ),
         (lambda x, gradient: x - 0.1 * x, "The step is a tenth of the gradient, not of x."),
-        (lambda x, gradient: x - 0.2 * (x - 3),
-         "You worked out the gradient of f. Any gradient may come in: use the parameter."),
-        (lambda x, gradient: x - 0.1 / gradient,
-         "You divide by the gradient. Multiply by it: a steep place makes a long step."),
-        (lambda x, gradient: x - 0.1 * (x + gradient),
-         "The step is a tenth of the gradient alone: x has no part in it."),
-        (lambda x, gradient: max(0, x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),
-        (lambda x, gradient: x - 0.1, "The step is a tenth of the gradient, and not 0.1: it grows with the gradient."),
-        (lambda x, gradient: x - 0.1 * np.sign(gradient),
-         "The step is a tenth of the gradient, and not 0.1: it grows with the gradient."),
-        (lambda x, gradient: x - 0.4,
-         "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),
-        (lambda x, gradient: 1.6, "Your answer ignores both x and the gradient: 1.6 was one example."),
-        (lambda x, gradient: x - 0.1 * max(gradient, 0),
-         "You go left, or not at all. With a negative gradient, downhill is to the right."),
+        (
+            lambda x, gradient: x - 0.2 * (x - 3),
+            "You worked out the gradient of f. Any gradient may come in: use the parameter.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 / gradient,
+            "You divide by the gradient. Multiply by it: a steep place makes a long step.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * (x + gradient),
+            "The step is a tenth of the gradient alone: x has no part in it.",
+        ),
+        (
+            lambda x, gradient: max(0, x - 0.1 * gradient),
+            "You may arrive left of 0: an x can be negative.",
+        ),
+        (
+            lambda x, gradient: x - 0.1,
+            "The step is a tenth of the gradient, and not 0.1: it grows with the gradient.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * np.sign(gradient),
+            "The step is a tenth of the gradient, and not 0.1: it grows with the gradient.",
+        ),
+        (
+            lambda x, gradient: x - 0.4,
+            "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone.",
+        ),
+        (
+            lambda x, gradient: 1.6,
+            "Your answer ignores both x and the gradient: 1.6 was one example.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * max(gradient, 0),
+            "You go left, or not at all. With a negative gradient, downhill is to the right.",
+        ),
         (lambda x, gradient: x, "You did not move."),
-        (lambda x, gradient: round(x - 0.1 * gradient, 1),
-         "The next x is rounded. Return it as it comes out: the last steps are small."),
-        (lambda x, gradient: x - 0.1 * max(-5.0, min(5.0, gradient)),
-         "A steep gradient is cut off. Take a tenth of any gradient: the rule in one line needs no limit."),
-        (lambda x, gradient: abs(x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),
+        (
+            lambda x, gradient: round(x - 0.1 * gradient, 1),
+            "The next x is rounded. Return it as it comes out: the last steps are small.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * max(-5.0, min(5.0, gradient)),
+            "A steep gradient is cut off. Take a tenth of any gradient: the rule in one line needs no limit.",
+        ),
+        (
+            lambda x, gradient: abs(x - 0.1 * gradient),
+            "You may arrive left of 0: an x can be negative.",
+        ),
         (lambda x, gradient: x - 0.1 * int(gradient), "The gradient is cut off to a whole number."),
         (lambda x, gradient: int(x - 0.1 * gradient), "The next x is cut off to a whole number."),
-        (lambda x, gradient: 0.1 * (x - gradient),
-         "You take a tenth of x too, as 0.1 * (x − gradient) does. Take a tenth of the gradient off the whole x."),
-        (lambda x, gradient: x - 0.01 * gradient,
-         "You go the right way, and ten times too short: take a tenth of the gradient."),
-        off_by(1, _next, "You arrive 1 too far to the right: start from x, and take off a tenth of the gradient."),
-        printed(_next)])
+        (
+            lambda x, gradient: 0.1 * (x - gradient),
+            "You take a tenth of x too, as 0.1 * (x − gradient) does. Take a tenth of the gradient off the whole x.",
+        ),
+        (
+            lambda x, gradient: x - 0.01 * gradient,
+            "You go the right way, and ten times too short: take a tenth of the gradient.",
+        ),
+        off_by(
+            1,
+            _next,
+            "You arrive 1 too far to the right: start from x, and take off a tenth of the gradient.",
+        ),
+        printed(_next),
+    ],
+)
 def downhill(answer):
-    expect_over(answer, _next, lambda d: (x := d(), d.choice(d.g(), d.g(), x, 0.0)), apart=True,
-                first=[(2.0, 4.0), (-1.0, -3.0), (3, 2)], hints=downhill.mistakes)
+    expect_over(
+        answer,
+        _next,
+        lambda d: (x := d(), d.choice(d.g(), d.g(), x, 0.0)),
+        apart=True,
+        first=[(2.0, 4.0), (-1.0, -3.0), (3, 2)],
+        hints=downhill.mistakes,
+    )

@@ -1,4 +1,5 @@
 """Lesson 01: a secant that closes in on its tangent, its error at every step, and steps downhill."""
+
 import numpy as np
 
 from ...show import style
@@ -38,7 +39,9 @@ def secant(f, x, h, slope):
     text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
     title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not yet magnified"
     near, _ = _secant(f, x, h, slope, title, 1.2 * h)
-    return Picture(beside(*(svg("0 0 400 310", "".join(one.parts), text) for one in (plot, near))), text)
+    return Picture(
+        beside(*(svg("0 0 400 310", "".join(one.parts), text) for one in (plot, near))), text
+    )
 
 
 def chosen(panel):
@@ -55,24 +58,46 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     """
     left, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
-    plot.frame(decades(-16, 0, 4), decades(-12, 0, 3), "step h, smaller to the right", "how wrong the slope is")
+    plot.frame(
+        decades(-16, 0, 4),
+        decades(-12, 0, 3),
+        "step h, smaller to the right",
+        "how wrong the slope is",
+    )
     if bet:
         place = np.log10(bet)
         px, py = plot.at(place, 1.5)
         plot.line([place] * 2, plot.y, style.FAINT, 1.5, "3 3")
         side, anchor = (-5, "end") if bet < 1e-8 else (5, "start")
-        plot.words(px + side, py + 16, f"your bet: {_short(bet)}", style.FAINT, anchor, 13, halo=True)
+        plot.words(
+            px + side, py + 16, f"your bet: {_short(bet)}", style.FAINT, anchor, 13, halo=True
+        )
     words = ""
     seen = [k for k, step in enumerate(hs) if step >= h * 0.999]
-    against_steps(plot, [hs[k] for k in seen], {name: [wrong[k] for k in seen] for name, wrong in errors.items()},
-                   1e-12, hs[seen[-1]])
+    against_steps(
+        plot,
+        [hs[k] for k in seen],
+        {name: [wrong[k] for k in seen] for name, wrong in errors.items()},
+        1e-12,
+        hs[seen[-1]],
+    )
     for nth, (name, wrong) in enumerate(errors.items()):
         words += f"\n{name} error {_short(wrong[seen[-1]])}"
         fourth = seen[:4][-1]
         px, py = plot.at(np.log10(hs[fourth]), np.log10(max(wrong[fourth], 1e-12)))
         across, down = (12, -6) if nth == 0 else (12, 14) if len(seen) < 4 else (-12, 12)
-        plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
-    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 400 310", "".join(plot.parts), f"h = {_short(h)}{words}")
+        plot.words(
+            px + across,
+            py + down,
+            name,
+            anchor="start" if across > 0 else "end",
+            size=13,
+            halo=True,
+        )
+    panels = (
+        svg("0 0 400 310", "".join(left.parts), text),
+        svg("0 0 400 310", "".join(plot.parts), f"h = {_short(h)}{words}"),
+    )
     return Picture(beside(*panels), text + words)
 
 
@@ -82,7 +107,12 @@ def descent(f, xs, span):
     heights = f(grid)
     room = 0.14 * np.ptp(heights)
     plot = Axes((48, 34, 490, 270), span, (heights.min() - room, heights.max() + room))
-    plot.frame(ticks(*span, most=12), ticks(*plot.y), "x", f"value, after 0 to {len(xs) - 1} steps against the slope")
+    plot.frame(
+        ticks(*span, most=12),
+        ticks(*plot.y),
+        "x",
+        f"value, after 0 to {len(xs) - 1} steps against the slope",
+    )
     plot.line(grid, heights, style.VALUE, 2.5)
     plot.line(xs, [f(x) for x in xs], width=1, dash="4 3")
     for x in xs:
@@ -95,17 +125,35 @@ def descent(f, xs, span):
         (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
         slope = (ay - by) / (bx - ax)
         away = 15 / np.hypot(1, slope)
-        words = f"{steps[0]}–{steps[-1]}" if len(steps) > 2 and np.ptp(steps) == len(steps) - 1 else ", ".join(map(str, steps))
-        return words, (ax + bx) / 2 + slope * away - 4 * len(words) * (1 - np.tanh(2 * slope)), (ay + by) / 2 + away + 5
+        words = (
+            f"{steps[0]}–{steps[-1]}"
+            if len(steps) > 2 and np.ptp(steps) == len(steps) - 1
+            else ", ".join(map(str, steps))
+        )
+        return (
+            words,
+            (ax + bx) / 2 + slope * away - 4 * len(words) * (1 - np.tanh(2 * slope)),
+            (ay + by) / 2 + away + 5,
+        )
 
     def touch(some, others):
         (words, left, base), (more, start, line) = label(some), label(others)
-        return abs(base - line) < 13 and left < start + 8 * len(more) + 3 and start < left + 8 * len(words) + 3
+        return (
+            abs(base - line) < 13
+            and left < start + 8 * len(more) + 3
+            and start < left + 8 * len(words) + 3
+        )
 
     groups = [[k] for k, x in enumerate(xs) if span[0] <= x <= span[1]]
-    while pair := next(((one, two) for i, one in enumerate(groups) for two in groups[:i] if touch(one, two)), None):
+    while pair := next(
+        ((one, two) for i, one in enumerate(groups) for two in groups[:i] if touch(one, two)), None
+    ):
         groups = [group for group in groups if group not in pair] + [sorted(sum(pair, []))]
     for words, left, base in map(label, groups):
         plot.words(left, base, words, anchor="start", size=13, halo=True)
-    text = minus("\n".join(f"after {counted(k, 'step')}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs)))
+    text = minus(
+        "\n".join(
+            f"after {counted(k, 'step')}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs)
+        )
+    )
     return Picture(svg("0 0 560 350", "".join(plot.parts), text), text)

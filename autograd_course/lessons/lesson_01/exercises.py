@@ -1,4 +1,5 @@
 """Lesson 01: slopes from two points."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -10,17 +11,33 @@ from ...ask.compare import returned, same
 from ...ask.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
-recall("01", [
-    Question("What does the gradient tell you that the value does not? (Lesson 00)", None,
-             "How fast the value grows as x grows: how **steep** the curve is, not how high."),
-    Question("The gradient is negative. On which side is uphill?", "left",
-             "On the **left**: the value falls as x grows.", choices=["left", "right"]),
-    Question("The gradient is −3, and you move x by 0.1. By about how much does the value change?", -0.3,
-             "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.")])
+recall(
+    "01",
+    [
+        Question(
+            "What does the gradient tell you that the value does not? (Lesson 00)",
+            None,
+            "How fast the value grows as x grows: how **steep** the curve is, not how high.",
+        ),
+        Question(
+            "The gradient is negative. On which side is uphill?",
+            "left",
+            "On the **left**: the value falls as x grows.",
+            choices=["left", "right"],
+        ),
+        Question(
+            "The gradient is −3, and you move x by 0.1. By about how much does the value change?",
+            -0.3,
+            "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.",
+        ),
+    ],
+)
 
 prediction(
-    "01.bet", question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
-    answer="1e−8", choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
+    "01.bet",
+    question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
+    answer="1e−8",
+    choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
     reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11: about a hundred times
         better, and with a larger step.
 
@@ -28,50 +45,73 @@ prediction(
         The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e−7, is luck. On
         the right arm the errors are noise, and now and then one is small.)
 
-        For this curve *smaller is better* is true on paper, and false in the machine.""")
+        For this curve *smaller is better* is true on paper, and false in the machine.""",
+)
 
 prediction(
-    "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
+    "01.rounding",
+    question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?",
+    answer=True,
     reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e−16 away. So 1 is nearer to the sum,
-        and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant has no rise at all.""")
+        and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant has no rise at all.""",
+)
 
 prediction(
-    "01.rate", question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
+    "01.rate",
+    question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
         beyond 1?""",
-    answer={"arrives at once at": 0.5, "at 1": "jumps to and fro", "beyond 1": "goes ever further away"},
-    choices=dict.fromkeys(["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]),
+    answer={
+        "arrives at once at": 0.5,
+        "at 1": "jumps to and fro",
+        "beyond 1": "goes ever further away",
+    },
+    choices=dict.fromkeys(
+        ["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]
+    ),
     reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6.
         Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
-        Lesson 11 finds the largest that is safe.""")
+        Lesson 11 finds the largest that is safe.""",
+)
 
-card("01", [
-    "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
-    "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
-    "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e−8 for forward, and 1e−5 for central.",
-    "Where the two sides disagree there is no slope, and the central difference will not tell you.",
-    "Check a derivative at several points, none of them special.",
-    "Downhill: x − rate · slope, measured anew at every step."])
+card(
+    "01",
+    [
+        "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
+        "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
+        "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e−8 for forward, and 1e−5 for central.",
+        "Where the two sides disagree there is no slope, and the central difference will not tell you.",
+        "Check a derivative at several points, none of them special.",
+        "Downhill: x − rate · slope, measured anew at every step.",
+    ],
+)
 
 
 def cube(x):
-    return x ** 3
+    return x**3
 
 
 def square(x):
-    return x ** 2
+    return x**2
 
 
 @exercise(
-    "01.central", minutes=5, difficulty="easy",
+    "01.central",
+    minutes=5,
+    difficulty="easy",
     question="""
         The slope between the two outer points, at $x - h$ and $x + h$, is called the **central difference**. Write it as a function of
         f, x and h.""",
     stub="""
         def my_central(f, x, h):
             ...""",
-    hints=["Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
-           ("Help: I get exactly double", "How far apart are the two points?"),
-           ("Help: I get a tiny number", "Python reads `a / 2 * h` as `(a / 2) * h`. Write `a / (2 * h)`.")],
+    hints=[
+        "Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
+        ("Help: I get exactly double", "How far apart are the two points?"),
+        (
+            "Help: I get a tiny number",
+            "Python reads `a / 2 * h` as `(a / 2) * h`. Write `a / (2 * h)`.",
+        ),
+    ],
     solution="""
         def my_central(f, x, h):
             return (f(x + h) - f(x - h)) / (2 * h)""",
@@ -80,56 +120,149 @@ def square(x):
     mistakes=[
         edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
-        edit("f(x - h)", "f(x)", "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
-        edit("f(x + h)", "square(x + h)", "f(x - h)", "square(x - h)",
-             "You measure the slope of square: use the parameter f."),
-        edit("f(x + h)", "f(x)", "(2 * h)", "h", "You look to the left alone. Use both neighbours, and not x itself."),
-        edit("(2 * h)", "2 * h",
-             "You divide by 2 and multiply by h, and so does Python in a / 2 * h: put parentheses around 2 * h."),
+        edit(
+            "f(x - h)",
+            "f(x)",
+            "You divide by 2 * h, and your points are h apart. The left one is at x − h.",
+        ),
+        edit(
+            "f(x + h)",
+            "square(x + h)",
+            "f(x - h)",
+            "square(x - h)",
+            "You measure the slope of square: use the parameter f.",
+        ),
+        edit(
+            "f(x + h)",
+            "f(x)",
+            "(2 * h)",
+            "h",
+            "You look to the left alone. Use both neighbours, and not x itself.",
+        ),
+        edit(
+            "(2 * h)",
+            "2 * h",
+            "You divide by 2 and multiply by h, and so does Python in a / 2 * h: put parentheses around 2 * h.",
+        ),
         edit(" / (2 * h)", "", "That is how far the value moved. Divide by how far x moved."),
-        edit("x + h", "x + 2 * h", "x - h", "x",
-             "Your points are x and x + 2h. They belong at x + h and x − h."),
-        (lambda f, x, h: (f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h / 2,
-         "Only the second difference is halved: put brackets around their sum."),
+        edit(
+            "x + h",
+            "x + 2 * h",
+            "x - h",
+            "x",
+            "Your points are x and x + 2h. They belong at x + h and x − h.",
+        ),
+        (
+            lambda f, x, h: (f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h / 2,
+            "Only the second difference is halved: put brackets around their sum.",
+        ),
         edit("(2 * h)", "2", "Divide by the distance of the two points, which is 2 * h."),
-        (lambda f, x, h: f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
-        (lambda f, x, h: f(x + h) - f(x - h) / 2 * h, "Put parentheses around the difference, and around 2 * h."),
-        edit("h) - f(", "h) + f(", "You add the two values. Subtract one from the other: how far did the value move?"),
-        edit("x + h", "x + h / 2", "x - h", "x - h / 2", "(2 * h)", "h",
-             "Your points are half a step away. They belong at x + h and x − h."),
-        edit("x + h", "x + h / 2", "x - h", "x - h / 2",
-             "Your points are half a step away. They belong at x + h and x − h."),
-        edit("2 * h", "2 * x", "You divide by 2 * x. How far apart are the points? Their distance has no x in it."),
-        edit("x + h", "x - h", "Yours is always 0. Two points are needed: one is at x + h, the other at x − h."),
-        edit("f(x + h)", "(x + h)", "f(x - h)", "(x - h)",
-             "Yours is always 1, as a distance is when divided by itself: put f around both points."),
-        (lambda f, x, h: grad(f)(x),
-         "That is the slope itself, or one measured with another step. Use the parameter h in both points."),
-        (lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2,
-         "That is the second difference, which says how fast the slope changes. The slope itself is asked for."),
-        (lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h), "A slope can be negative: without abs the sign stays."),
-        (lambda f, x, h: central_difference(f, abs(x), h), "x can be negative: without abs you measure at x itself."),
+        (
+            lambda f, x, h: f(x + h) - f(x - h) / (2 * h),
+            "Only the second value is divided: mind the parentheses.",
+        ),
+        (
+            lambda f, x, h: f(x + h) - f(x - h) / 2 * h,
+            "Put parentheses around the difference, and around 2 * h.",
+        ),
+        edit(
+            "h) - f(",
+            "h) + f(",
+            "You add the two values. Subtract one from the other: how far did the value move?",
+        ),
+        edit(
+            "x + h",
+            "x + h / 2",
+            "x - h",
+            "x - h / 2",
+            "(2 * h)",
+            "h",
+            "Your points are half a step away. They belong at x + h and x − h.",
+        ),
+        edit(
+            "x + h",
+            "x + h / 2",
+            "x - h",
+            "x - h / 2",
+            "Your points are half a step away. They belong at x + h and x − h.",
+        ),
+        edit(
+            "2 * h",
+            "2 * x",
+            "You divide by 2 * x. How far apart are the points? Their distance has no x in it.",
+        ),
+        edit(
+            "x + h",
+            "x - h",
+            "Yours is always 0. Two points are needed: one is at x + h, the other at x − h.",
+        ),
+        edit(
+            "f(x + h)",
+            "(x + h)",
+            "f(x - h)",
+            "(x - h)",
+            "Yours is always 1, as a distance is when divided by itself: put f around both points.",
+        ),
+        (
+            lambda f, x, h: grad(f)(x),
+            "That is the slope itself, or one measured with another step. Use the parameter h in both points.",
+        ),
+        (
+            lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h**2,
+            "That is the second difference, which says how fast the slope changes. The slope itself is asked for.",
+        ),
+        (
+            lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h),
+            "A slope can be negative: without abs the sign stays.",
+        ),
+        (
+            lambda f, x, h: central_difference(f, abs(x), h),
+            "x can be negative: without abs you measure at x itself.",
+        ),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
-        printed(central_difference)])
+        printed(central_difference),
+    ],
+)
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
-    expect_over(answer, central_difference, lambda d: (
-        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, -0.1, 0.02, 1.5)),
-        apart=True, rtol=1e-8, first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.exp, -15.0, 0.1),
-                                      (square, -4000.0, 0.1), (cube, 0.5, 20.0), (cube, 2.501, 0.2)],
-        hints=central.mistakes)
+    expect_over(
+        answer,
+        central_difference,
+        lambda d: (
+            d.another(cube, square, np.sin, np.cos),
+            d.choice(d(), d(), 0.3),
+            d.another(0.3, -0.1, 0.02, 1.5),
+        ),
+        apart=True,
+        rtol=1e-8,
+        first=[
+            (cube, 2.5, 0.2),
+            (cube, -1.0, 0.1),
+            (np.exp, 1.0, 1e-4),
+            (np.exp, -15.0, 0.1),
+            (square, -4000.0, 0.1),
+            (cube, 0.5, 20.0),
+            (cube, 2.501, 0.2),
+        ],
+        hints=central.mistakes,
+    )
 
 
 def _one_side(got, expected):
     left, right = (same(*pair, 1e-6, 1e-6) for pair in zip(got, expected))
     if left != right:
-        return ("The left side is right. Measure the other alone too: forward with a positive h." if left else
-                "The right side is right. Measure the other alone too: forward with a negative h.")
+        return (
+            "The left side is right. Measure the other alone too: forward with a positive h."
+            if left
+            else "The right side is right. Measure the other alone too: forward with a negative h."
+        )
 
 
 @exercise(
-    "01.kink", minutes=2, difficulty="easy",
+    "01.kink",
+    minutes=2,
+    difficulty="easy",
     names=lambda: {"forward": lambda f, x, h: (f(x + h) - f(x)) / h},
     question="""
         What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
@@ -137,8 +270,16 @@ def _one_side(got, expected):
     stub="""
         from_left = ...
         from_right = ...""",
-    hints=[("Help: I get 0", "You asked the central difference, which only sees the mean of the two sides. Try each side alone."),
-           ("Help: I get 1 twice", "`forward(abs, 0.0, 1e-5)` looks to the right. Which h looks to the left?")],
+    hints=[
+        (
+            "Help: I get 0",
+            "You asked the central difference, which only sees the mean of the two sides. Try each side alone.",
+        ),
+        (
+            "Help: I get 1 twice",
+            "`forward(abs, 0.0, 1e-5)` looks to the right. Which h looks to the left?",
+        ),
+    ],
     solution="""
         from_left = forward(abs, 0.0, -1e-5)
         from_right = forward(abs, 0.0, 1e-5)""",
@@ -148,20 +289,39 @@ def _one_side(got, expected):
         `ag.check_grads(abs, 0.0)` warns you of the kink.""",
     why="The two sides disagree, so there is no slope at 0, though the central difference says 0.",
     mistakes=[
-        ((0, 0), "0 is the mean of the two sides. Try each side alone: forward with a negative h, then a positive."),
-        ((1, 1), "From the left, h is negative: the value rises by |h|, and you divide by h itself."),
+        (
+            (0, 0),
+            "0 is the mean of the two sides. Try each side alone: forward with a negative h, then a positive.",
+        ),
+        (
+            (1, 1),
+            "From the left, h is negative: the value rises by |h|, and you divide by h itself.",
+        ),
         ((-1, -1), "Try the right side again: which sign does h have there?"),
         ((1, -1), "These are the right numbers in the wrong order: the left side comes first."),
-        ((-1e-5, 1e-5), "Those are no slopes yet. A slope is how far the value moved, divided by h."),
+        (
+            (-1e-5, 1e-5),
+            "Those are no slopes yet. A slope is how far the value moved, divided by h.",
+        ),
         ((1e-5, 1e-5), "That is the value, |h|. A slope is how far the value moved, divided by h."),
-        _one_side])
+        _one_side,
+    ],
+)
 def kink(answer):
-    expect(answer, (-1.0, 1.0), tried="the slope of |x| at 0, from the left and from the right",
-           shown="the slope on each side", atol=1e-6, hints=kink.mistakes)
+    expect(
+        answer,
+        (-1.0, 1.0),
+        tried="the slope of |x| at 0, from the left and from the right",
+        shown="the slope on each side",
+        atol=1e-6,
+        hints=kink.mistakes,
+    )
 
 
 @exercise(
-    "01.fool", minutes=4, difficulty="medium",
+    "01.fool",
+    minutes=4,
+    difficulty="medium",
     question="""
         Write a *wrong* slope for $x^3$ that passes the check at x = 1, and only by luck: at x = 2 it must fail.""",
     stub="""
@@ -176,33 +336,51 @@ def kink(answer):
         was really published, in *A Dive into Automatic Differentiation*: it passes in just this way.""",
     why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
     mistakes=[
-        (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
-        (lambda x: 3.1 * x, "At 1 the check measures 3, and a tenth off is caught at once. Be exactly 3 there, and wrong at 2."),
+        (lambda x: x**3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
+        (
+            lambda x: 3.1 * x,
+            "At 1 the check measures 3, and a tenth off is caught at once. Be exactly 3 there, and wrong at 2.",
+        ),
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
         (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
-        lambda got, right: same(got, right, 0.003, 0) and
-        "At 1 yours is nearly 3, as a measured slope is. That is caught. Write a formula that is exactly 3 there.",
-        printed(lambda x: 3 * x)])
+        lambda got, right: (
+            same(got, right, 0.003, 0)
+            and "At 1 yours is nearly 3, as a measured slope is. That is caught. Write a formula that is exactly 3 there."
+        ),
+        printed(lambda x: 3 * x),
+    ],
+)
 def fool(answer):
     # as close as the lesson's own `agrees` asks for
     expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
-    if not (np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number,
-                                                       np.ndarray))) or np.isnan(float(at_2)):
-        raise Wrong("your function(2)", brief(at_2), "a wrong slope",
-                    "At 2 a slope is a number too, and here a wrong one.")
+    if not (
+        np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number, np.ndarray))
+    ) or np.isnan(float(at_2)):
+        raise Wrong(
+            "your function(2)",
+            brief(at_2),
+            "a wrong slope",
+            "At 2 a slope is a number too, and here a wrong one.",
+        )
     if abs(at_2 - 12) <= 1e-6 * 12:
-        raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
-                    "This one passes at 2 as well, so nobody is fooled. Change it so that it fits at 1, and not at 2.")
+        raise Wrong(
+            "your function(2)",
+            "12, the true slope",
+            "a wrong slope",
+            "This one passes at 2 as well, so nobody is fooled. Change it so that it fits at 1, and not at 2.",
+        )
 
 
 def _count(got, expected):
     if np.ndim(got) != 1 or len(got) == len(expected):
         return None
     positions = f"{len(got)} position{'s' * (len(got) != 1)}"
-    return f"You gave {positions}. There should be {len(expected)}: the start, and one for each step."
+    return (
+        f"You gave {positions}. There should be {len(expected)}: the start, and one for each step."
+    )
 
 
 def _bowl(x):
@@ -228,9 +406,15 @@ def _stopping(f, x, rate, steps, stops):
 
 
 @exercise(
-    "01.descend", minutes=5, difficulty="medium",
-    names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h,
-                   "h": 0.01},
+    "01.descend",
+    minutes=5,
+    difficulty="medium",
+    names=lambda: {
+        "central": central_difference,
+        "bowl": _bowl,
+        "forward": lambda f, x, h: (f(x + h) - f(x)) / h,
+        "h": 0.01,
+    },
     question="""
         Now take all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
         next position, with the slope measured by `central` at a step of `1e-5`. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
@@ -240,10 +424,15 @@ def _stopping(f, x, rate, steps, stops):
             for _ in range(steps):
                 xs.append(...)
             return xs""",
-    hints=["""
+    hints=[
+        """
         One step is the line that gave 1.8, with the names of the parameters in place of `bowl` and `0.3`, and with the newest x.""",
-        ("Help: the positions are evenly spaced", """
-        The slope changes as you move. Measure it inside the loop, at the newest x, which is `xs[-1]`.""")],
+        (
+            "Help: the positions are evenly spaced",
+            """
+        The slope changes as you move. Measure it inside the loop, at the newest x, which is `xs[-1]`.""",
+        ),
+    ],
     solution="""
         def descend(f, x, rate, steps):
             xs = [x]
@@ -253,63 +442,195 @@ def _stopping(f, x, rate, steps, stops):
     explained="Each step measures at the newest x, and begins there.",
     why="Measure, step, repeat. The coming lessons replace the measuring by something better.",
     mistakes=[
-        edit("append(xs[-1] - rate * central(f, xs[-1], 1e-5))", "append(xs[-1])",
-             "x never changes: is the new x appended?"),
+        edit(
+            "append(xs[-1] - rate * central(f, xs[-1], 1e-5))",
+            "append(xs[-1])",
+            "x never changes: is the new x appended?",
+        ),
         edit("central(", "forward(", "You measure to one side only: use central."),
-        (lambda f, x, rate, steps: _walk(lambda x: abs(central_difference(f, x)), x, rate, steps),
-         "You always go left. With a negative slope, downhill is to the right."),
+        (
+            lambda f, x, rate, steps: _walk(
+                lambda x: abs(central_difference(f, x)), x, rate, steps
+            ),
+            "You always go left. With a negative slope, downhill is to the right.",
+        ),
         edit("- rate", "+ rate", "You walk uphill. Downhill is against the slope: minus."),
-        edit("f, xs[-1]", "f, x", "The slope at the start served every step. Measure inside the loop, at the newest x."),
-        edit("xs[-1] - rate", "x - rate", "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
-        edit("xs[-1] - rate", "x - rate", "f, xs[-1]", "f, x",
-             "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
+        edit(
+            "f, xs[-1]",
+            "f, x",
+            "The slope at the start served every step. Measure inside the loop, at the newest x.",
+        ),
+        edit(
+            "xs[-1] - rate",
+            "x - rate",
+            "Each step must begin where the last one ended: xs[-1] − …, and not x − …",
+        ),
+        edit(
+            "xs[-1] - rate",
+            "x - rate",
+            "f, xs[-1]",
+            "f, x",
+            "Every step begins at the start again: measure at xs[-1], and move from xs[-1].",
+        ),
         edit("- rate", "- 0.3", "You walk at a rate of 0.3: use the parameter rate."),
         edit("- rate * ", "- ", "The rate is missing: move by rate times the slope."),
-        edit("xs[-1] - rate", "-rate", "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
-        edit("xs[-1] - rate * ", "", "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
+        edit(
+            "xs[-1] - rate",
+            "-rate",
+            "Those are the moves alone. The new x is xs[-1] minus rate times the slope.",
+        ),
+        edit(
+            "xs[-1] - rate * ",
+            "",
+            "Those are the slopes alone. The new x is xs[-1] minus rate times the slope.",
+        ),
         edit("1e-5", "rate", "central's step is not the rate: measure at 1e-5."),
         edit("1e-5", "h", "That is measured at a step of 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
-        edit("xs[-1] - rate", "xs - rate", "f, xs[-1]", "f, xs",
-             "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets."),
-        edit("xs[-1] - rate", "xs[steps] - rate", "f, xs[-1]", "f, xs[steps]",
-             "The list is not that long yet: the newest x in it is xs[-1]."),
+        edit(
+            "xs[-1] - rate",
+            "xs - rate",
+            "f, xs[-1]",
+            "f, xs",
+            "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets.",
+        ),
+        edit(
+            "xs[-1] - rate",
+            "xs[steps] - rate",
+            "f, xs[-1]",
+            "f, xs[steps]",
+            "The list is not that long yet: the newest x in it is xs[-1].",
+        ),
         edit("xs[-1] - rate", "rate", "That is how far to move. The new x is xs[-1] minus that."),
-        edit("xs[-1] - rate * central", "x - 0.3 * central", "f, xs[-1]", "f, x",
-             "You take the line that gave 1.8 again and again, from the start. Use rate, and begin at xs[-1]."),
-        edit("rate * central", "rate / central", "You divide by the slope. Multiply: a steep place makes a long step."),
+        edit(
+            "xs[-1] - rate * central",
+            "x - 0.3 * central",
+            "f, xs[-1]",
+            "f, x",
+            "You take the line that gave 1.8 again and again, from the start. Use rate, and begin at xs[-1].",
+        ),
+        edit(
+            "rate * central",
+            "rate / central",
+            "You divide by the slope. Multiply: a steep place makes a long step.",
+        ),
         edit("append(", "insert(0, ", "The list runs backward: append puts the newest at its end."),
-        edit("xs.append(", "xs += (", "xs += … and xs.extend(…) want a list. xs.append(…) takes a number."),
-        edit("xs.append", "xs = xs.append",
-             "append changes the list and gives back None: write no xs = in front of it."),
-        edit("central(f, xs[-1], 1e-5)", "f(xs[-1])", "You move by the value, f(x). Move by the slope: central(f, …)."),
-        edit("central(f", "central(bowl", "That is the slope of bowl: measure that of the parameter f."),
-        edit("[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
-             "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
-        edit("- rate", "- 0.3", "central(f", "central(bowl",
-             "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
+        edit(
+            "xs.append(",
+            "xs += (",
+            "xs += … and xs.extend(…) want a list. xs.append(…) takes a number.",
+        ),
+        edit(
+            "xs.append",
+            "xs = xs.append",
+            "append changes the list and gives back None: write no xs = in front of it.",
+        ),
+        edit(
+            "central(f, xs[-1], 1e-5)",
+            "f(xs[-1])",
+            "You move by the value, f(x). Move by the slope: central(f, …).",
+        ),
+        edit(
+            "central(f",
+            "central(bowl",
+            "That is the slope of bowl: measure that of the parameter f.",
+        ),
+        edit(
+            "[x]",
+            "[0.0]",
+            "- rate",
+            "- 0.3",
+            "central(f",
+            "central(bowl",
+            "This walk starts at 0, at the rate 0.3, on bowl: use the parameters.",
+        ),
+        edit(
+            "- rate",
+            "- 0.3",
+            "central(f",
+            "central(bowl",
+            "You walk on bowl at a rate of 0.3: use the parameters f and rate.",
+        ),
         edit("[x]", "[0.0]", "You start at 0: start at the parameter x."),
-        edit("return xs", "return xs[1:]", "The start is missing. It belongs to the list, as the first x."),
-        edit("return xs", "return xs[:-1]", "The last x is missing. The list holds the start, and then one x a step."),
+        edit(
+            "return xs",
+            "return xs[1:]",
+            "The start is missing. It belongs to the list, as the first x.",
+        ),
+        edit(
+            "return xs",
+            "return xs[:-1]",
+            "The last x is missing. The list holds the start, and then one x a step.",
+        ),
         edit("return xs", "return xs[-1]", "Return the list of all the x, not the last x alone."),
-        edit("return xs", "print(xs)", "It prints the result and gives None back: write return, and no print."),
-        edit("xs.append(", "xs.append(abs(", "1e-5))", "1e-5)))", "An x can be negative: leave out the abs."),
-        edit("xs.append(", "xs.append(round(", "1e-5))", "1e-5), 2))",
-             "The positions are rounded: keep all the digits."),
-        (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: f(new) > f(old)),
-         "You refuse to climb. Take every step: a rate that is too large shows itself by climbing."),
-        (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6),
-         "You stop where x no longer moves. Take as many steps as were asked for."),
-        (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
-         "You move by the rate alone. Move by rate times the slope."),
-        _count])
+        edit(
+            "return xs",
+            "print(xs)",
+            "It prints the result and gives None back: write return, and no print.",
+        ),
+        edit(
+            "xs.append(",
+            "xs.append(abs(",
+            "1e-5))",
+            "1e-5)))",
+            "An x can be negative: leave out the abs.",
+        ),
+        edit(
+            "xs.append(",
+            "xs.append(round(",
+            "1e-5))",
+            "1e-5), 2))",
+            "The positions are rounded: keep all the digits.",
+        ),
+        (
+            lambda f, x, rate, steps: _stopping(
+                f, x, rate, steps, lambda old, new: f(new) > f(old)
+            ),
+            "You refuse to climb. Take every step: a rate that is too large shows itself by climbing.",
+        ),
+        (
+            lambda f, x, rate, steps: _stopping(
+                f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6
+            ),
+            "You stop where x no longer moves. Take as many steps as were asked for.",
+        ),
+        (
+            lambda f, x, rate, steps: _walk(
+                lambda x: np.sign(central_difference(f, x)), x, rate, steps
+            ),
+            "You move by the rate alone. Move by rate times the slope.",
+        ),
+        _count,
+    ],
+)
 def descend(answer):
     def twice(x):
         return 2 * x
 
-    slopes = {cube: lambda x: 3 * x * x, square: twice, np.sin: np.cos, np.tanh: lambda x: 1 - np.tanh(x) ** 2}
-    expect_over(answer, lambda f, *given: _walk(slopes[f], *given), lambda d: (
-        d.another(square, np.sin, np.tanh), d(), d.another(0.1, 0.3, 0.0, 0.9), d.times(1, 0, 2, 13)),
-        apart=True, rtol=1e-6, atol=1e-8,
-        first=[(cube, 1.0, 0.2, 3), (square, -300.0, 0.25, 40), (square, 1.0, 1.2, 13),
-               (square, 0.5, 2.5, 5), (square, 1.0, -0.3, 3)], hints=descend.mistakes)
+    slopes = {
+        cube: lambda x: 3 * x * x,
+        square: twice,
+        np.sin: np.cos,
+        np.tanh: lambda x: 1 - np.tanh(x) ** 2,
+    }
+    expect_over(
+        answer,
+        lambda f, *given: _walk(slopes[f], *given),
+        lambda d: (
+            d.another(square, np.sin, np.tanh),
+            d(),
+            d.another(0.1, 0.3, 0.0, 0.9),
+            d.times(1, 0, 2, 13),
+        ),
+        apart=True,
+        rtol=1e-6,
+        atol=1e-8,
+        first=[
+            (cube, 1.0, 0.2, 3),
+            (square, -300.0, 0.25, 40),
+            (square, 1.0, 1.2, 13),
+            (square, 0.5, 2.5, 5),
+            (square, 1.0, -0.3, 3),
+        ],
+        hints=descend.mistakes,
+    )

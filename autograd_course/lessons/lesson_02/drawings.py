@@ -11,33 +11,57 @@ def two_parts(from_x, from_y, change, reach):
 
     The axis runs from −reach to reach.
     """
-    plot = Axes((20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4))      # a number stands outside its bar
-    total = round(from_x + from_y, 12) + 0.0         # no −0.0000
+    plot = Axes(
+        (20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4)
+    )  # a number stands outside its bar
+    total = round(from_x + from_y, 12) + 0.0  # no −0.0000
     missed = round(change - total, 12) + 0.0
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
     plot.line([0, 0], [1, 4], style.LINE, 1)
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
     plot.line([total] * 2, [0, 2.35], style.CHANGE, 1.5, "2 3")
-    for place, words in enumerate(["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]):
+    for place, words in enumerate(
+        ["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]
+    ):
         plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     end = min(max(total + 10 * missed, plot.x[0]), plot.x[1])
-    for start, stop, y, said, dash in [(0, from_x, 3.35, from_x, "6 4"), (from_x, total, 2.35, from_y, "6 4"),
-                                       (total, end, 0.35, missed, "none")]:
+    for start, stop, y, said, dash in [
+        (0, from_x, 3.35, from_x, "6 4"),
+        (from_x, total, 2.35, from_y, "6 4"),
+        (total, end, 0.35, missed, "none"),
+    ]:
         (left, middle), (right, _) = plot.at(min(start, stop), y), plot.at(max(start, stop), y)
-        plot.parts.append(f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
-                          f'fill="{style.CHANGE}" fill-opacity="{0.2 if dash != "none" else 0.7}" '
-                          f'stroke="{style.CHANGE}" stroke-width="2" stroke-dasharray="{dash}"/>')
+        plot.parts.append(
+            f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
+            f'fill="{style.CHANGE}" fill-opacity="{0.2 if dash != "none" else 0.7}" '
+            f'stroke="{style.CHANGE}" stroke-width="2" stroke-dasharray="{dash}"/>'
+        )
         ahead = stop >= start and right < 440 or left < 100
-        plot.words(right + 8 if ahead else left - 8, middle + 5, _signed(said), style.CHANGE,
-                   "start" if ahead else "end", halo=True)
+        plot.words(
+            right + 8 if ahead else left - 8,
+            middle + 5,
+            _signed(said),
+            style.CHANGE,
+            "start" if ahead else "end",
+            halo=True,
+        )
     plot.dot(change, 1.35, style.DIFFERENCE)
     px, py = plot.at(change, 1.35)
     side = 1 if missed >= 0 else -1
-    plot.words(px + 16 * side, py + 5, _signed(change), style.DIFFERENCE, "start" if side > 0 else "end", halo=True)
-    text = (f"x brings {_signed(from_x)}, y brings {_signed(from_y)}, together {_signed(total)}; "
-            f"z really moves by {_signed(change)}, off by {_signed(missed)}")
+    plot.words(
+        px + 16 * side,
+        py + 5,
+        _signed(change),
+        style.DIFFERENCE,
+        "start" if side > 0 else "end",
+        halo=True,
+    )
+    text = (
+        f"x brings {_signed(from_x)}, y brings {_signed(from_y)}, together {_signed(total)}; "
+        f"z really moves by {_signed(change)}, off by {_signed(missed)}"
+    )
     return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 
 
 def _signed(x):
-    return minus(f"{round(x, 12):+.4f}")         # −0.13025 one way, whatever it was computed from
+    return minus(f"{round(x, 12):+.4f}")  # −0.13025 one way, whatever it was computed from

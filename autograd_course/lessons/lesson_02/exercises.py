@@ -1,4 +1,5 @@
 """Lesson 02: two knobs, and the walk over a graph."""
+
 import numpy as np
 
 from autograd_lib import Tensor, elementwise
@@ -9,43 +10,75 @@ from ...ask.texts import Question, card, prediction, recall
 from ...show.graph import draw_graph
 from ...show.picture import Picture
 
-recall("02", [
-    Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
-             "The change is about 4 · (−0.05) = −0.2, so about **6.8**."),
-    Question("Which step h suits the central difference, and why not a smaller one? (01)", None,
-             "About **1e−5**, where x is near 1. With a much smaller h, rounding takes over."),
-    Question("From school: what is the slope of $5x^2$ at $x = 3$?", 30,
-             "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
+recall(
+    "02",
+    [
+        Question(
+            "The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)",
+            6.8,
+            "The change is about 4 · (−0.05) = −0.2, so about **6.8**.",
+        ),
+        Question(
+            "Which step h suits the central difference, and why not a smaller one? (01)",
+            None,
+            "About **1e−5**, where x is near 1. With a much smaller h, rounding takes over.",
+        ),
+        Question(
+            "From school: what is the slope of $5x^2$ at $x = 3$?",
+            30,
+            "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.",
+        ),
+    ],
+)
 
 prediction(
-    "02.both", question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$, y by $dy = 0.2$. About how far does z move?
+    "02.both",
+    question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$, y by $dy = 0.2$. About how far does z move?
         And which knob brings more?""",
-    answer={"z moves by": 3.0, "more from": "y"}, choices={"more from": ["x", "y"]}, tolerance=0.2,
+    answer={"z moves by": 3.0, "more from": "y"},
+    choices={"more from": ["x", "y"]},
+    tolerance=0.2,
     reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
-        further.""")
+        further.""",
+)
 
 prediction(
     "02.path",
     question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
         $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
-    reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
+    reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.",
+)
 
 prediction(
-    "02.live", question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the gradients of x, y and w change? Then you
+    "02.live",
+    question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the gradients of x, y and w change? Then you
         slide w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
-    answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays",
-            "sliding w, x's gradient": "changes"},
-    choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
-             "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
+    answer={
+        "sliding x changes": "that of w alone",
+        "sliding w, x's arrow": "stays",
+        "sliding w, x's gradient": "changes",
+    },
+    choices={
+        "sliding x changes": [
+            "that of x alone",
+            "that of w alone",
+            "those of x and y",
+            "all three",
+        ],
+        "sliding w, x's arrow": ["stays", "changes"],
+        "sliding w, x's gradient": ["stays", "changes"],
+    },
     reveal="""Slide x: only **w's** gradient changes. Did you say x's? w multiplies z, so the local gradient of w *is* z. But x is
         only added, and an addition does not care how large x is.
 
         Slide w: the arrow from x to z stays **1**, whatever you do. The gradient on the card of x **moves**: it is always w. The local
-        gradient is not the gradient.""")
+        gradient is not the gradient.""",
+)
 
 prediction(
-    "02.paths", question="""In $L = c \\cdot c$ with c = 50, what stands on each of the two arrows from c to L? What is the gradient of c?
+    "02.paths",
+    question="""In $L = c \\cdot c$ with c = 50, what stands on each of the two arrows from c to L? What is the gradient of c?
         And which has the larger gradient, a = 10 or b = 5?""",
     answer={"on each arrow": 50, "gradient of c": 100, "larger": "that of 5"},
     choices={"larger": ["that of 10", "that of 5", "they are equal"]},
@@ -55,15 +88,20 @@ prediction(
         Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A product grows by the
         same share as its factor. But a gradient counts *per unit*, and one unit is a bigger share of 5 than of 10. A fair
         comparison nudges each by 1 % of itself, 10 by 0.1 and 5 by 0.05. Then the changes are about 500 · 0.1 and
-        1000 · 0.05: each is 50, which is 2 % of 2500.""")
+        1000 · 0.05: each is 50, which is 2 % of 2500.""",
+)
 
-card("02", [
-    "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
-    "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
-    "A calculation records itself as a graph: each result knows its operation and its inputs.",
-    "The local gradient belongs to one arrow; the gradient goes all the way to L.",
-    "What leaves is what arrives, times local: g · local.",
-    "Multiply along a path, add over the paths."])
+card(
+    "02",
+    [
+        "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
+        "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
+        "A calculation records itself as a graph: each result knows its operation and its inputs.",
+        "The local gradient belongs to one arrow; the gradient goes all the way to L.",
+        "What leaves is what arrives, times local: g · local.",
+        "Multiply along a path, add over the paths.",
+    ],
+)
 
 
 def hidden_edge():
@@ -92,11 +130,13 @@ def _apart(x, y):
     return x - np.cos(y)
 
 
-BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
+BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
 
 
 @exercise(
-    "02.two_knobs", minutes=6, difficulty="medium",
+    "02.two_knobs",
+    minutes=6,
+    difficulty="medium",
     names=lambda: {"central": central_difference},
     question="""
         Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
@@ -104,13 +144,21 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
     stub="""
         def two_knobs(f, x, y, dx, dy):
             ...""",
-    hints=["The cell with 12 and 9 has both slopes, at a fixed point. Put the names x and y where it has the numbers 3.0 and 2.0.",
-           ("Help: 'float' object is not callable", """
+    hints=[
+        "The cell with 12 and 9 has both slopes, at a fixed point. Put the names x and y where it has the numbers 3.0 and 2.0.",
+        (
+            "Help: 'float' object is not callable",
+            """
             `central` wants a function of the one knob that moves. `f(x, y)` is a number already; `lambda moving: f(moving, y)` is a
-            function."""),
-           ("Help: which x is which?", """
+            function.""",
+        ),
+        (
+            "Help: which x is which?",
+            """
             Inside `lambda x: …` the name x means the moving number, no longer your x. Call it something else:
-            `central(lambda moving: f(moving, y), x)`.""")],
+            `central(lambda moving: f(moving, y), x)`.""",
+        ),
+    ],
     solution="""
         def two_knobs(f, x, y, dx, dy):
             slope_x = central(lambda moving: f(moving, y), x)
@@ -119,117 +167,269 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
     explained="The last line is the box.",
     why="Each knob brings slope × nudge, and the parts add. The sums over paths in all coming lessons rest on that.",
     mistakes=[
-        (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
-         "That is the change itself. Predict it, from the two slopes at (x, y)."),
-        (lambda f, x, y, dx, dy: f(x + dx, y + dy),
-         "That is the new value. The change is asked for, predicted from the two slopes."),
-        edit("return", "return f(x, y) +",
-             "That is the new value. Return the change alone."),
-        (lambda f, x, y, dx, dy: central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy,
-         "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y)."),
-        (lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
-         "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
-        (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
-         "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
-        *(edit(*changes, "Both knobs move in f(moving, moving). Hold the other one still: f(moving, y), and f(x, moving).")
-          for changes in [("f(moving, y)", "f(moving, moving)", "f(x, moving)", "f(moving, moving)"),
-                          ("f(moving, y)", "f(moving, moving)"), ("f(x, moving)", "f(moving, moving)")]),
-        edit("f(moving, y)", "f(moving, 2.0)", "f(x, moving)", "f(3.0, moving)",
-             "2.0 and 3.0 are the knobs of the cell above: hold yours, y and x."),
-        edit("f(moving, y)", "f(moving, 2.0)", "2.0 is the y of the cell above. Hold your own: f(moving, y)."),
-        edit("f(x, moving)", "f(3.0, moving)", "3.0 is the x of the cell above. Hold your own: f(x, moving)."),
-        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, 2.0), 3.0) * dx + central_difference(lambda at: f(3.0, at), 2.0) * dy,
-         "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
-        (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
-         "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),
-        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x) * dx + central_difference(lambda at: f(x + dx, at), y) * dy,
-         "You measured y's slope at x + dx. Take both slopes at (x, y), and add nothing to the two parts."),
-        (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
-         "Those are the slopes of x²·y. For any f, measure them with central."),
-        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,
-         "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge."),
-        (lambda f, x, y, dx, dy: (central_difference(lambda at: f(at, y), x, dx)
-                                  + central_difference(lambda at: f(x, at), y, dy)),
-         "central's step is not the nudge: leave its h at 1e-5. And a slope is a rate: multiply it by the nudge."),
-        (lambda f, x, y, dx, dy: (central_difference(lambda at: f(at, y), x + dx) * dx
-                                  + central_difference(lambda at: f(x, at), y + dy) * dy),
-         "Those are the slopes where the nudges end. Take both at (x, y), where they begin."),
-        edit("slope_x = ", "x = ", "slope_y = ", "y = ", BOTH, "x * dx + y * dy",
-             "y's slope is measured with x's slope in the place of x. Give that slope a name of its own: slope_x."),
-        edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
+        (
+            lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
+            "That is the change itself. Predict it, from the two slopes at (x, y).",
+        ),
+        (
+            lambda f, x, y, dx, dy: f(x + dx, y + dy),
+            "That is the new value. The change is asked for, predicted from the two slopes.",
+        ),
+        edit("return", "return f(x, y) +", "That is the new value. Return the change alone."),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy
+            ),
+            "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y).",
+        ),
+        (
+            lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
+            "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y).",
+        ),
+        (
+            lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
+            "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y.",
+        ),
+        *(
+            edit(
+                *changes,
+                "Both knobs move in f(moving, moving). Hold the other one still: f(moving, y), and f(x, moving).",
+            )
+            for changes in [
+                ("f(moving, y)", "f(moving, moving)", "f(x, moving)", "f(moving, moving)"),
+                ("f(moving, y)", "f(moving, moving)"),
+                ("f(x, moving)", "f(moving, moving)"),
+            ]
+        ),
+        edit(
+            "f(moving, y)",
+            "f(moving, 2.0)",
+            "f(x, moving)",
+            "f(3.0, moving)",
+            "2.0 and 3.0 are the knobs of the cell above: hold yours, y and x.",
+        ),
+        edit(
+            "f(moving, y)",
+            "f(moving, 2.0)",
+            "2.0 is the y of the cell above. Hold your own: f(moving, y).",
+        ),
+        edit(
+            "f(x, moving)",
+            "f(3.0, moving)",
+            "3.0 is the x of the cell above. Hold your own: f(x, moving).",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, 2.0), 3.0) * dx
+                + central_difference(lambda at: f(3.0, at), 2.0) * dy
+            ),
+            "Your slopes are always those at (3, 2). Measure at the x and y that come in.",
+        ),
+        (
+            lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
+            "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), x) * dx
+                + central_difference(lambda at: f(x + dx, at), y) * dy
+            ),
+            "You measured y's slope at x + dx. Take both slopes at (x, y), and add nothing to the two parts.",
+        ),
+        (
+            lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
+            "Those are the slopes of x²·y. For any f, measure them with central.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), x, dx) * dx
+                + central_difference(lambda at: f(x, at), y, dy) * dy
+            ),
+            "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), x, dx)
+                + central_difference(lambda at: f(x, at), y, dy)
+            ),
+            "central's step is not the nudge: leave its h at 1e-5. And a slope is a rate: multiply it by the nudge.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), x + dx) * dx
+                + central_difference(lambda at: f(x, at), y + dy) * dy
+            ),
+            "Those are the slopes where the nudges end. Take both at (x, y), where they begin.",
+        ),
+        edit(
+            "slope_x = ",
+            "x = ",
+            "slope_y = ",
+            "y = ",
+            BOTH,
+            "x * dx + y * dy",
+            "y's slope is measured with x's slope in the place of x. Give that slope a name of its own: slope_x.",
+        ),
+        edit(
+            BOTH,
+            "slope_x * dy + slope_y * dx",
+            "Each slope took the other knob's nudge: x's slope belongs to dx.",
+        ),
         edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
         edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),
-        edit(BOTH, "slope_x * dx + slope_x * dy", "x's slope is there twice: y's slope belongs to dy."),
-        edit(BOTH, "slope_y * dx + slope_y * dy", "y's slope is there twice: x's slope belongs to dx."),
-        edit(BOTH, "(slope_x + slope_y) * (dx + dy)", "Each slope is multiplied by the nudge of its own knob alone."),
-        edit(BOTH, "slope_x * dx * slope_y * dy",
-             "The parts are changes that both arrive. Do changes multiply or add?"),
+        edit(
+            BOTH,
+            "slope_x * dx + slope_x * dy",
+            "x's slope is there twice: y's slope belongs to dy.",
+        ),
+        edit(
+            BOTH,
+            "slope_y * dx + slope_y * dy",
+            "y's slope is there twice: x's slope belongs to dx.",
+        ),
+        edit(
+            BOTH,
+            "(slope_x + slope_y) * (dx + dy)",
+            "Each slope is multiplied by the nudge of its own knob alone.",
+        ),
+        edit(
+            BOTH,
+            "slope_x * dx * slope_y * dy",
+            "The parts are changes that both arrive. Do changes multiply or add?",
+        ),
         edit(BOTH, f"abs({BOTH})", "A change can be negative: leave out the abs."),
-        edit(BOTH, "slope_x * dx - slope_y * dy", "You subtract y's part. The parts add, whatever their signs."),
+        edit(
+            BOTH,
+            "slope_x * dx - slope_y * dy",
+            "You subtract y's part. The parts add, whatever their signs.",
+        ),
         edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
         edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
         edit(BOTH, "slope_y * dy", "Only y has brought its part. What does x bring?"),
-        edit(BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"),
-        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), dx) + central_difference(lambda at: f(x, at), dy),
-         "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
-        edit("return " + BOTH, f"print({BOTH})",
-             "It prints the result and gives None back: write return, and no print."),
+        edit(
+            BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), dx)
+                + central_difference(lambda at: f(x, at), dy)
+            ),
+            "central's second argument is the point: measure at x and at y, then multiply by dx and by dy.",
+        ),
+        edit(
+            "return " + BOTH,
+            f"print({BOTH})",
+            "It prints the result and gives None back: write return, and no print.",
+        ),
         times(2, "Exactly double. Is a slope divided by 2 * h, and is each slope its own?"),
-        *(times(h, "Yours is far too small, as slopes are that nobody divides by 2 * h.") for h in (1e-5, 2e-5))])
+        *(
+            times(h, "Yours is far too small, as slopes are that nobody divides by 2 * h.")
+            for h in (1e-5, 2e-5)
+        ),
+    ],
+)
 def two_knobs(answer):
-    slopes = {_steep: (lambda x, y: 2 * x * y, lambda x, y: x * x),
-              _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
-              _apart: (lambda x, y: 1.0, lambda x, y: np.sin(y))}
-    expect_over(answer, lambda f, x, y, dx, dy: slopes[f][0](x, y) * dx + slopes[f][1](x, y) * dy, lambda d: (
-        d.another(*slopes), x := d(), d.choice(x, d()), dx := d.choice(3 * np.tanh(d.g()), 3 * np.tanh(d.g()), 0.0),
-        d.choice(3 * np.tanh(d.g()), dx, 0.0)),
-        apart=True, rtol=1e-4, atol=1e-4,
-        first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_mixed, 0.51, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3),
-               (_steep, 3.0, 2.0, 5e-4, 5e-4), (_steep, 3.0, 2.0, 6.0, 6.0)],
-        hints=two_knobs.mistakes)
+    slopes = {
+        _steep: (lambda x, y: 2 * x * y, lambda x, y: x * x),
+        _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
+        _apart: (lambda x, y: 1.0, lambda x, y: np.sin(y)),
+    }
+    expect_over(
+        answer,
+        lambda f, x, y, dx, dy: slopes[f][0](x, y) * dx + slopes[f][1](x, y) * dy,
+        lambda d: (
+            d.another(*slopes),
+            x := d(),
+            d.choice(x, d()),
+            dx := d.choice(3 * np.tanh(d.g()), 3 * np.tanh(d.g()), 0.0),
+            d.choice(3 * np.tanh(d.g()), dx, 0.0),
+        ),
+        apart=True,
+        rtol=1e-4,
+        atol=1e-4,
+        first=[
+            (_mixed, 0.5, -2.0, 0.2, -0.4),
+            (_mixed, 0.51, -2.0, 0.2, -0.4),
+            (_steep, 3.0, 2.0, 0.1, 0.3),
+            (_steep, 3.0, 2.0, 5e-4, 5e-4),
+            (_steep, 3.0, 2.0, 6.0, 6.0),
+        ],
+        hints=two_knobs.mistakes,
+    )
 
 
 @exercise(
-    "02.hidden_edge", minutes=3, difficulty="medium",
+    "02.hidden_edge",
+    minutes=3,
+    difficulty="medium",
     question="""
         In the next picture, z is made from x by an operation that you cannot see. All gradients are shown. Which local
         gradient belongs under the question mark?""",
     stub="""
         local = ...""",
-    hints=["Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
-           "Arrived × local = left. So divide what left by what arrived."],
+    hints=[
+        "Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
+        "Arrived × local = left. So divide what left by what arrived.",
+    ],
     solution="""
         local = 10 / -4""",
     explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
     why="What leaves is what arrived times local: where none of the three is 0, each is known from the other two.",
     mistakes=[
-        sign_lost(-2.5, "The size is right. −4 arrived, and 10 left: which sign has the local gradient?"),
-        upside_down(-2.5, "Yours is upside down. Arrived × local = left: divide what left by what arrived."),
+        sign_lost(
+            -2.5, "The size is right. −4 arrived, and 10 left: which sign has the local gradient?"
+        ),
+        upside_down(
+            -2.5, "Yours is upside down. Arrived × local = left: divide what left by what arrived."
+        ),
         (0.4, "Yours is upside down, and the sign is lost. Arrived × local = left."),
         (-40, "You multiplied. −4 times which number is 10?"),
         (40, "You multiplied. −4 times which number is 10?"),
-        *((wrong, "No sum and no difference helps here. Along a path gradients multiply, so undo a multiplication.")
-          for wrong in (6, -6, 14, -14)),
+        *(
+            (
+                wrong,
+                "No sum and no difference helps here. Along a path gradients multiply, so undo a multiplication.",
+            )
+            for wrong in (6, -6, 14, -14)
+        ),
         (1, "On an arrow to a sum stands 1. This op is another one: arrived × local = left."),
         (10, "That is what left the op and reached x. What multiplied −4 on the way?"),
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
-        (5, "5 is the value of z, and the local gradient of w. Look at the gradients of z and of x."),
-        (2, "That is the value of x. Look at the gradients of z and of x.")])
+        (
+            5,
+            "5 is the value of z, and the local gradient of w. Look at the gradients of z and of x.",
+        ),
+        (2, "That is the value of x. Look at the gradients of z and of x."),
+    ],
+)
 def hidden(answer):
-    expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number", hints=hidden.mistakes)
+    expect(
+        answer,
+        -2.5,
+        tried="the local gradient on the covered edge",
+        shown="another number",
+        hints=hidden.mistakes,
+    )
 
 
 @exercise(
-    "02.routes", minutes=4, difficulty="medium",
+    "02.routes",
+    minutes=4,
+    difficulty="medium",
     question="""
         $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, with its local gradients.
         Then walk.""",
     stub="""
         gradient_of_a = ...""",
-    hints=["Two paths: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
-           ("Help: I get 288", """
+    hints=[
+        "Two paths: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
+        (
+            "Help: I get 288",
+            """
             At a = 2: b = 6 and c = 4. Through b: 4 · 3. Through c: 6 · 4. Each is a change that arrives at L. Do changes multiply or
-            add?""")],
+            add?""",
+        ),
+    ],
     solution="""
         a = 2
         b, c = 3 * a, a**2
@@ -239,23 +439,47 @@ def hidden(answer):
     explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. Draw it: `draw_graph` is yours now.",
     why="12 through b and 24 through c. Each path is a change that arrives, and changes add.",
     mistakes=[
-        multiplied(12, 24, hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?"),
+        multiplied(
+            12,
+            24,
+            hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?",
+        ),
         (12, "That is one path, the one through b. What arrives through c?"),
         (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),
         (24, "That is the value of L, or the one path through c. What arrives through b?"),
-        local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
+        local_alone(
+            3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."
+        ),
         (17, "Along one path the arrows multiply; only then do you add the paths."),
         (70, "Keep the paths apart: 3 belongs to b's arrow alone, 4 to c's."),
         (48, "Through c you multiply two arrows: b, from c to L, and 2a = 4, from a to c."),
-        (16, "Through b comes 12, and 4 is a's own arrow to c: carry that 4 on to L, where b multiplies it."),
+        (
+            16,
+            "Through b comes 12, and 4 is a's own arrow to c: carry that 4 on to L, where b multiplies it.",
+        ),
         (6, "That is b. What arrives at a comes over two paths."),
-        (34, "Are two arrows swapped? In L = b·c the arrow of b carries c, and the arrow of c carries b."),
+        (
+            34,
+            "Are two arrows swapped? In L = b·c the arrow of b carries c, and the arrow of c carries b.",
+        ),
         (28, "Keep the paths apart: each arrow of a goes on through its own arrow to L."),
-        (18, "Is that 3 · b? The arrow from b to L carries c, which is 4. Is it 9 · a? The slope of 3a³ is 9a²."),
+        (
+            18,
+            "Is that 3 · b? The arrow from b to L carries c, which is 4. Is it 9 · a? The slope of 3a³ is 9a².",
+        ),
         (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
-        (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it."),
+        (
+            10,
+            "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it.",
+        ),
         (3, "That is the arrow from a to b. Carry it on to L; and there is another path."),
-        lambda got, expected: "That is a Tensor. Do the letters still mean what earlier cells gave them, as 10 for a? "
-        "Put a = 2 first, or the numbers." if isinstance(got, Tensor) else None])
+        lambda got, expected: (
+            "That is a Tensor. Do the letters still mean what earlier cells gave them, as 10 for a? "
+            "Put a = 2 first, or the numbers."
+            if isinstance(got, Tensor)
+            else None
+        ),
+    ],
+)
 def routes(answer):
     expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

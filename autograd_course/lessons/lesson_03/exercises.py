@@ -1,4 +1,5 @@
 """Lesson 03: the rules of + − × ÷ and of constant powers."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -8,23 +9,39 @@ from ...ask.mistakes import sign_lost
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 
-recall("03", [
-    Question("A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)", 100,
-             "**100**. Each slot is a path of its own, and over paths you add."),
-    Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
-             "What arrives times local: −4 · 2.5 = **−10**."),
-    Question("You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which is "
-             "nearer the truth? (01)",
-             "h = 1e−5", "**h = 1e−5**: at 1e−12 rounding has eaten all but a few digits.", ["h = 1e−5", "h = 1e−12"])])
+recall(
+    "03",
+    [
+        Question(
+            "A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)",
+            100,
+            "**100**. Each slot is a path of its own, and over paths you add.",
+        ),
+        Question(
+            "The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)",
+            -10,
+            "What arrives times local: −4 · 2.5 = **−10**.",
+        ),
+        Question(
+            "You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which is "
+            "nearer the truth? (01)",
+            "h = 1e−5",
+            "**h = 1e−5**: at 1e−12 rounding has eaten all but a few digits.",
+            ["h = 1e−5", "h = 1e−12"],
+        ),
+    ],
+)
 
 prediction(
     "03.corner",
     question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
         both grow by 0.01?""",
-    answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
+    answer={"at 0.1": 2, "at 0.01": 0.2},
+    tolerance=0.08,
     reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
         smaller and the corner is a *hundred* times smaller: about **0.2 %**. Beside a small nudge, nudge times nudge
-        is nothing.""")
+        is nothing.""",
+)
 
 prediction(
     "03.own",
@@ -33,40 +50,55 @@ prediction(
     answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
     choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
     reveal="""∂z/∂x **stays** 2: a wider rectangle has the same height, so another bit of width adds as much as before. ∂z/∂y **doubles**,
-        from 3 to 6. The rule for x uses y, and the rule for y uses x.""")
+        from 3 to 6. The rule for x uses y, and the rule for y uses x.""",
+)
 
 prediction(
     "03.divide",
     question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
         $\\partial z / \\partial y$?""",
-    answer={"z": "falls", "∂z/∂y": -1.5}, choices={"z": ["rises", "falls"]},
+    answer={"z": "falls", "∂z/∂y": -1.5},
+    choices={"z": ["rises", "falls"]},
     reveal="""It **falls**, at the rate **−1.5**. If six are shared among more people, each gets less. The next lines
-        derive the number.""")
+        derive the number.""",
+)
 
 prediction(
     "03.pattern",
     question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
     answer=80,
     reveal="**80**. The four are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power with one factor less. "
-           "So the next is 5 · 16.")
+    "So the next is 5 · 16.",
+)
 
-card("03", [
-    "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-    "Where z against x is a straight line, as for x · y and x / y, the rule for x does not need x.",
-    "x in both slots of a product: two arrivals, 2x.",
-    "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
-    "x − y: g goes to x, and −g to y. −x: −g.",
-    "Power: n·xⁿ⁻¹. Where x > 0 that holds for negative n and for roots too."])
+card(
+    "03",
+    [
+        "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
+        "Where z against x is a straight line, as for x · y and x / y, the rule for x does not need x.",
+        "x in both slots of a product: two arrivals, 2x.",
+        "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
+        "x − y: g goes to x, and −g to y. −x: −g.",
+        "Power: n·xⁿ⁻¹. Where x > 0 that holds for negative n and for roots too.",
+    ],
+)
 
 
 @exercise(
-    "03.square", minutes=3, difficulty="optional",
+    "03.square",
+    minutes=3,
+    difficulty="optional",
     question="""
         The same Tensor in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
     stub="""
         gradient_of_x = ...""",
-    hints=["How many arrows run from x to the product? What is the local gradient on each?",
-           ("Help: I get 3", "That is what arrives through one slot. There are two slots, and one x: how many arrivals?")],
+    hints=[
+        "How many arrows run from x to the product? What is the local gradient on each?",
+        (
+            "Help: I get 3",
+            "That is what arrives through one slot. There are two slots, and one x: how many arrivals?",
+        ),
+    ],
     solution="""
         gradient_of_x = 3 + 3      # through the first slot y = 3 arrives, through the second x = 3""",
     explained="Each slot brings what stands in the other one, and over paths you add. It is the $2x$ from school.",
@@ -77,49 +109,77 @@ card("03", [
         (18, "On each arrow stands what is in the other slot: 3, and not the product."),
         (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
         (1, "That is the gradient of L. What does it become on the two arrows?"),
-        sign_lost(6)])
+        sign_lost(6),
+    ],
+)
 def square(answer):
-    expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number",
-           hints=square.mistakes)
+    expect(
+        answer,
+        6,
+        tried="the gradient of x in multiply(x, x), at x = 3",
+        shown="another number",
+        hints=square.mistakes,
+    )
 
 
 # What goes wrong in the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where twice and half are nothing else.
-WRONG_X = [(-8, "Your gradient for x is y's: are the two rules swapped?"),
-           (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
-           (50, "50 is g · y. Double y: does z follow x more strongly, or less?"),
-           (-2, "Raise x: does z fall?"),
-           (10, "Raise x by 1: z rises by 1 / y, and not by 1."),
-           (40, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
-           (8, "That is g · z / y, and z / y stands before dy. Before dx stands 1 / y."),
-           (lambda g, z, x, y: g * dx / y,      # noqa: F821
-            "dx is a nudge, on paper only. The rule is what stands before it, times g."),
-           (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y.")]
-WRONG_Y = [(2, "Your gradient for y is x's: are the two rules swapped?"),
-           (-0.8, "The upstream gradient is missing: multiply by what arrives, g."),
-           (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
-           (-40, "A division is missing: before dy stands −z / y, or −x / y²."),
-           (-0.4, "That is −g / y². Where is the x that is shared?"),
-           (-2, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
-           (-1.6, "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already."),
-           (-200, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
-           (lambda g, z, x, y: -g * z * dy / y,      # noqa: F821
-            "dy is a nudge, on paper only. The rule is what stands before it, times g."),
-           (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
-           (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
+WRONG_X = [
+    (-8, "Your gradient for x is y's: are the two rules swapped?"),
+    (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
+    (50, "50 is g · y. Double y: does z follow x more strongly, or less?"),
+    (-2, "Raise x: does z fall?"),
+    (10, "Raise x by 1: z rises by 1 / y, and not by 1."),
+    (40, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
+    (8, "That is g · z / y, and z / y stands before dy. Before dx stands 1 / y."),
+    (
+        lambda g, z, x, y: g * dx / y,  # noqa: F821
+        "dx is a nudge, on paper only. The rule is what stands before it, times g.",
+    ),
+    (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y."),
+]
+WRONG_Y = [
+    (2, "Your gradient for y is x's: are the two rules swapped?"),
+    (-0.8, "The upstream gradient is missing: multiply by what arrives, g."),
+    (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
+    (-40, "A division is missing: before dy stands −z / y, or −x / y²."),
+    (-0.4, "That is −g / y². Where is the x that is shared?"),
+    (-2, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
+    (
+        -1.6,
+        "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already.",
+    ),
+    (-200, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
+    (
+        lambda g, z, x, y: -g * z * dy / y,  # noqa: F821
+        "dy is a nudge, on paper only. The rule is what stands before it, times g.",
+    ),
+    (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
+    (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else."),
+]
 
 
 def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     """Tries a rule at two numbers and g = 10; `opposite` is the hint where it gives the right size with the wrong sign."""
     x, y = np.float64(x), np.float64(y)
     z = row.function(x, y)
-    right = row.rules[slot](10.0, z, x, y) + 0.0       # −0. would be shown as such
+    right = row.rules[slot](10.0, z, x, y) + 0.0  # −0. would be shown as such
     with np.errstate(all="ignore"):
-        expect_call(rule, 10.0, z, x, y, gives=right, hints=[(-right, opposite)] * bool(opposite) + hints,
-                    tried=f"the rule for {'xy'[slot]} of {row.name}, with g = 10, z = {z:g}, x = {x:g}, y = {y:g}")
+        expect_call(
+            rule,
+            10.0,
+            z,
+            x,
+            y,
+            gives=right,
+            hints=[(-right, opposite)] * bool(opposite) + hints,
+            tried=f"the rule for {'xy'[slot]} of {row.name}, with g = 10, z = {z:g}, x = {x:g}, y = {y:g}",
+        )
 
 
 @exercise(
-    "03.divide", minutes=6, difficulty="medium",
+    "03.divide",
+    minutes=6,
+    difficulty="medium",
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
         local gradients are what stands before dx and dy, signs included. From here on a rule is a formula, for
@@ -127,26 +187,44 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",
-    hints=["What goes to a slot is what arrives, g, times what stands before dx or dy.",
-           ("Help: the sign is wrong", "Raise y a little. Does z rise? The local gradient of y has to say so."),
-           ("Help: how do I get by without z?",
-            "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.")],
+    hints=[
+        "What goes to a slot is what arrives, g, times what stands before dx or dy.",
+        (
+            "Help: the sign is wrong",
+            "Raise y a little. Does z rise? The local gradient of y has to say so.",
+        ),
+        (
+            "Help: how do I get by without z?",
+            "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.",
+        ),
+    ],
     solution="""
         divide_x = lambda g, z, x, y: g / y
         divide_y = lambda g, z, x, y: -g * z / y""",
     explained="On paper `-g * x / y**2` is the same, with one multiplication more.",
-    why="Division needed no limit of its own: it is the product rule, read backward.")
+    why="Division needed no limit of its own: it is the product rule, read backward.",
+)
 def divide(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rule_x, rule_y = answer
     for slot, hints in enumerate([WRONG_X, WRONG_Y]):
         _expect_at(answer[slot], ag.divide, slot, 20.0, 5.0, hints)
-    for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 4.0, ""), (rule_y, 1, 0.0, 4.0, ""),
-                                   (rule_x, 0, 6.0, -2.0, "y can be negative: keep its sign."),
-                                   (rule_y, 1, -6.0, 2.0, "z / y can be negative: keep its sign.")]:
-        _expect_at(rule, ag.divide, slot, x, y,
-                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0), hint)
+    for rule, slot, x, y, hint in [
+        (rule_x, 0, 0.0, 4.0, ""),
+        (rule_y, 1, 0.0, 4.0, ""),
+        (rule_x, 0, 6.0, -2.0, "y can be negative: keep its sign."),
+        (rule_y, 1, -6.0, 2.0, "z / y can be negative: keep its sign."),
+    ]:
+        _expect_at(
+            rule,
+            ag.divide,
+            slot,
+            x,
+            y,
+            [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0),
+            hint,
+        )
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
@@ -154,14 +232,22 @@ def divide(answer):
 SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
-NO_VALUE = "That is g times a value. Raise an input by 1: z moves by 1 or by −1, whatever the values are."
-LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
-          (lambda g, z, *xs: g * xs[0], NO_VALUE), (lambda g, z, *xs: -g * xs[0], NO_VALUE),
-          (lambda g, z, *xs: g * xs[-1], NO_VALUE), (lambda g, z, *xs: -g * xs[-1], NO_VALUE)]
+NO_VALUE = (
+    "That is g times a value. Raise an input by 1: z moves by 1 or by −1, whatever the values are."
+)
+LINEAR = [
+    (lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
+    (lambda g, z, *xs: g * xs[0], NO_VALUE),
+    (lambda g, z, *xs: -g * xs[0], NO_VALUE),
+    (lambda g, z, *xs: g * xs[-1], NO_VALUE),
+    (lambda g, z, *xs: -g * xs[-1], NO_VALUE),
+]
 
 
 @exercise(
-    "03.drill", minutes=5, difficulty="easy",
+    "03.drill",
+    minutes=5,
+    difficulty="easy",
     question="""
         Write three more rules: two of $z = x - y$, and one of $z = -x$. How does z move when one input moves? (For
         $z = x + y$ you know both since lesson 02: `g` and `g`.)""",
@@ -169,14 +255,20 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         subtract_x = lambda g, z, x, y: ...
         subtract_y = lambda g, z, x, y: ...
         negative_x = lambda g, z, x: ...""",
-    hints=["Raise y in $x - y$ by 1, and z falls by 1.",
-           ("Help: I wrote −1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
+    hints=[
+        "Raise y in $x - y$ by 1, and z falls by 1.",
+        (
+            "Help: I wrote −1",
+            "That is the local gradient. What goes to the slot is what arrives, times it.",
+        ),
+    ],
     solution="""
         subtract_x = lambda g, z, x, y: g
         subtract_y = lambda g, z, x, y: -g
         negative_x = lambda g, z, x: -g""",
     explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
-    why="These rules need no value at all, so nothing has to be kept for the way back.")
+    why="These rules need no value at all, so nothing has to be kept for the way back.",
+)
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -184,23 +276,35 @@ def drill(answer):
     for rule, (row, arg, xs) in zip(answer, rows):
         z = row.function(*xs)
         said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
-        expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs),
-                    hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
-                    tried=f"the rule for {'xy'[arg]} of {row.name}, with g = 10, z = {brief(z)}, {said}")
+        expect_call(
+            rule,
+            10.0,
+            z,
+            *xs,
+            gives=row.rules[arg](10.0, z, *xs),
+            hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
+            tried=f"the rule for {'xy'[arg]} of {row.name}, with g = 10, z = {brief(z)}, {said}",
+        )
         expect_rule(rule, row, arg)
 
 
 @exercise(
-    "03.reflected", minutes=4, difficulty="optional",
+    "03.reflected",
+    minutes=4,
+    difficulty="optional",
     question="""
         Python uses subtract and divide for `5 - x` and `8 / x` too; the 5 and the 8 are constants and want no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
         slope_of_8_over_x = ...""",
-    hints=["Which slot is x in, the first or the second?",
-           ("Help: I get 1 and 0.5",
-            "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.")],
+    hints=[
+        "Which slot is x in, the first or the second?",
+        (
+            "Help: I get 1 and 0.5",
+            "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.",
+        ),
+    ],
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
@@ -217,86 +321,201 @@ def drill(answer):
         ((-1, -1), "In 8 / x the local gradient of x is −z / y, where z is 8 / 2 already."),
         ((-1, -0.25), "−0.25 is the slope of 1 / x. Here 8 is shared."),
         ((-1, -8), "−8 is −z / y at x = 1. At x = 2, z is 4 and y is 2."),
-        ((5, 8), "Those are the constants, which want no gradient. How fast does each result move with x?"),
-        ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
-        ((3, 4), "Those are the values. The slopes are asked for.")])
+        (
+            (5, 8),
+            "Those are the constants, which want no gradient. How fast does each result move with x?",
+        ),
+        (
+            (3, -8),
+            "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?",
+        ),
+        ((3, 4), "Those are the values. The slopes are asked for."),
+    ],
+)
 def reflected(answer):
-    expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers",
-           hints=reflected.mistakes)
+    expect(
+        answer,
+        (-1, -2),
+        tried="the slopes of 5 − x and of 8 / x at x = 2",
+        shown="two other numbers",
+        hints=reflected.mistakes,
+    )
 
 
 @exercise(
-    "03.power", minutes=5, difficulty="medium",
+    "03.power",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write the rule of $z = x^y$ for a constant exponent: what goes to x. (The exponent is the second input, so it is called y, and
         not n.)""",
     stub="""
         power_x = lambda g, z, x, y: ...""",
-    hints=["The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
-           ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?")],
+    hints=[
+        "The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
+        ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?"),
+    ],
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
     why="One line serves whole, negative and fractional exponents. Where x and y are both 0 the box says nan, and the library "
-        "states 0.",
+    "states 0.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
-        (lambda g, z, x, y: g * y * x**y - 1,
-         "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put brackets around y - 1."),
-        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
+        (
+            lambda g, z, x, y: g * y * x**y - 1,
+            "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put brackets around y - 1.",
+        ),
+        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),  # noqa: F821
         (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
-        (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. It is x that is raised, and not z."),
+        (
+            lambda g, z, x, y: g * y * z ** (y - 1),
+            "z is the power already. It is x that is raised, and not z.",
+        ),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 2 * x, "That is the rule of the square alone. The exponent is y."),
-        (lambda g, z, x, y: g * y, "That is the exponent alone. A power is multiplied by it: x ** (y - 1)."),
-        (lambda g, z, x, y: g * y * x * (y - 1), "That multiplies by y − 1. A power takes two stars: x ** (y - 1)."),
-        (lambda g, z, x, y: g * z * x ** (y - 1),
-         "z is the power itself. What comes down as a factor is the exponent, y."),
-        (lambda g, z, x, y: g * y * (x**y - 1),
-         "The 1 is taken from the power. The exponent has one less: x ** (y - 1)."),
-        *((wrong, "The exponent falls by one: y − 1.") for wrong in (lambda g, z, x, y: g * y * x ** (y + 1),
-                                                                     lambda g, z, x, y: g * y * x ** (y - 2))),
-        (lambda g, z, x, y: g * x ** (y + 1) / (y + 1),
-         "That is the integral. The slope is y times a power whose exponent is one less."),
+        (
+            lambda g, z, x, y: g * y,
+            "That is the exponent alone. A power is multiplied by it: x ** (y - 1).",
+        ),
+        (
+            lambda g, z, x, y: g * y * x * (y - 1),
+            "That multiplies by y − 1. A power takes two stars: x ** (y - 1).",
+        ),
+        (
+            lambda g, z, x, y: g * z * x ** (y - 1),
+            "z is the power itself. What comes down as a factor is the exponent, y.",
+        ),
+        (
+            lambda g, z, x, y: g * y * (x**y - 1),
+            "The 1 is taken from the power. The exponent has one less: x ** (y - 1).",
+        ),
+        *(
+            (wrong, "The exponent falls by one: y − 1.")
+            for wrong in (
+                lambda g, z, x, y: g * y * x ** (y + 1),
+                lambda g, z, x, y: g * y * x ** (y - 2),
+            )
+        ),
+        (
+            lambda g, z, x, y: g * x ** (y + 1) / (y + 1),
+            "That is the integral. The slope is y times a power whose exponent is one less.",
+        ),
         (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
-        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
-         "The factor is the exponent itself, y. Only the power has an exponent one less."),
-        (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
-        *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])])
+        (
+            lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
+            "The factor is the exponent itself, y. Only the power has an exponent one less.",
+        ),
+        (
+            lambda g, z, x, y: g * x * y ** (x - 1),
+            "x and y have changed places: x is what is raised, y is how often.",
+        ),
+        *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)]),
+    ],
+)
 def power(answer):
     if is_stub(answer):
         raise NotYet
     with np.errstate(all="ignore"):
-        expect_call(answer, 10.0, 243.0, 3.0, 5.0, gives=4050.0,      # where no usual mistake gives what another gives
-                    tried="the rule for x of power, with g = 10, z = 243, x = 3, y = 5",
-                    hints=power.mistakes)
-        expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
-                    tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
-                    hints=[(np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. x ** (y - 1) has no such hole.")])
+        expect_call(
+            answer,
+            10.0,
+            243.0,
+            3.0,
+            5.0,
+            gives=4050.0,  # where no usual mistake gives what another gives
+            tried="the rule for x of power, with g = 10, z = 243, x = 3, y = 5",
+            hints=power.mistakes,
+        )
+        expect_call(
+            answer,
+            10.0,
+            np.float64(0),
+            np.float64(0),
+            2.0,
+            gives=0.0,
+            tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
+            hints=[
+                (np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. x ** (y - 1) has no such hole.")
+            ],
+        )
         logarithm = np.nan, "Below 0 the box holds too, and x ** (y - 1) needs no logarithm."
         below = 0.0, "Below 0 z has a slope too: the box holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
-        _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below],
-                   "x can be negative, and x ** (y - 1) with it: keep its sign.")
-        _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
-        _expect_at(answer, ag.power, 0, 0.0, 0.5, [(0.0, "At 0 the root stands upright: its slope is inf.")])
-        expect_call(answer, -10.0, np.float64(0), np.float64(0), 0.5, gives=-np.inf,
-                    tried="the rule for x of power, with g = -10, z = 0, x = 0, y = 0.5",
-                    hints=[(np.inf, "The slope there is inf, and what arrives is below 0: g times it is −inf.")])
-        _expect_at(answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")])
-        _expect_at(answer, ag.power, 0, -1.0, 0.5,
-                   [(0.0, "Below 0 there is no root, and no slope: nan is right there.")])
-        expect_rule(answer, ag.power, 0,
-                    inputs=[(2.0, 3.0), (0.0, 2.0), (-20.0, 4.0), (1.5, -1.0), (4.0, 0.5),
-                                                 (np.array([0.5, 2.0, 3.0]), 3.0),
-                                                 (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
-                                                 (np.array([-0.5, 2.0]), -2.0)])
+        _expect_at(
+            answer,
+            ag.power,
+            0,
+            -2.0,
+            2.0,
+            [logarithm, below],
+            "x can be negative, and x ** (y - 1) with it: keep its sign.",
+        )
+        _expect_at(
+            answer,
+            ag.power,
+            0,
+            0.0,
+            1.0,
+            [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")],
+        )
+        _expect_at(
+            answer,
+            ag.power,
+            0,
+            0.0,
+            0.5,
+            [(0.0, "At 0 the root stands upright: its slope is inf.")],
+        )
+        expect_call(
+            answer,
+            -10.0,
+            np.float64(0),
+            np.float64(0),
+            0.5,
+            gives=-np.inf,
+            tried="the rule for x of power, with g = -10, z = 0, x = 0, y = 0.5",
+            hints=[
+                (np.inf, "The slope there is inf, and what arrives is below 0: g times it is −inf.")
+            ],
+        )
+        _expect_at(
+            answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")]
+        )
+        _expect_at(
+            answer,
+            ag.power,
+            0,
+            -1.0,
+            0.5,
+            [(0.0, "Below 0 there is no root, and no slope: nan is right there.")],
+        )
+        expect_rule(
+            answer,
+            ag.power,
+            0,
+            inputs=[
+                (2.0, 3.0),
+                (0.0, 2.0),
+                (-20.0, 4.0),
+                (1.5, -1.0),
+                (4.0, 0.5),
+                (np.array([0.5, 2.0, 3.0]), 3.0),
+                (np.array([-1.5, 0.0, 2.0]), 2.0),
+                (np.array([-1.5, 0.0, 2.0]), 1.0),
+                (np.array([-0.5, 2.0]), -2.0),
+            ],
+        )
         expect_over(answer, ag.power.rules[0], _powers, hints=power.mistakes)
 
 
 def _powers(d):
     """g, z, x and y: any x with a whole y, or x above 0 with any from −9 to 9, where nothing overflows."""
     n = d.shape(1, 2, 3)
-    x, y = d.choice((d(*n), float(d.choice(1, 2, 3, 5))), (d(*n), d.places(4, *n) + 1.0), (d.above(*n), 9 * np.tanh(d(*n))),
-                    (d.above(*n), 9 * np.tanh(d())))
-    return d.g(*n), x ** y, x, y
+    x, y = d.choice(
+        (d(*n), float(d.choice(1, 2, 3, 5))),
+        (d(*n), d.places(4, *n) + 1.0),
+        (d.above(*n), 9 * np.tanh(d(*n))),
+        (d.above(*n), 9 * np.tanh(d())),
+    )
+    return d.g(*n), x**y, x, y

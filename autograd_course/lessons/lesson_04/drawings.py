@@ -1,4 +1,5 @@
 """Lesson 04: walks on a plateau, and a graph turned over."""
+
 import numpy as np
 
 from ...show import style
@@ -12,6 +13,7 @@ def plateau(walks, steps):
 
     walks: {start: [x after each step]}; at most five, some way apart.
     """
+
     def loss(x):
         return (np.tanh(x) - 1) ** 2
 
@@ -20,7 +22,10 @@ def plateau(walks, steps):
 
     span, lowest = (-22.0, 12.0), -18
     after = f"after {counted(steps, 'step')}"
-    hill, size = Axes((72, 40, 472, 170), span, (-0.4, 4.9)), Axes((72, 262, 472, 150), span, (lowest - 1, 1.5))
+    hill, size = (
+        Axes((72, 40, 472, 170), span, (-0.4, 4.9)),
+        Axes((72, 262, 472, 150), span, (lowest - 1, 1.5)),
+    )
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
     size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x")
     size.words(72, 250, "how large the gradient is", anchor="start", halo=True)
@@ -37,16 +42,26 @@ def plateau(walks, steps):
         x = walk[steps]
         slope = gradient(x)
         arrives = number(float(f"{slope:.2g}")) if slope else "exactly 0.0"
-        z = number(np.tanh(x), 6)                # four digits would make −1 of tanh −6 too, and 0 of 1 − z²
-        lines.append(f"From x = {number(start)}, {after}: x = {number(x)}, z = {z}, L = {number(loss(x))}, "
-                     f"gradient {arrives}.")
+        z = number(np.tanh(x), 6)  # four digits would make −1 of tanh −6 too, and 0 of 1 − z²
+        lines.append(
+            f"From x = {number(start)}, {after}: x = {number(x)}, z = {z}, L = {number(loss(x))}, "
+            f"gradient {arrives}."
+        )
         hill.dot(start, loss(start), style.FAINT)
         (px, py), steep = hill.at(start, loss(start)), abs(gradient(start)) > 0.5
-        hill.words(px + 12 * steep, py + (5 if steep else -12), "from " * (start == min(walks)) + number(start), style.FAINT,
-                   "start" if steep else "middle", 13)
+        hill.words(
+            px + 12 * steep,
+            py + (5 if steep else -12),
+            "from " * (start == min(walks)) + number(start),
+            style.FAINT,
+            "start" if steep else "middle",
+            13,
+        )
         height = max(np.log10(abs(slope)), lowest - 1) if slope else lowest - 1
         (px, top), (_, low) = hill.at(x, loss(x)), size.at(x, height)
-        hill.parts.append(f'<path d="M{px:.1f} {top:.1f}V{low:.1f}" stroke="{style.LINE}" stroke-dasharray="2 3"/>')
+        hill.parts.append(
+            f'<path d="M{px:.1f} {top:.1f}V{low:.1f}" stroke="{style.LINE}" stroke-dasharray="2 3"/>'
+        )
         hill.dot(x, loss(x), style.VALUE, style.VALUE, size=6)
         size.dot(x, height, style.GRADIENT, style.GRADIENT, size=5)
         if not slope:
@@ -61,26 +76,50 @@ def turned_over(x):
     plot = Axes((40, 34, 330, 330), span, span)
     plot.frame(ticks(*span), ticks(*span), "x", "exp, and log: the same graph turned over")
     plot.line(span, span, style.LINE, 1, "3 3")
-    left, right = np.linspace(span[0], np.log(span[1]), 121), np.geomspace(np.exp(span[0]), span[1], 161)
+    left, right = (
+        np.linspace(span[0], np.log(span[1]), 121),
+        np.geomspace(np.exp(span[0]), span[1], 161),
+    )
     plot.line(left, np.exp(left), style.VALUE, 2)
     plot.line(right, np.log(right), style.VALUE, 2)
-    leg = 1.5 / max(1.0, x)                    # the short side of the steps that are drawn
+    leg = 1.5 / max(1.0, x)  # the short side of the steps that are drawn
     sides = [((height, x), (leg, leg * x), x), ((x, height), (leg * x, leg), 1 / x)]
     for (px, py), (run, rise), slope in sides:
         plot.straight(px, py, slope, style.TANGENT, 3.5, DOTS)
         plot.line([px, px + run, px + run], [py, py, py + rise], style.INK, 1.5)
         plot.dot(px, py, style.VALUE, style.VALUE)
-    for (px, py), (run, rise), _ in sides:     # over both triangles
+    for (px, py), (run, rise), _ in sides:  # over both triangles
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
         run, rise = number(round(run, 3)), number(round(rise, 3))
-        plot.words(max((left + right) / 2, left + 8 + 3.6 * len(run)), top + 15, run, size=13, halo=True)
-        plot.words(right + 6, max((top + high) / 2 + 5, high + 16), rise, anchor="start", size=13, halo=True)
+        plot.words(
+            max((left + right) / 2, left + 8 + 3.6 * len(run)), top + 15, run, size=13, halo=True
+        )
+        plot.words(
+            right + 6,
+            max((top + high) / 2 + 5, high + 16),
+            rise,
+            anchor="start",
+            size=13,
+            halo=True,
+        )
     plot.words(*plot.at(-2.5, 0.75), "exp", style.VALUE, "start", 16, halo=True)
     plot.words(*plot.at(0.55, -2.7), "log", style.VALUE, "start", 16, halo=True)
-    plot.words(40, 430, f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}", anchor="start")
-    plot.words(40, 454, f"log at {number(x)}: height {number(round(height, 3))}, slope {number(1 / x)}", anchor="start")
-    text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
-            f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
-            f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
-            f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}.")
+    plot.words(
+        40,
+        430,
+        f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}",
+        anchor="start",
+    )
+    plot.words(
+        40,
+        454,
+        f"log at {number(x)}: height {number(round(height, 3))}, slope {number(1 / x)}",
+        anchor="start",
+    )
+    text = (
+        f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
+        f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
+        f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
+        f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}."
+    )
     return Picture(svg("0 0 420 466", "".join(plot.parts), text), text)

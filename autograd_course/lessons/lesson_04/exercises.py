@@ -1,4 +1,5 @@
 """Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
+
 import math
 from inspect import signature
 from types import CodeType
@@ -15,14 +16,27 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 from ...source import underneath
 
-recall("04", [
-    Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y",
-             "**−z / y**: where z and y are above 0, z falls when you raise y.",
-             ["1 / y", "z / y", "−z / y", "−x / y"]),
-    Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
-             "**−6**. Along a path you multiply."),
-    Question("What does the central difference say of $\\lvert x \\rvert$ at 0, and why? (01)", 0,
-             "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.")])
+recall(
+    "04",
+    [
+        Question(
+            "$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)",
+            "−z / y",
+            "**−z / y**: where z and y are above 0, z falls when you raise y.",
+            ["1 / y", "z / y", "−z / y", "−x / y"],
+        ),
+        Question(
+            "On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)",
+            -6,
+            "**−6**. Along a path you multiply.",
+        ),
+        Question(
+            "What does the central difference say of $\\lvert x \\rvert$ at 0, and why? (01)",
+            0,
+            "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.",
+        ),
+    ],
+)
 
 prediction(
     "04.steepest",
@@ -31,13 +45,16 @@ prediction(
     answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
     choices={"at x = 20": ["exactly 0.0", "1.7e−17", "2.2e−16, which is eps"]},
     reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e−18, floats just below 1
-        are 1.1e−16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
+        are 1.1e−16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""",
+)
 
 prediction(
-    "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
+    "04.turned",
+    question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
     reveal="""**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Exchange the axes, and a
-        small step to the right takes you a fifth as far up.""")
+        small step to the right takes you a fifth as far up.""",
+)
 
 prediction(
     "04.at_zero",
@@ -45,15 +62,20 @@ prediction(
         with h = 0.1? And with h = 1e−5?""",
     answer={"h = 0.1": 0.5, "h = 1e−5": 0.5},
     reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
-        on the right, and no h brings the two together. Nowhere does relu have the slope ½.""")
+        on the right, and no h brings the two together. Nowhere does relu have the slope ½.""",
+)
 
-card("04", [
-    "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
-    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
-    "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated need not mean finished: it may be stuck. A tanh that is far out lets hardly any of g through.",
-    "A kink has no slope. The library states one; a central difference there gives the mean of two.",
-    "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
+card(
+    "04",
+    [
+        "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
+        "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
+        "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
+        "Saturated need not mean finished: it may be stuck. A tanh that is far out lets hardly any of g through.",
+        "A kink has no slope. The library states one; a central difference there gives the mean of two.",
+        "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out.",
+    ],
+)
 
 
 GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0, 2.5])
@@ -61,15 +83,27 @@ GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0, 2.5])
 
 def _expect(rule, row, arg, inputs, mistakes):
     """As expect_rule, on `inputs`, arrays of one length: a mistake is told from others by all of their entries; then on each entry."""
-    g, z = GS[:np.size(inputs[arg])], row.function(*inputs)
+    g, z = GS[: np.size(inputs[arg])], row.function(*inputs)
     letters = list(signature(row.rules[arg]).parameters)[2:]
     tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
-        f"{letter} = {brief(x)}" for letter, x in zip(letters, inputs))
-    expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs) + 0.0, tried=tried,       # −0. would be shown as such
-                hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
+        f"{letter} = {brief(x)}" for letter, x in zip(letters, inputs)
+    )
+    expect_call(
+        rule,
+        g,
+        z,
+        *inputs,
+        gives=row.rules[arg](g, z, *inputs) + 0.0,
+        tried=tried,  # −0. would be shown as such
+        hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])],
+    )
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
-    if len(row.rules) == 3:      # clip's bounds keep their order, and the condition of `where` is no number
-        expect_over(rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes)
+    if (
+        len(row.rules) == 3
+    ):  # clip's bounds keep their order, and the condition of `where` is no number
+        expect_over(
+            rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes
+        )
     else:
         expect_rule(rule, row, arg)
 
@@ -78,7 +112,7 @@ def _bounds(d):
     """g, z, x and two bounds, with an x at each of them, or just beyond."""
     low = d()
     high, x = low + d.above(), d(d.size())
-    x[:4] = [low, high, *np.nextafter([low, high], [-np.inf, np.inf])][:len(x)]
+    x[:4] = [low, high, *np.nextafter([low, high], [-np.inf, np.inf])][: len(x)]
     return d.g(len(x)), np.clip(x, low, high), x, low, high
 
 
@@ -90,46 +124,85 @@ def _choices(d):
 
 
 FROM_Z = [
-    [(lambda g, z, x: g / 2 * z, "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z."),
-     (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
-     (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: take no second root of z."),
-     (lambda g, z, x: g * dx / (2 * z),      # noqa: F821
-      "dx is a nudge, on paper only. The rule is what stands before it, times g."),
-     (lambda g, z, x: 2 * g * z, "Yours is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z."),
-     (lambda g, z, x: g / 2 * x**-1 / 2,
-      "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z no power is needed."),
-     (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's rule: are the two exchanged?")],
-    [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
-     (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
-     (lambda g, z, x: g * z * z * (1 - z), "A factor z is too many: ① · ② is z times (1 − 1/q)."),
-     (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
-     (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
-     (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
-     (lambda g, z, x: g * z * (1 - 1 / z), "1/q is z. So 1 − 1/q is 1 − z, and a factor z stands before it."),
-     (lambda g, z, x: g * -z / q * (1 - q),      # noqa: F821
-      "q is on paper only. In code 1/q is z: say it with z."),
-     (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
-     (lambda g, z, x: g * (1 - z) / z,
-      "(1 − z) / z is ② without its minus. ① is missing: without its minus it is z/q, and 1/q is z."),
-     (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "A factor 1 − z is too many."),
-     (lambda g, z, x: -g * z * z, "That is ① alone. Multiply it by ②.")]]
+    [
+        (
+            lambda g, z, x: g / 2 * z,
+            "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z.",
+        ),
+        (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
+        (lambda g, z, x: g / 2 * z**-0.5, "z is the root already: take no second root of z."),
+        (
+            lambda g, z, x: g * dx / (2 * z),  # noqa: F821
+            "dx is a nudge, on paper only. The rule is what stands before it, times g.",
+        ),
+        (
+            lambda g, z, x: 2 * g * z,
+            "Yours is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z.",
+        ),
+        (
+            lambda g, z, x: g / 2 * x**-1 / 2,
+            "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z no power is needed.",
+        ),
+        (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's rule: are the two exchanged?"),
+    ],
+    [
+        (
+            lambda g, z, x: g * (1 - z * z),
+            "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z.",
+        ),
+        (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
+        (
+            lambda g, z, x: g * z * z * (1 - z),
+            "A factor z is too many: ① · ② is z times (1 − 1/q).",
+        ),
+        (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
+        (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
+        (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
+        (
+            lambda g, z, x: g * z * (1 - 1 / z),
+            "1/q is z. So 1 − 1/q is 1 − z, and a factor z stands before it.",
+        ),
+        (
+            lambda g, z, x: g * -z / q * (1 - q),  # noqa: F821
+            "q is on paper only. In code 1/q is z: say it with z.",
+        ),
+        (
+            lambda g, z, x: g * z * z,
+            "That is ① without its minus, and ② is missing: multiply by it.",
+        ),
+        (
+            lambda g, z, x: g * (1 - z) / z,
+            "(1 − z) / z is ② without its minus. ① is missing: without its minus it is z/q, and 1/q is z.",
+        ),
+        (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "A factor 1 − z is too many."),
+        (lambda g, z, x: -g * z * z, "That is ① alone. Multiply it by ②."),
+    ],
+]
 
 
 @exercise(
-    "04.from_z", minutes=5, difficulty="medium",
+    "04.from_z",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write both rules so that they read g and z alone. (x is passed in to fit the table.)""",
     stub="""
         sqrt_x = lambda g, z, x: ...
         sigmoid_x = lambda g, z, x: ...""",
-    hints=["① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
-           "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
-           ("Help: I have g * x * (1 - x)", "Write z in place of x: the formula is about the sigmoid's output.")],
+    hints=[
+        "① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
+        "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
+        (
+            "Help: I have g * x * (1 - x)",
+            "Write z in place of x: the formula is about the sigmoid's output.",
+        ),
+    ],
     solution="""
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
     explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
-    why="These rules need only z, which has been computed already. So nobody has to keep x for the way back.")
+    why="These rules need only z, which has been computed already. So nobody has to keep x for the way back.",
+)
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -138,124 +211,287 @@ def from_z(answer):
         tried = f"the rule of {row.name}, with g = 1, z = {z:g}, and x gone (nan)"
         right = row.rules[0](1.0, z, np.nan)
         try:
-            expect(returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried)
+            expect(
+                returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried
+            )
         except Wrong as wrong:
-            raise Wrong(*wrong.args[:3], "The rule is right, but it reads x, and x is gone here. Use z.") from None
+            raise Wrong(
+                *wrong.args[:3], "The rule is right, but it reads x, and x is gone here. Use z."
+            ) from None
 
 
-LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
-               "log of |x| invents a slope, 9.89: at base −3 no curve runs through the exponent 2. (Published, in fact.)")
+LOG_OF_SIZE = (
+    lambda g, z, x, y: g * z * np.log(np.abs(x)),
+    "log of |x| invents a slope, 9.89: at base −3 no curve runs through the exponent 2. (Published, in fact.)",
+)
 
 
 TURN = [
-    [(lambda g, z, x: g * x, "x is the slope of exp at the height x. The slope of log is 1 divided by x."),
-     (lambda g, z, x: g * z, "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x."),
-     (lambda g, z, x: -g / x ** 2, "That is the slope of 1/x. The slope of log is 1/x itself."),
-     (lambda g, z, x: g / np.exp(x), "exp is taken at z = log x, where its height is x itself. At x it is something else.")],
-    [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
-     (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
-     (lambda g, z, x, y: g * z / x,
-      "log x is no input here: x is held, so log x is a plain number, and ④ is that number."),
-     (lambda g, z, x, y: g * z * y, "In p = y log x it is y that moves: its slope is what stands before y."),
-     (lambda g, z, x, y: g * z * y / x,
-      "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
-     (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
-     (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),      # noqa: F821
-     (lambda g, z, x, y: g * np.exp(p) * np.log(x), "p is on paper only. eᵖ is z: it is passed in."),      # noqa: F821
-     (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z has been through exp already: ③ is z."),
-     (lambda g, z, x, y: g * x * np.log(x), "③ is the height of exp at p. That is z, the power itself, and not x."),
-     (lambda g, z, x, y: g * z * RIGHT[0](x),
-      "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
-     (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
-     (lambda g, z, x, y: g * z * np.log(y),
-      "You took the log of the exponent. In p = y log x, the log of the base stands before y.")]]
+    [
+        (
+            lambda g, z, x: g * x,
+            "x is the slope of exp at the height x. The slope of log is 1 divided by x.",
+        ),
+        (
+            lambda g, z, x: g * z,
+            "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x.",
+        ),
+        (lambda g, z, x: -g / x**2, "That is the slope of 1/x. The slope of log is 1/x itself."),
+        (
+            lambda g, z, x: g / np.exp(x),
+            "exp is taken at z = log x, where its height is x itself. At x it is something else.",
+        ),
+    ],
+    [
+        (
+            lambda g, z, x, y: g * z * np.log(z),
+            "log z is the whole exponent, y log x. ④ is log x alone.",
+        ),
+        (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
+        (
+            lambda g, z, x, y: g * z / x,
+            "log x is no input here: x is held, so log x is a plain number, and ④ is that number.",
+        ),
+        (
+            lambda g, z, x, y: g * z * y,
+            "In p = y log x it is y that moves: its slope is what stands before y.",
+        ),
+        (
+            lambda g, z, x, y: g * z * y / x,
+            "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x.",
+        ),
+        (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
+        (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
+        (
+            lambda g, z, x, y: g * np.exp(p) * np.log(x),
+            "p is on paper only. eᵖ is z: it is passed in.",
+        ),  # noqa: F821
+        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z has been through exp already: ③ is z."),
+        (
+            lambda g, z, x, y: g * x * np.log(x),
+            "③ is the height of exp at p. That is z, the power itself, and not x.",
+        ),
+        (
+            lambda g, z, x, y: g * z * RIGHT[0](x),
+            "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x).",
+        ),
+        (
+            lambda g, z, x, y: g * np.log(x),
+            "That is ④ alone. p went through exp, whose slope is its height: z.",
+        ),
+        (
+            lambda g, z, x, y: g * z * np.log(y),
+            "You took the log of the exponent. In p = y log x, the log of the base stands before y.",
+        ),
+    ],
+]
 
 
 @exercise(
-    "04.turn", minutes=4, difficulty="medium",
+    "04.turn",
+    minutes=4,
+    difficulty="medium",
     question="""
         Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$. In code log is `np.log`.""",
     stub="""
         log_x = lambda g, z, x: ...
         power_y = lambda g, z, x, y: ...""",
-    hints=["The rule of log is the box: what arrives, times 1/x.",
-           "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
-           ("Help: I have g * y * x ** (y - 1)",
-            "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.")],
+    hints=[
+        "The rule of log is the box: what arrives, times 1/x.",
+        "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
+        (
+            "Help: I have g * y * x ** (y - 1)",
+            "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.",
+        ),
+    ],
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
     explained="The slope $z \\cdot \\log x$ is that of exp, with a factor. At the base e the factor is 1. (Let x move in "
-              "$e^{y \\log x}$ instead, and the slope is z · y/x, which is lesson 03's rule. "
-              "So for x above 0 that rule holds for every exponent.)",
-    why="Neither rule needed a limit of its own: both came from exp.")
+    "$e^{y \\log x}$ instead, and the slope is z · y/x, which is lesson 03's rule. "
+    "So for x above 0 that rule holds for every exponent.)",
+    why="Neither rule needed a limit of its own: both came from exp.",
+)
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rule_x, rule_y = answer
     with np.errstate(all="ignore"):
         _expect(rule_x, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN[0])
-        _expect(rule_y, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], TURN[1])
-        below = {"tried": "the rule for y, with g = 1, z = 9, x = −3, y = 2", "shown": "nan: there is no slope"}
-        if np.any(returned(rule_y, 1.0, 9.0, -3.0, 2.0, **below)):      # 0 is a choice
+        _expect(
+            rule_y, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], TURN[1]
+        )
+        below = {
+            "tried": "the rule for y, with g = 1, z = 9, x = −3, y = 2",
+            "shown": "nan: there is no slope",
+        }
+        if np.any(returned(rule_y, 1.0, 9.0, -3.0, 2.0, **below)):  # 0 is a choice
             expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, hints=[LOG_OF_SIZE], **below)
 
 
 X = np.array([-1.5, 0.0, 2.0, 0.7, 0.0001])
-SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
-    (ag.relu, 0, [X], [
-        (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: g passes where x > 0, and nowhere else."),
-        (lambda g, z, x: g * x, "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing."),
-        (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
-         "0.5 at 0 is what a central difference measures, the mean of two slopes. The library states 0."),
-        (lambda g, z, x: np.maximum(g, 0),
-         "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too.")]),
-    (ag.abs, 0, [X], [
-        (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and the library states 0. np.sign(0) is 0."),
-        (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
-        (lambda g, z, x: g * x / np.abs(x), "x and |x| are both 0 at the kink, and 0 / 0 is nan. np.sign(0) is 0."),
-        (lambda g, z, x: g * ((x > 0) - (x < 0)),
-         "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter."),
-        (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
-        (lambda g, z, x: g * np.sign(x)**2, "On the left z falls when x grows: the slope there is −1, not 1."),
-        (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
-        (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
-        (lambda g, z, x: g * np.abs(x), "The size of x is the value. What goes to x is −g, 0 or g.")]),
-    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 0.0]), np.array([5.0, 2.0, 3.0, -2.0, 1e-12])], [
-        (lambda g, z, x, y: g / 2,
-         "Only a tie is shared. Where x is larger all of g goes to x, and where y is larger nothing does."),
-        (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of g belongs to y."),
-        (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
-        (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
-        (lambda g, z, x, y: np.where(x > y, g, g / 2), "The tie is right. Where y is larger nothing goes to x."),
-        (lambda g, z, x, y: g * (x > y) + g / 2 * np.isclose(x, y),
-         "Two numbers that nearly agree are no tie, and the larger gets all of g. Ask for x == y."),
-        (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g goes to x, not half of 1."),
-        (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
-         "Half of g goes to x at the tie alone. Where x is larger, all of g does.")]),
-    (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
-                   np.array([5.0, 1.0, 4.0, -7.0, 1.0])], [
-        (lambda g, z, c, x, y: np.where(c is True, g, 0),
-         "Yours is 0 everywhere, as c is True makes it: no array is True itself. np.where(c, g, 0) asks each entry."),
-        (lambda g, z, c, x, y: np.where(z == x, g, 0),
-         "Where x and y are equal z is both: c alone says whose turn it is."),
-        (lambda g, z, c, x, y: g * (x > y), "c decides, and not which of the two is larger."),
-        (lambda g, z, c, x, y: g / 2, "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing."),
-        (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
-        (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
-        (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
-        (lambda g, z, c, x, y: np.where(c, g),
-         "np.where takes three: the condition, what to take where it holds, and what to take elsewhere."),
-        (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
-        (lambda g, z, c, x, y: g * x, "c decides, and where c is True z is x itself: the slope is 1."),
-        (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
-RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
-         lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
-         lambda g, z, c, x, y: np.where(c, g, 0))
+SWITCHES = [  # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
+    (
+        ag.relu,
+        0,
+        [X],
+        [
+            (
+                lambda g, z, x: g * (x >= 0),
+                "At 0 itself the library states 0: g passes where x > 0, and nowhere else.",
+            ),
+            (
+                lambda g, z, x: g * x,
+                "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing.",
+            ),
+            (
+                lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
+                "0.5 at 0 is what a central difference measures, the mean of two slopes. The library states 0.",
+            ),
+            (
+                lambda g, z, x: np.maximum(g, 0),
+                "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too.",
+            ),
+        ],
+    ),
+    (
+        ag.abs,
+        0,
+        [X],
+        [
+            (
+                lambda g, z, x: np.where(x > 0, g, -g),
+                "At 0 that gives −g, and the library states 0. np.sign(0) is 0.",
+            ),
+            (
+                lambda g, z, x: g * np.where(x >= 0, 1, -1),
+                "At 0 itself the library states 0. np.sign(0) is 0.",
+            ),
+            (
+                lambda g, z, x: g * x / np.abs(x),
+                "x and |x| are both 0 at the kink, and 0 / 0 is nan. np.sign(0) is 0.",
+            ),
+            (
+                lambda g, z, x: g * ((x > 0) - (x < 0)),
+                "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter.",
+            ),
+            (
+                lambda g, z, x: g * (x > 0),
+                "On the left z rises when x falls: the slope there is −1, not 0.",
+            ),
+            (
+                lambda g, z, x: g * np.sign(x) ** 2,
+                "On the left z falls when x grows: the slope there is −1, not 1.",
+            ),
+            (
+                lambda g, z, x: np.abs(g),
+                "That is the size of g. It is x that decides: on the left the slope is −1.",
+            ),
+            (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
+            (
+                lambda g, z, x: g * np.abs(x),
+                "The size of x is the value. What goes to x is −g, 0 or g.",
+            ),
+        ],
+    ),
+    (
+        ag.maximum,
+        0,
+        [np.array([2.0, 5.0, 3.0, -2.0, 0.0]), np.array([5.0, 2.0, 3.0, -2.0, 1e-12])],
+        [
+            (
+                lambda g, z, x, y: g / 2,
+                "Only a tie is shared. Where x is larger all of g goes to x, and where y is larger nothing does.",
+            ),
+            (
+                lambda g, z, x, y: g * (x >= y),
+                "At the tie all of g goes to x. Half of g belongs to y.",
+            ),
+            (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
+            (
+                lambda g, z, x, y: np.where(x == y, g / 2, g),
+                "The tie is right. Where y is larger nothing goes to x.",
+            ),
+            (
+                lambda g, z, x, y: np.where(x > y, g, g / 2),
+                "The tie is right. Where y is larger nothing goes to x.",
+            ),
+            (
+                lambda g, z, x, y: g * (x > y) + g / 2 * np.isclose(x, y),
+                "Two numbers that nearly agree are no tie, and the larger gets all of g. Ask for x == y.",
+            ),
+            (
+                lambda g, z, x, y: g * (x > y) + 0.5 * (x == y),
+                "At the tie half of g goes to x, not half of 1.",
+            ),
+            (
+                lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
+                "Half of g goes to x at the tie alone. Where x is larger, all of g does.",
+            ),
+        ],
+    ),
+    (
+        ag.where,
+        1,
+        [
+            np.array([True, False, False, True, True]),
+            np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
+            np.array([5.0, 1.0, 4.0, -7.0, 1.0]),
+        ],
+        [
+            (
+                lambda g, z, c, x, y: np.where(c is True, g, 0),
+                "Yours is 0 everywhere, as c is True makes it: no array is True itself. np.where(c, g, 0) asks each entry.",
+            ),
+            (
+                lambda g, z, c, x, y: np.where(z == x, g, 0),
+                "Where x and y are equal z is both: c alone says whose turn it is.",
+            ),
+            (lambda g, z, c, x, y: g * (x > y), "c decides, and not which of the two is larger."),
+            (
+                lambda g, z, c, x, y: g / 2,
+                "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing.",
+            ),
+            (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
+            (
+                lambda g, z, c, x, y: np.where(c, x, 0),
+                "That is a value. What goes to x is g, or nothing.",
+            ),
+            (
+                lambda g, z, c, x, y: np.where(c, x, y),
+                "That is z, the value. What goes to x is g, or nothing.",
+            ),
+            (
+                lambda g, z, c, x, y: np.where(c, g),
+                "np.where takes three: the condition, what to take where it holds, and what to take elsewhere.",
+            ),
+            (
+                lambda g, z, c, x, y: np.where(c, g, y),
+                "Where c is False nothing goes to x: 0, not y.",
+            ),
+            (
+                lambda g, z, c, x, y: g * x,
+                "c decides, and where c is True z is x itself: the slope is 1.",
+            ),
+            (
+                lambda g, z, c, x, y: np.where(c, g * x, 0),
+                "Where c is True z is x itself: the slope is 1.",
+            ),
+        ],
+    ),
+]
+RIGHT = (
+    lambda g, z, x: np.where(x > 0, g, 0),
+    lambda g, z, x: g * np.sign(x),
+    lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
+    lambda g, z, c, x, y: np.where(c, g, 0),
+)
 
 
 @exercise(
-    "04.switches", minutes=5, difficulty="medium",
+    "04.switches",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write four rules for x. `np.where(c, p, q)` takes p where c is true, and q elsewhere, entry by entry. A product
         with a comparison, `g * (x > 0)`, does the same while g is finite. Where g is ∞ and x is not
@@ -265,19 +501,22 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
         abs_x = lambda g, z, x: ...
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
-    hints=["relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
-           "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: g where x wins; elsewhere half "
-           "of g where the two tie, and 0 where they do not.",
-           ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each.")],
+    hints=[
+        "relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
+        "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: g where x wins; elsewhere half "
+        "of g where the two tie, and 0 where they do not.",
+        ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each."),
+    ],
     solution="""
         relu_x = lambda g, z, x: np.where(x > 0, g, 0)
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
     explained="relu and where pass all of g, or nothing. abs also turns the sign of g, and a tie shares g. (relu(x) "
-              "and maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated "
-              "rule belongs to the op.)",
-    why="No limits were needed: between its kinks each of them is a straight line.")
+    "and maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated "
+    "rule belongs to the op.)",
+    why="No limits were needed: between its kinks each of them is a straight line.",
+)
 def switches(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -287,49 +526,91 @@ def switches(answer):
 
 
 DRILL = [
-    [(lambda g, z, x: g * np.cos(np.radians(x)), "x is in radians already, as in every formula for a slope."),
-     (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
-     (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
-     (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: g does not go inside."),
-     (lambda g, z, x: g * np.sqrt(1 - z * z), "√(1 − z²) is never negative, and cos x can be: the sign is lost.")],
-    [(lambda g, z, x: g * np.cos(x), "That is the value, and the rule of sin. The slope of cos is −sin."),
-     (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: g does not go inside."),
-     (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
-    [(lambda g, z, x: g / (1 + np.exp(x)),
-      "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
-     (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
-     (lambda g, z, x: g * np.maximum(x, 0),
-      "That is relu's value. Softplus is a relu without a kink, and its slope is σ(x)."),
-     (lambda g, z, x: g * np.sigmoid(x), "NumPy has no sigmoid. The library has ag.sigmoid."),
-     (lambda g, z, x: g * sigmoid(x), "The library has the sigmoid, as ag.sigmoid."),      # noqa: F821
-     (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
-     (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-      "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
-     (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
-     (lambda g, z, x: g * RIGHT[0](x),
-      "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
-     (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2,
-      "A factor eˣ is too many: the slope is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
+    [
+        (
+            lambda g, z, x: g * np.cos(np.radians(x)),
+            "x is in radians already, as in every formula for a slope.",
+        ),
+        (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
+        (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
+        (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: g does not go inside."),
+        (
+            lambda g, z, x: g * np.sqrt(1 - z * z),
+            "√(1 − z²) is never negative, and cos x can be: the sign is lost.",
+        ),
+    ],
+    [
+        (
+            lambda g, z, x: g * np.cos(x),
+            "That is the value, and the rule of sin. The slope of cos is −sin.",
+        ),
+        (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: g does not go inside."),
+        (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin."),
+    ],
+    [
+        (
+            lambda g, z, x: g / (1 + np.exp(x)),
+            "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ.",
+        ),
+        (
+            lambda g, z, x: g * np.exp(x),
+            "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ.",
+        ),
+        (
+            lambda g, z, x: g * np.maximum(x, 0),
+            "That is relu's value. Softplus is a relu without a kink, and its slope is σ(x).",
+        ),
+        (lambda g, z, x: g * np.sigmoid(x), "NumPy has no sigmoid. The library has ag.sigmoid."),
+        (lambda g, z, x: g * sigmoid(x), "The library has the sigmoid, as ag.sigmoid."),  # noqa: F821
+        (
+            lambda g, z, x: g * (x > 0),
+            "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1.",
+        ),
+        (
+            lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
+            "That is the slope of the sigmoid. Of softplus it is the sigmoid itself.",
+        ),
+        (
+            lambda g, z, x: g * z * (1 - z),
+            "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input.",
+        ),
+        (
+            lambda g, z, x: g * RIGHT[0](x),
+            "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x).",
+        ),
+        (
+            lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2,
+            "A factor eˣ is too many: the slope is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).",
+        ),
+    ],
+]
 
 
 @exercise(
-    "04.drill", minutes=3, difficulty="easy",
+    "04.drill",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write the three rules. `np.sin`, `np.cos` and `ag.sigmoid` are at hand.""",
     stub="""
         sin_x = lambda g, z, x: ...
         cos_x = lambda g, z, x: ...
         softplus_x = lambda g, z, x: ...""",
-    hints=["What goes to x is what arrives, g, times the slope.",
-           ("Help: cos has the wrong sign",
-            "Just right of 0, cos falls. So its slope there is negative, and sin is positive.")],
+    hints=[
+        "What goes to x is what arrives, g, times the slope.",
+        (
+            "Help: cos has the wrong sign",
+            "Just right of 0, cos falls. So its slope there is negative, and sin is positive.",
+        ),
+    ],
     solution="""
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
     explained="For softplus `g * (np.exp(x) / (1 + np.exp(x)))` is right too, up to x = 709. The next section says "
-              "what happens beyond.",
-    why="Of these three, only sin needed a limit.")
+    "what happens beyond.",
+    why="Of these three, only sin needed a limit.",
+)
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -343,57 +624,95 @@ def _by_size(x):
 
 
 @exercise(
-    "04.calm_tanh", minutes=4, difficulty="optional",
+    "04.calm_tanh",
+    minutes=4,
+    difficulty="optional",
     question="""
         Published code has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
         $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both and further out.""",
     stub="""
         def calm_tanh(x):
             ...""",
-    hints=["Which exp overflows, in each of the two forms? What do you know of the sign of its exponent?",
-           "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
-           ("Help: it gives 1 at −400", "`np.sign(x)` brings back the sign.")],
+    hints=[
+        "Which exp overflows, in each of the two forms? What do you know of the sign of its exponent?",
+        "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
+        ("Help: it gives 1 at −400", "`np.sign(x)` brings back the sign."),
+    ],
     solution="""
         def calm_tanh(x):
             p = np.exp(-2 * np.abs(x))
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
-              "everywhere, the one that overflows too.)",
+    "everywhere, the one that overflows too.)",
     why="Right at both ends: far out exp(−2|x|) becomes 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
-        *((wrong, "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan.") for wrong in (
-            lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
-            lambda x: np.sign(x) * (np.exp(2 * np.abs(x)) - 1) / (np.exp(2 * np.abs(x)) + 1),
-            lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)))),
-        (lambda x: max(-1.0, min(1.0, x)),
-         "That is x, cut off. tanh bends all the way: it needs the exp."),
+        *(
+            (
+                wrong,
+                "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan.",
+            )
+            for wrong in (
+                lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+                lambda x: np.sign(x) * (np.exp(2 * np.abs(x)) - 1) / (np.exp(2 * np.abs(x)) + 1),
+                lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)),
+            )
+        ),
+        (
+            lambda x: max(-1.0, min(1.0, x)),
+            "That is x, cut off. tanh bends all the way: it needs the exp.",
+        ),
         (lambda x: x, "That is x itself. tanh bends all the way: it needs the exp."),
-        (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
-         "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
-        (lambda x: np.abs(_by_size(x)),
-         "The size is right. tanh of a negative number is negative: bring the sign back."),
-        (lambda x: math.sinh(x) / math.cosh(x),
-         "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?"),
+        (
+            lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
+            "Right at 400. Which exp overflows at −400? −2 · −400 is 800.",
+        ),
+        (
+            lambda x: np.abs(_by_size(x)),
+            "The size is right. tanh of a negative number is negative: bring the sign back.",
+        ),
+        (
+            lambda x: math.sinh(x) / math.cosh(x),
+            "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?",
+        ),
         (lambda x: np.sign(x), "Far out that is right. Near 0 tanh has no jump: it needs the exp."),
-        (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x),
-         "That is tanh of x/2: where is the 2?"),
+        (
+            lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x),
+            "That is tanh of x/2: where is the 2?",
+        ),
         (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
-        (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)),
-         "A nan painted over. Which exp overflows?"),
-        printed(_by_size)])
+        (
+            lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)),
+            "A nan painted over. Which exp overflows?",
+        ),
+        printed(_by_size),
+    ],
+)
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
         try:
-            expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d(),), hints=calm_tanh.mistakes,
-                        first=[(x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0)])
+            expect_over(
+                answer,
+                lambda x: float(np.tanh(x)),
+                lambda d: (d(),),
+                hints=calm_tanh.mistakes,
+                first=[
+                    (x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0)
+                ],
+            )
         except Wrong as wrong:
             if wrong.args[1] != "None" or not wrong.args[0].endswith("(0)"):
                 raise
-            raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
+            raise Wrong(
+                *wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?"
+            ) from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
-        raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp",
-                    "NumPy's tanh is calm already. Write yours with exp.")
+        raise Wrong(
+            "how calm_tanh is written",
+            "tanh itself",
+            "a formula with exp",
+            "NumPy's tanh is calm already. Write yours with exp.",
+        )
 
 
 def _names(function):
@@ -405,22 +724,51 @@ def _names(function):
 
 
 CLIP = [
-    (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "Where x lies at a bound g still passes: <= and not <."),
-    (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
-    (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
-    (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
-     "All of g passes everywhere. Let g pass only where x is not below low and (&) not above high."),
-    (lambda g, z, x, low, high: g * ((low <= x) & (x < high)), "At the high bound g still passes: <= and not <."),
-    (lambda g, z, x, low, high: g * ((low < x) & (x <= high)), "At the low bound g still passes: <= and not <."),
-    (lambda g, z, x, low, high: g * (low <= x & x <= high),
-     "Python binds & more tightly than <=: put each comparison in parentheses."),
-    (lambda g, z, x, low, high: g * ((x < low) | (x > high)),
-     "It is the other way round: outside the bounds z stands still."),
-    (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
-     "−1 and 1 are one example: the bounds come in as low and high."),
-    (lambda g, z, x, low, high: g * (np.abs(x) <= high), "The lower bound is low, and need not be −high."),
-    (lambda g, z, x, low, high: np.clip(g, low, high),
-     "That clips g. It is x that decides: all of g passes, or nothing.")]
+    (
+        lambda g, z, x, low, high: g * ((low < x) & (x < high)),
+        "Where x lies at a bound g still passes: <= and not <.",
+    ),
+    (
+        lambda g, z, x, low, high: g * (x <= high),
+        "Below the low bound z does not move with x: nothing passes.",
+    ),
+    (
+        lambda g, z, x, low, high: g * (low <= x),
+        "Above the high bound z does not move with x: nothing passes.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
+        "All of g passes everywhere. Let g pass only where x is not below low and (&) not above high.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((low <= x) & (x < high)),
+        "At the high bound g still passes: <= and not <.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((low < x) & (x <= high)),
+        "At the low bound g still passes: <= and not <.",
+    ),
+    (
+        lambda g, z, x, low, high: g * (low <= x & x <= high),
+        "Python binds & more tightly than <=: put each comparison in parentheses.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((x < low) | (x > high)),
+        "It is the other way round: outside the bounds z stands still.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
+        "−1 and 1 are one example: the bounds come in as low and high.",
+    ),
+    (
+        lambda g, z, x, low, high: g * (np.abs(x) <= high),
+        "The lower bound is low, and need not be −high.",
+    ),
+    (
+        lambda g, z, x, low, high: np.clip(g, low, high),
+        "That clips g. It is x that decides: all of g passes, or nothing.",
+    ),
+]
 
 C, K = np.sqrt(2 / np.pi), 0.044715
 
@@ -435,36 +783,62 @@ def _five(x):
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
     """gelu's rule with another ⑤, another slope of tanh, or other factors."""
-    return lambda g, z, x: g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
+    return lambda g, z, x: (
+        g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
+    )
 
 
 GELU = [
-    (lambda g, z, x: g * 0.5 * (1 + _t(x)), "That is the first arrival alone. x stands in both factors."),
+    (
+        lambda g, z, x: g * 0.5 * (1 + _t(x)),
+        "That is the first arrival alone. x stands in both factors.",
+    ),
     (_gelu(_five, first=0), "That is the second arrival alone. x stands in both factors."),
-    (lambda g, z, x: g * 0.5 * (1 - _t(x)**2) * _five(x),
-     "That multiplies the slopes of both factors. There are two arrivals: each factor's slope times the other factor."),
+    (
+        lambda g, z, x: g * 0.5 * (1 - _t(x) ** 2) * _five(x),
+        "That multiplies the slopes of both factors. There are two arrivals: each factor's slope times the other factor.",
+    ),
     (_gelu(lambda x: 1), "Nearly: t is tanh of p, so the slope of p, ⑤, belongs to it."),
     (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, x³ included."),
     (_gelu(lambda x: _five(x) / C), "Nearly: c stands before the whole p, so ⑤ has it too."),
-    (_gelu(lambda x: C + 3 * K * x**2), "Nearly: c stands before the whole p, so before both terms of ⑤."),
+    (
+        _gelu(lambda x: C + 3 * K * x**2),
+        "Nearly: c stands before the whole p, so before both terms of ⑤.",
+    ),
     (_gelu(lambda x: C * 3 * K * x**2), "Nearly: p is c times x + …, and the slope of x is 1."),
     (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and the 3 is lost."),
     (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², and not 3x."),
-    (_gelu(lambda x: C * (x + 3 * K * x**2)), "Nearly: p is c times x + …, and the slope of x is 1."),
+    (
+        _gelu(lambda x: C * (x + 3 * K * x**2)),
+        "Nearly: p is c times x + …, and the slope of x is 1.",
+    ),
     (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ⑤ is its slope."),
-    (lambda g, z, x: g * 0.5 * (1 + _t(x) + (1 - _t(x)**2) * _five(x)),
-     "Nearly: the second arrival is multiplied by the other factor, ½ x."),
+    (
+        lambda g, z, x: g * 0.5 * (1 + _t(x) + (1 - _t(x) ** 2) * _five(x)),
+        "Nearly: the second arrival is multiplied by the other factor, ½ x.",
+    ),
     (_gelu(_five, second=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
     (_gelu(_five, first=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
     (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², and not 1 − t."),
-    (_gelu(_five, lambda t, x, z: 1 - x**2), "Nearly: the slope of tanh is read off its output, t: 1 − t²."),
-    (_gelu(_five, lambda t, x, z: 1 - z**2), "Nearly: z is gelu's output. The output of the tanh is t."),
-    (lambda g, z, x: g * 0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x)**2) * _five(x),
-     "g multiplies both arrivals: a pair of parentheses is missing.")]
+    (
+        _gelu(_five, lambda t, x, z: 1 - x**2),
+        "Nearly: the slope of tanh is read off its output, t: 1 − t².",
+    ),
+    (
+        _gelu(_five, lambda t, x, z: 1 - z**2),
+        "Nearly: z is gelu's output. The output of the tanh is t.",
+    ),
+    (
+        lambda g, z, x: g * 0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x) ** 2) * _five(x),
+        "g multiplies both arrivals: a pair of parentheses is missing.",
+    ),
+]
 
 
 @exercise(
-    "04.longer", minutes=10, difficulty="optional",
+    "04.longer",
+    minutes=10,
+    difficulty="optional",
     question="""
         Write both rules for x. For `clip` join two comparisons with `&`, each in parentheses. For gelu, c and the function that gives
         t are there.""",
@@ -476,11 +850,15 @@ GELU = [
 
         clip_x = lambda g, z, x, low, high: ...
         gelu_x = lambda g, z, x: ...""",
-    hints=["gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
-           "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
-           ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`."),
-           ("Help: gelu is nearly right",
-            "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.")],
+    hints=[
+        "gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
+        "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
+        ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`."),
+        (
+            "Help: gelu is nearly right",
+            "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.",
+        ),
+    ],
     solution="""
         c = 0.7978845608028654          # √(2/π)
 
@@ -491,11 +869,15 @@ GELU = [
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
     explained="gelu has the longest rule of this lesson, and it is a product rule with a chain rule inside.",
-    why="The longest rule of this lesson needed nothing new.")
+    why="The longest rule of this lesson needed nothing new.",
+)
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for x, low, high in [([-3.0, -2.0, -1.7, 0.4, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0),
-                         ([0.5, 0.7], 0.5, 0.5)]:
+    for x, low, high in [
+        ([-3.0, -2.0, -1.7, 0.4, 1.5, 2.0], -2.0, 1.5),
+        ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0),
+        ([0.5, 0.7], 0.5, 0.5),
+    ]:
         _expect(answer[0], ops.ROWS["clip"], 0, [np.array(x), low, high], CLIP)
     _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)

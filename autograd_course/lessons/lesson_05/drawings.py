@@ -1,4 +1,5 @@
 """Lesson 05: a backward pass in any order, and paths counted beside visits."""
+
 from functools import cache
 from time import perf_counter
 
@@ -34,18 +35,20 @@ def in_order(output, orders):
 
 # --- Paths and visits -------------------------------------------------------------------------------------------------------
 
+
 def race(doubled, order, backward):
     """A function of n for `explore`: the odometer of doubled(n), whose paths are followed here while that is bearable."""
     start = perf_counter()
     pace = _paths(doubled(15)) / (perf_counter() - start)
 
-    @cache      # the same n shows the same time
+    @cache  # the same n shows the same time
     def after(n):
         L, walked = doubled(n), n <= 16
         start = perf_counter()
         backward(L)
         visited = perf_counter() - start
-        return odometer(n, _paths(L) if walked else 2 ** n, len(order(L)), pace, visited, walked)
+        return odometer(n, _paths(L) if walked else 2**n, len(order(L)), pace, visited, walked)
+
     return after
 
 
@@ -54,10 +57,19 @@ def _paths(value):
     return sum(map(_paths, value.inputs)) if value.inputs else 1
 
 
-WHEELS = 19      # of an odometer: 2⁶⁰ has 19 digits
-SPANS = [(1e-6, "a microsecond"), (1e-3, "a millisecond"), (1, "a second"), (60, "a minute"), (3600, "an hour"),
-         (86400, "a day"), (31557600, "a year"), (31557600 * 100, "a lifetime"), (31557600 * 1e4, "the ice age")]
-LOW, HIGH = -7, 12.5      # powers of ten of seconds on the scale
+WHEELS = 19  # of an odometer: 2⁶⁰ has 19 digits
+SPANS = [
+    (1e-6, "a microsecond"),
+    (1e-3, "a millisecond"),
+    (1, "a second"),
+    (60, "a minute"),
+    (3600, "an hour"),
+    (86400, "a day"),
+    (31557600, "a year"),
+    (31557600 * 100, "a lifetime"),
+    (31557600 * 1e4, "the ice age"),
+]
+LOW, HIGH = -7, 12.5  # powers of ten of seconds on the scale
 
 
 def odometer(n, paths, visits, pace, visited, walked=True):
@@ -68,23 +80,34 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     """
     how = "each one followed" if walked else "too many to follow here"
     parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
-    for top, name, number, colour in [(58, f"paths, {how}", paths, style.OTHER), (124, "visits", visits, style.INK)]:
+    for top, name, number, colour in [
+        (58, f"paths, {how}", paths, style.OTHER),
+        (124, "visits", visits, style.INK),
+    ]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
-        digits = f"{number:<{WHEELS}d}"          # from the left: a phone shows no more than twelve of them
+        digits = f"{number:<{WHEELS}d}"  # from the left: a phone shows no more than twelve of them
         first = -len(str(number)) % 3
         for i, digit in enumerate(digits):
             parts.append(_wheel(14 + 27 * i + 4 * ((i + first) // 3), top, digit, colour))
     parts.append(_scale(paths / pace, visited))
-    text = (f"{counted(paths, 'path')} ({'followed' if walked else 'computed'}) and {counted(visits, 'visit')}, after "
-            f"{counted(n, 'doubling')}.\n"
-            f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}.")
+    text = (
+        f"{counted(paths, 'path')} ({'followed' if walked else 'computed'}) and {counted(visits, 'visit')}, after "
+        f"{counted(n, 'doubling')}.\n"
+        f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}."
+    )
     return Picture(svg("0 0 560 290", "".join(parts), text), text)
 
 
 def duration(seconds):
     """A time in words, to two digits."""
-    units = [(31557600, "years"), (86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"),
-             (1e-3, "milliseconds")]
+    units = [
+        (31557600, "years"),
+        (86400, "days"),
+        (3600, "hours"),
+        (60, "minutes"),
+        (1, "seconds"),
+        (1e-3, "milliseconds"),
+    ]
     length, unit = next((one for one in units if seconds >= 1.95 * one[0]), (1e-6, "microseconds"))
     return f"{_round(seconds / length)} {unit}"
 
@@ -97,31 +120,47 @@ def _round(x):
 def _wheel(x, top, digit, colour):
     """One wheel of a counter; a blank one is only an outline."""
     if digit == " ":
-        return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
-                f'stroke="{style.LINE}" stroke-opacity="0.6"/>')
-    return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="{colour}"/>'
-            f'<text x="{x + 12}" y="{top + 24}" font-family="{style.MONO}" '
-            f'font-size="20" font-weight="600" '
-            f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>')
+        return (
+            f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
+            f'stroke="{style.LINE}" stroke-opacity="0.6"/>'
+        )
+    return (
+        f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="{colour}"/>'
+        f'<text x="{x + 12}" y="{top + 24}" font-family="{style.MONO}" '
+        f'font-size="20" font-weight="600" '
+        f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>'
+    )
 
 
 def _scale(paths, visits):
     """Both times on one line from a tenth of a millionth of a second on, each step ten times the one before."""
+
     def at(seconds):
         return 24 + 494 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
 
     y, parts = 224, []
     parts.append(f'<path d="M24 {y}H518" stroke="{style.LINE}" stroke-width="2"/>')
     for i, (seconds, called) in enumerate(SPANS):
-        x, down = at(seconds), 18 * (1 - i % 2)         # the shorter names above: between them pass the lines of the others
+        x, down = (
+            at(seconds),
+            18 * (1 - i % 2),
+        )  # the shorter names above: between them pass the lines of the others
         parts.append(f'<path d="M{x:.1f} {y}v{8 + down}" stroke="{style.LINE}"/>')
         parts.append(words(min(x, 496), y + 22 + down, called, style.FAINT, "middle", 13))
     for seconds, colour, shape in [(visits, style.INK, "circle"), (paths, style.OTHER, "square")]:
         x = at(seconds)
-        parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
-                     f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
-    for name, seconds, colour, up in [("visits", visits, style.INK, 16), ("paths", paths, style.OTHER, 34)]:
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>'
+            if shape == "circle"
+            else f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>'
+        )
+    for name, seconds, colour, up in [
+        ("visits", visits, style.INK, 16),
+        ("paths", paths, style.OTHER, 34),
+    ]:
         said = f"{name}: {duration(seconds)}"
         half = 4 * len(said)
-        parts.append(words(min(max(at(seconds), 14 + half), 546 - half), y - up, said, colour, "middle", 14))
+        parts.append(
+            words(min(max(at(seconds), 14 + half), 546 - half), y - up, said, colour, "middle", 14)
+        )
     return "".join(parts)

@@ -1,4 +1,5 @@
 """The engine of lesson 05, for a lesson that trains with it: what the learner wrote there, as far as it is right, and ours for the rest."""
+
 from itertools import count
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def operation(row):
         values = [x.data for x in xs]
         z = row.function(*values)
         return Value(z, xs, [rule(1.0, z, *values) for rule in row.rules])
+
     return record
 
 
@@ -41,7 +43,7 @@ def from_lesson_05():
     for name in ("multiply", "order", "backward"):
         try:
             exec(written.get(name, ""), names)
-        except Exception:      # half-written; its own notebook says so
+        except Exception:  # half-written; its own notebook says so
             names.pop(name, None)
         names[name] = yours_or_ours(f"05.{name}", names.get(name), **names)
     Value.__add__ = Value.__radd__ = _with_numbers(add)
@@ -54,7 +56,11 @@ def from_lesson_05():
 def _stubs(path):
     """{exercise: the code in the cell where the learner answers it}"""
     cells = weave.read(path)["cells"] if path.is_file() else []
-    return {one["id"].removesuffix("-stub"): weave.source(one) for one in cells if one["id"].endswith("-stub")}
+    return {
+        one["id"].removesuffix("-stub"): weave.source(one)
+        for one in cells
+        if one["id"].endswith("-stub")
+    }
 
 
 def _with_numbers(operation):

@@ -1,4 +1,5 @@
 """Lesson 05: the learner's own engine, piece by piece: record, order, accumulate."""
+
 from itertools import count
 
 import numpy as np
@@ -14,8 +15,10 @@ from ...source import underneath
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
 
-as_found = engine("early").backward      # visits what it finds when it finds it: inputs of inputs last, whatever still waits
-replaced = engine("=").backward          # what arrives replaces what was there
+as_found = engine(
+    "early"
+).backward  # visits what it finds when it finds it: inputs of inputs last, whatever still waits
+replaced = engine("=").backward  # what arrives replaces what was there
 
 
 class Program:
@@ -49,7 +52,10 @@ def score(backward, Value, programs=200):
     """After how many random programs every gradient that `backward` leaves in the learner's Values is that of the library."""
     right = 0
     for program in map(random_program, range(programs)):
-        mine, theirs = [Value(x) for x in program.start], [Tensor(x, requires_grad=True) for x in program.start]
+        mine, theirs = (
+            [Value(x) for x in program.start],
+            [Tensor(x, requires_grad=True) for x in program.start],
+        )
         backward(program(*mine))
         program(*theirs).backward()
         right += np.allclose([x.grad for x in mine], [x.grad or 0.0 for x in theirs])
@@ -58,11 +64,15 @@ def score(backward, Value, programs=200):
 
 # --- The engine of the lesson, for the checks -------------------------------------------------------------------------------
 
+
 class _Value:
     """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
+
     looks, most, clock = 0, 200_000, count(1)
-    learners = None      # the class that an answer knows by this name
-    __class__ = property(lambda self: _Value.learners or type(self))      # to isinstance it is one of these too
+    learners = None  # the class that an answer knows by this name
+    __class__ = property(
+        lambda self: _Value.learners or type(self)
+    )  # to isinstance it is one of these too
 
     def __init__(self, data, inputs=(), locals=(), name="a Value"):
         self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
@@ -79,7 +89,7 @@ class _Value:
     def inputs(self, inputs):
         self._inputs = inputs
 
-    def __hash__(self):      # mixed up, so that a set has no order by luck; and the same every time
+    def __hash__(self):  # mixed up, so that a set has no order by luck; and the same every time
         return int(13 * self.number)
 
     def __repr__(self):
@@ -96,7 +106,7 @@ class _Value:
         return self
 
 
-_Value.__name__ = "Value"        # what an error of Python calls it
+_Value.__name__ = "Value"  # what an error of Python calls it
 
 
 class _Endless(Exception):
@@ -110,35 +120,60 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
 @exercise(
-    "05.multiply", minutes=3, difficulty="easy",
+    "05.multiply",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write `multiply(x, y)` in the form of `add`: one new Value, made from its number, its two inputs, and a local gradient for each of
         them, in the same order.""",
     stub="""
         def multiply(x, y):
             ...""",
-    hints=["`add` has 1.0 and 1.0 because a sum moves as far as each of its inputs. How far does a product move when x moves?",
-           "In z = x · y the local gradient of x is y, and that of y is x. As numbers: `y.data` and `x.data`."],
+    hints=[
+        "`add` has 1.0 and 1.0 because a sum moves as far as each of its inputs. How far does a product move when x moves?",
+        "In z = x · y the local gradient of x is y, and that of y is x. As numbers: `y.data` and `x.data`.",
+    ],
     solution="""
         def multiply(x, y):
             return Value(x.data * y.data, (x, y), (y.data, x.data))""",
     explained="The first local gradient belongs to the first input: it is the *other* number.",
     why="One line holds all that the way back will need: who went in, and how strongly each of them moves the result.",
-    names=lambda: {"Value": _Value})
+    names=lambda: {"Value": _Value},
+)
 def multiply(answer):
     _expect_function(answer, "multiply(x, y)")
 
-    class Plain(_Value):      # as the lesson's so far: without + and *
+    class Plain(_Value):  # as the lesson's so far: without + and *
         __add__ = __mul__ = lambda self, other: NotImplemented
 
     Plain.__name__ = "Value"
-    for a, b in [*((x, 0.75) for x in where_it_may_turn(answer)),
-                 (3.0, -2.5), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (-2.5, -2.5),
-                 (3e-7, 4e6), (-4e5, 3e-4), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
+    for a, b in [
+        *((x, 0.75) for x in where_it_may_turn(answer)),
+        (3.0, -2.5),
+        (0.5, 0.25),
+        (0.0, -1.5),
+        (7.0, None),
+        (1.0, -4.5),
+        (4.5, 1.0),
+        (1.0, 4.5),
+        (-2.5, -2.5),
+        (3e-7, 4e6),
+        (-4e5, 3e-4),
+        (-1 / 3, 1 / 7),
+        (-1.0, None),
+        (2.0, 2.0),
+        (0.0, 0.0),
+    ]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
-        x.number, y.number = sorted((x.number + 0.5, y.number + 0.5), reverse=a < 1)      # either may be the older one
-        call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
+        x.number, y.number = sorted(
+            (x.number + 0.5, y.number + 0.5), reverse=a < 1
+        )  # either may be the older one
+        call = (
+            f"multiply(x, x), where x holds {a:g}"
+            if b is None
+            else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
+        )
         x.grad, y.grad = 0.25, 0.5
         before = [dict(vars(one)) for one in (x, y)]
         try:
@@ -150,43 +185,113 @@ def multiply(answer):
             error.hint = NUMBERS if "for *: 'Value' and 'Value'" in str(error) else ""
             raise
         if [vars(one) for one in (x, y)] != before:
-            raise Wrong(f"x and y after {call}", "changed", "as they were",
-                        "Writing down is all: multiply makes one new Value, and leaves x and y as they were.")
+            raise Wrong(
+                f"x and y after {call}",
+                "changed",
+                "as they were",
+                "Writing down is all: multiply makes one new Value, and leaves x and y as they were.",
+            )
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
-            raise Wrong(call, brief(z), "a Value",
-                        "Return one new Value, Value(number, inputs, locals): numbers alone remember nothing.")
+            raise Wrong(
+                call,
+                brief(z),
+                "a Value",
+                "Return one new Value, Value(number, inputs, locals): numbers alone remember nothing.",
+            )
         if isinstance(z.data, _Value):
-            raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS)
-        expect(z.data, a * y.data, rtol=1e-14, atol=0, tried=f"the number in the result of {call}", hints=[
-            (round(a * y.data), "The product need not be a whole number: nothing is rounded.")])
+            raise Wrong(
+                f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS
+            )
+        expect(
+            z.data,
+            a * y.data,
+            rtol=1e-14,
+            atol=0,
+            tried=f"the number in the result of {call}",
+            hints=[
+                (round(a * y.data), "The product need not be a whole number: nothing is rounded.")
+            ],
+        )
         _expect_inputs(z.inputs, (x, y), call)
-        if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
-            raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
-                        "A Value stands among these. A local gradient is a number: y.data, and not y.")
-        expect(z.locals, (y.data, a), rtol=1e-14, atol=0, tried=f"the local gradients in the result of {call}", hints=[
-            ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
-            ((1.0, 1.0), "Those are the local gradients of add."),
-            *[((a * y.data,) * 2,
-               "That is the result, twice. How far does it move when x alone moves by one?")] * bool(a * y.data),
-            ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
-            ((int(y.data), int(a)), "Nothing is rounded: each local gradient is the other number, as it is."),
-            ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
-        expect(z.grad, 0.0, tried=f"the .grad of the result of {call}", hints=[
-            (1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")])
+        if any(
+            hasattr(local, "data") and hasattr(local, "inputs")
+            for local in np.ravel(np.array(z.locals, object))
+        ):
+            raise Wrong(
+                f"the local gradients in the result of {call}",
+                brief(z.locals),
+                brief((y.data, a)),
+                "A Value stands among these. A local gradient is a number: y.data, and not y.",
+            )
+        expect(
+            z.locals,
+            (y.data, a),
+            rtol=1e-14,
+            atol=0,
+            tried=f"the local gradients in the result of {call}",
+            hints=[
+                (
+                    (a, y.data),
+                    "The two are swapped: how far z moves with x is the other factor, y.",
+                ),
+                ((1.0, 1.0), "Those are the local gradients of add."),
+                *[
+                    (
+                        (a * y.data,) * 2,
+                        "That is the result, twice. How far does it move when x alone moves by one?",
+                    )
+                ]
+                * bool(a * y.data),
+                (
+                    (y.grad, x.grad),
+                    "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data.",
+                ),
+                (
+                    (int(y.data), int(a)),
+                    "Nothing is rounded: each local gradient is the other number, as it is.",
+                ),
+                (
+                    (abs(y.data), abs(a)),
+                    "A local gradient keeps its sign: it is the other number, as it is.",
+                ),
+            ],
+        )
+        expect(
+            z.grad,
+            0.0,
+            tried=f"the .grad of the result of {call}",
+            hints=[(1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")],
+        )
         if z.number in (x.number, y.number):
-            raise Wrong(f"the .number of the result of {call}", "that of an input", "its own",
-                        "Value gives each a number when it is made, and order sorts by it: leave it as it is.")
+            raise Wrong(
+                f"the .number of the result of {call}",
+                "that of an input",
+                "its own",
+                "Value gives each a number when it is made, and order sorts by it: leave it as it is.",
+            )
         if answer(x, y) is z:
-            raise Wrong(f"{call}, twice", "one Value", "two",
-                        "Make a new Value at each call, for equal numbers too.")
+            raise Wrong(
+                f"{call}, twice",
+                "one Value",
+                "two",
+                "Make a new Value at each call, for equal numbers too.",
+            )
         answer(Plain(0.25), Plain(8.0))
         if [*z.inputs, *z.locals] != [x, y, y.data, a]:
-            raise Wrong(f"the inputs and locals in the result of {call}, after another call",
-                        "changed", "as they were", KEPT)
+            raise Wrong(
+                f"the inputs and locals in the result of {call}, after another call",
+                "changed",
+                "as they were",
+                KEPT,
+            )
 
 
 def _expect_inputs(got, inputs, call):
-    if isinstance(got, (tuple, list)) and len(got) == 2 and all(one is x for one, x in zip(got, inputs)):
+    if (
+        isinstance(got, (tuple, list))
+        and len(got) == 2
+        and all(one is x for one, x in zip(got, inputs))
+    ):
         return
     if not isinstance(got, (tuple, list)) or not all(isinstance(one, _Value) for one in got):
         hint = "The inputs are a tuple of the Values themselves, (x, y): the way back goes through them."
@@ -196,11 +301,16 @@ def _expect_inputs(got, inputs, call):
         hint = "There are two inputs, (x, y), also when both are the same Value."
     else:
         hint = "The inputs are x and y themselves, in this order: the first local gradient belongs to the first input."
-    raise Wrong(f"the inputs in the result of {call}", brief(got),
-                "(x, y)" if inputs[0] is not inputs[1] else "(x, x)", hint)
+    raise Wrong(
+        f"the inputs in the result of {call}",
+        brief(got),
+        "(x, y)" if inputs[0] is not inputs[1] else "(x, x)",
+        hint,
+    )
 
 
 # --- Order ------------------------------------------------------------------------------------------------------------------
+
 
 def _path():
     x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(-3.0, name="w")
@@ -216,7 +326,11 @@ def _waits():
     b = (two * a).called("b")
     c = (b + _Value(1.0, name="1")).called("c")
     (b * b).called("M")
-    return (b * c).called("L"), "b = 2 · a, c = b + 1, L = b · c, and beside them M = b · b", "L, c, 1, b, 2, a"
+    return (
+        (b * c).called("L"),
+        "b = 2 · a, c = b + 1, L = b · c, and beside them M = b · b",
+        "L, c, 1, b, 2, a",
+    )
 
 
 def _of_local_0():
@@ -244,8 +358,11 @@ def _of_one_and_three():
     a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
     c = _Value(4.0, (b, b), (1.0, -3.0), "c")
     t = _Value(0.5, (a,), (-0.25,), "t")
-    return (_Value(3.0, (t, b, t, c), (1.5, 0.0, 2.0, -1.0), "L"),
-            "t is made of a alone, c of b and b, and L of four inputs, t, b, t and c", "L, t, c, b, a")
+    return (
+        _Value(3.0, (t, b, t, c), (1.5, 0.0, 2.0, -1.0), "L"),
+        "t is made of a alone, c of b and b, and L of four inputs, t, b, t and c",
+        "L, t, c, b, a",
+    )
 
 
 def _doubled(steps):
@@ -313,7 +430,9 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
 
 
 @exercise(
-    "05.order", minutes=6, difficulty="medium",
+    "05.order",
+    minutes=6,
+    difficulty="medium",
     question="""
         Write `order(output)`. It returns a list: the output itself, and all Values that it was made from, near or far.
         Each Value stands in the list once, after all its users. There are two jobs: find the Values, then sort them. The
@@ -324,13 +443,20 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
             for value in found:          # a list may grow at its end while a loop walks along it
                 pass                     # here: append each input of this value that is not in it yet
             return sorted(...)""",
-    hints=["`for x in value.inputs:`, then `if x not in found:`, then `found.append(x)`. So inputs of inputs are found as well.",
-           "For the second job the box has the answer: the newest first.",
-           ("Help: how do I sort by number?",
-            "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first."),
-           ("Help: b comes before c", """
+    hints=[
+        "`for x in value.inputs:`, then `if x not in found:`, then `found.append(x)`. So inputs of inputs are found as well.",
+        "For the second job the box has the answer: the newest first.",
+        (
+            "Help: how do I sort by number?",
+            "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first.",
+        ),
+        (
+            "Help: b comes before c",
+            """
             You return the Values in the order in which you found them. You find b first, since b is the first input of L.
-            But c uses b too, so c has to come before b. Sort at the end.""")],
+            But c uses b too, so c has to come before b. Sort at the end.""",
+        ),
+    ],
     solution="""
         def order(output):
             found = [output]
@@ -343,11 +469,21 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
         Without the test `if x not in found`, a value would stand in the list once for every path from it to the output. (For many
         thousands of Values, keep a set beside the list: `in` is quick there.)""",
     why="A Value is made after its inputs. So with the newest first, the turn of each comes after those of all its users.",
-    names=lambda: {"Value": _Value})
+    names=lambda: {"Value": _Value},
+)
 def order(answer):
     _expect_function(answer, "order(L)")
-    _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
-    for build in (_path, _waits, _of_local_0, _twice, _long_way, _equal_numbers, _of_one_and_three, _leaf):
+    _Value.clock = count(1)  # a verdict may show numbers, and is to be the same every time
+    for build in (
+        _path,
+        _waits,
+        _of_local_0,
+        _twice,
+        _long_way,
+        _equal_numbers,
+        _of_one_and_three,
+        _leaf,
+    ):
         output, words, right = build()
         reached = _newest_first(_reached(output))
         for value in reached:
@@ -355,24 +491,34 @@ def order(answer):
         before = [_held(value) for value in reached]
         got = _ordered(answer, output, f"order(L), where {words}", right)
         if [_held(value) for value in reached] != before:
-            raise Wrong(f"the Values after order(L), where {words}", "changed", "as they were",
-                        "What a Value holds is not the business of order: it only says who comes when.")
+            raise Wrong(
+                f"the Values after order(L), where {words}",
+                "changed",
+                "as they were",
+                "What a Value holds is not the business of order: it only says who comes when.",
+            )
         _expect_users_first(got, output, f"order(L), where {words}", right)
         again = f"a second call of order(L), where {words}"
         got = _ordered(answer, output, again, right)
         if len(got) != len(_reached(output)):
-            raise Wrong(again, ", ".join(value.name for value in got), right,
-                        "The second call gives something else: the first has left something behind, in a Value or outside.")
+            raise Wrong(
+                again,
+                ", ".join(value.name for value in got),
+                right,
+                "The second call gives something else: the first has left something behind, in a Value or outside.",
+            )
         _expect_users_first(got, output, again, right)
     first = answer(output)
     held = [*first]
     answer(_path()[0])
     if [*first] != held:
         raise Wrong("what order(L) gave, after another call", "changed", "as it was", KEPT)
-    for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
-                                 (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),
-                                 (_tangle(40), "order of 40 sums, each of two of the last Values", "41 Values"),
-                                 (_chain(5000), "order after 5,000 additions in a row", "5,002 Values")]:
+    for output, words, right in [
+        (_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
+        (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),
+        (_tangle(40), "order of 40 sums, each of two of the last Values", "41 Values"),
+        (_chain(5000), "order after 5,000 additions in a row", "5,002 Values"),
+    ]:
         try:
             _expect_users_first(_ordered(answer, output, words, right), output, words, right)
         except RecursionError:
@@ -380,18 +526,20 @@ def order(answer):
         except Wrong as wrong:
             if ENDLESS not in wrong.args or "5,000" not in words:
                 raise
-            return SLOW      # all the smaller ones came to an end
+            return SLOW  # all the smaller ones came to an end
     return ""
 
 
-SLOW = ("It is too slow where a graph is large: 5,000 additions take it more than 1,000,000 steps. Is each Value compared, one "
-        "by one, with all that were found? `x in found` does that faster, and in a set at once.")
+SLOW = (
+    "It is too slow where a graph is large: 5,000 additions take it more than 1,000,000 steps. Is each Value compared, one "
+    "by one, with all that were found? `x in found` does that faster, and in a set at once."
+)
 
 
 # What Python says of a slip, and the hint
 SLIPS = {
     "'list' object has no attribute": "A list has no such thing: it has append. And each Value in it has a number: "
-                                      "key=lambda value: value.number.",
+    "key=lambda value: value.number.",
     "'dict' object has no attribute": "That is a dict, and an entry of a dict is written so: ledger[x] = ….",
     "no attribute 'get'": "What stands before .get is no dict. Write into the ledger: ledger[x] = ….",
     "variable 'g'": "g has no value yet. Whose entry is taken out first? g = ledger.pop(value), once at each visit.",
@@ -399,23 +547,26 @@ SLIPS = {
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
     "'<' not supported": "Python cannot tell which of two Values is the larger. Say by what to sort: "
-                         "key=lambda value: value.number.",
-    **dict.fromkeys(["'str' object is not callable", "'int' object is not callable"],
-                    "key is a function, which says of any Value what to sort by: key=lambda value: value.number."),
+    "key=lambda value: value.number.",
+    **dict.fromkeys(
+        ["'str' object is not callable", "'int' object is not callable"],
+        "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
+    ),
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
     "pop expected at least 1 argument": "Whose entry is taken out? ledger.pop(value), once at each visit.",
     "values to unpack": "A leaf has no inputs, and a Value may have one, or three: take them all, in a loop.",
     "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
     "'float' object has no attribute": "A plain number has no such thing. g, x.data and each local gradient are plain "
-                                       "numbers already.",
+    "numbers already.",
     "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "'NoneType' and 'float'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "has no attribute 'users'": "A Value knows its inputs, not its users: at its turn it sends to each of its inputs.",
     "'function' object": "order is a function: order(output) gives the list to walk along.",
     "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
     "changed size during iteration": "A set or a dict may not grow while a loop walks along it. A list may: "
-                                     "found = [output].",
-    "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list."}
+    "found = [output].",
+    "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list.",
+}
 
 
 def _slip(error):
@@ -423,19 +574,34 @@ def _slip(error):
 
 
 def _ordered(answer, output, tried, right):
-    _Value.looks, _Value.most = 0, 100 * len(_reached(output))     # few: `in` is slow in a list that grows without end
+    _Value.looks, _Value.most = (
+        0,
+        100 * len(_reached(output)),
+    )  # few: `in` is slow in a list that grows without end
     try:
         got = returned(answer, output, tried=tried, shown=right)
         if isinstance(got, (set, frozenset)):
-            raise Wrong(tried, "a set", right, "A set has no order of its own. Sort it: sorted gives a list.")
+            raise Wrong(
+                tried,
+                "a set",
+                right,
+                "A set has no order of its own. Sort it: sorted gives a list.",
+            )
         if hasattr(got, "__next__"):
-            raise Wrong(tried, "an iterator", right,
-                        "An iterator gives its Values once, and then no more. Make a list of it: list(…).")
+            raise Wrong(
+                tried,
+                "an iterator",
+                right,
+                "An iterator gives its Values once, and then no more. Make a list of it: list(…).",
+            )
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
-        raise Wrong(tried, "no end", right,
-                    "Is every path walked, or does the list grow for ever? Append an input once: is it found already?"
-                    ) from None
+        raise Wrong(
+            tried,
+            "no end",
+            right,
+            "Is every path walked, or does the list grow for ever? Append an input once: is it found already?",
+        ) from None
     except RecursionError:
         raise
     except Exception as error:
@@ -444,11 +610,17 @@ def _ordered(answer, output, tried, right):
     if not isinstance(got, list):
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     if any(isinstance(one, int) for one in got):
-        raise Wrong(tried, brief(got), right, "These are whole numbers. Give the Values themselves.")
+        raise Wrong(
+            tried, brief(got), right, "These are whole numbers. Give the Values themselves."
+        )
     if strangers := [one for one in got if not isinstance(one, _Value)]:
         if all(hasattr(one, "inputs") for one in strangers):
-            raise Wrong(tried, f"{len(strangers)} of another calculation", right,
-                        "The first call has left something behind: begin with nothing at each call.")
+            raise Wrong(
+                tried,
+                f"{len(strangers)} of another calculation",
+                right,
+                "The first call has left something behind: begin with nothing at each call.",
+            )
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     return got
 
@@ -457,39 +629,69 @@ def _expect_users_first(got, output, tried, right):
     reached = _reached(output)
 
     def wrong(hint):
-        raise Wrong(tried, ", ".join(value.name for value in got[:20]) + ", …" * (len(got) > 20) or "an empty list",
-                    right, hint)
+        raise Wrong(
+            tried,
+            ", ".join(value.name for value in got[:20]) + ", …" * (len(got) > 20)
+            or "an empty list",
+            right,
+            hint,
+        )
 
     place = {value: i for i, value in enumerate(got)}
     for value in got if len(place) < len(got) or place.keys() - reached else []:
         if value not in reached:
             wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
         if got.count(value) > 1:
-            wrong(f"{value.name} is in it {got.count(value)} times. Each belongs there once: was it found before?")
+            wrong(
+                f"{value.name} is in it {got.count(value)} times. Each belongs there once: was it found before?"
+            )
     if output not in place:
         wrong("The output itself is missing: the walk begins there.")
     missing = [value for value in _newest_first(reached) if value not in place]
     if missing:
-        leaves = all(not value._inputs for value in missing) and len(missing) == sum(not value._inputs for value in reached)
-        name, twins = missing[0].name, [[one.name for one in got if one.data == value.data] for value in missing]
-        users = [user for user in got if missing[0] in user._inputs and (user is output or {*user._inputs} & {*got})]
-        wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
-              f"{name} is missing. It holds the same number as {twins[0][0]}, but two Values with one number are "
-              "still two." if all(twins) else
-              f"{name} is missing, and {users[0].name} was made from it: append all inputs of a value." if users else
-              f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
-    late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
+        leaves = all(not value._inputs for value in missing) and len(missing) == sum(
+            not value._inputs for value in reached
+        )
+        name, twins = (
+            missing[0].name,
+            [[one.name for one in got if one.data == value.data] for value in missing],
+        )
+        users = [
+            user
+            for user in got
+            if missing[0] in user._inputs and (user is output or {*user._inputs} & {*got})
+        ]
+        wrong(
+            "The walk needs the leaves too: it is they whose gradients you want."
+            if leaves and len(got) > 1
+            else f"{name} is missing. It holds the same number as {twins[0][0]}, but two Values with one number are "
+            "still two."
+            if all(twins)
+            else f"{name} is missing, and {users[0].name} was made from it: append all inputs of a value."
+            if users
+            else f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found."
+        )
+    late = [
+        (x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]
+    ]
     if late and got == _newest_first(got)[::-1]:
-        wrong("Yours begins with the oldest. The walk goes backward, so the newest comes first: reverse=True.")
+        wrong(
+            "Yours begins with the oldest. The walk goes backward, so the newest comes first: reverse=True."
+        )
     if late:
         x, user = late[0]
-        wrong(f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Who still owes this value?")
+        wrong(
+            f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Who still owes this value?"
+        )
 
 
 # --- Accumulate -------------------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "05.backward", minutes=6, difficulty="medium",
+    "05.backward",
+    minutes=6,
+    difficulty="medium",
     question="""
         Write `backward(output)`, the walk of the table. At each visit: take the value's gradient g out of the ledger, add g to the
         value's `.grad`, and for each of its inputs add g · local to what the ledger holds for that input.""",
@@ -498,15 +700,25 @@ def _expect_users_first(got, output, tried, right):
             ledger = {output: 1.0}
             for value in order(output):
                 g = ledger.pop(...)      # and so on""",
-    hints=["`g = ledger.pop(value)`, then `value.grad += g`. The rest is one loop over the inputs and their local gradients.",
-           ("Help: how do I get each input with its local gradient?",
-            "`for x, local in zip(value.inputs, value.locals):`"),
-           ("Help: KeyError, or an error at +=", """
+    hints=[
+        "`g = ledger.pop(value)`, then `value.grad += g`. The rest is one loop over the inputs and their local gradients.",
+        (
+            "Help: how do I get each input with its local gradient?",
+            "`for x, local in zip(value.inputs, value.locals):`",
+        ),
+        (
+            "Help: KeyError, or an error at +=",
+            """
             The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case. But
-            it only reads: write with `ledger[x] = …`."""),
-           ("Help: a value used twice gets too little", """
+            it only reads: write with `ledger[x] = …`.""",
+        ),
+        (
+            "Help: a value used twice gets too little",
+            """
             Something used twice gets two contributions, and `ledger[x] = g * local` keeps only the second. Add to what is there:
-            `ledger[x] = ledger.get(x, 0.0) + g * local`.""")],
+            `ledger[x] = ledger.get(x, 0.0) + g * local`.""",
+        ),
+    ],
     solution="""
         def backward(output):
             ledger = {output: 1.0}
@@ -519,10 +731,11 @@ def _expect_users_first(got, output, tried, right):
         `value.grad += g` adds too: a second call of backward comes on top of the first. The ledger is made anew in each call, so that
         nothing of an earlier one is sent again.""",
     why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
-    names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))})
+    names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))},
+)
 def backward(answer):
     _expect_function(answer, "backward(L)")
-    _Value.clock = count(1)      # a KeyError may show a number
+    _Value.clock = count(1)  # a KeyError may show a number
 
     class Scalar(_Value):
         pass
@@ -531,17 +744,30 @@ def backward(answer):
     try:
         remark = expect_engine(Scalar)
     except KeyError as error:
-        error.tried, error.hint = "backward(L), on a small graph", _missing(error.args[0], error.output)
+        error.tried, error.hint = (
+            "backward(L), on a small graph",
+            _missing(error.args[0], error.output),
+        )
         raise
     except (AttributeError, NameError, TypeError, ValueError) as error:
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:
         *said, hint = wrong.args
-        hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else FIRST.get(said[1], hint)
+        hint = (
+            NOTHING
+            if hint == FAULTS["unseeded"]
+            else BACK
+            if hint == FAULTS["own"]
+            else FIRST.get(said[1], hint)
+        )
         if not hint and "doublings" not in said[0]:
-            _expect_everywhere(answer)      # a smaller graph may show it
-        large = "A graph may be deep, and a gradient large: nothing is cut off." if "doublings" in said[0] else ""
+            _expect_everywhere(answer)  # a smaller graph may show it
+        large = (
+            "A graph may be deep, and a gradient large: nothing is cut off."
+            if "doublings" in said[0]
+            else ""
+        )
         raise Wrong(*said, hint or large) from None
     _expect_everywhere(answer)
     return remark
@@ -552,7 +778,10 @@ def _expect_everywhere(answer):
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
-        L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"
+        L, tried = (
+            (z * w).called("L"),
+            f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}",
+        )
         right = (1.0, g, 5.0, g, g)
         try:
             answer(L)
@@ -561,36 +790,78 @@ def _expect_everywhere(answer):
             error.hint = "A gradient of 0 is sent on too. If it is not, the inputs never get an entry in the ledger."
             raise
         grads = tuple(v.grad for v in (L, z, w, y, x))
-        expect(grads, right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[
-            ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
-            ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
-            ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient may be small, and no whole number: neither round it nor drop it."),
-            ((1.0, 0.0, *right[2:]), "Every value gets its gradient, also one in the middle: value.grad += g at each visit.")])
+        expect(
+            grads,
+            right,
+            rtol=1e-14,
+            atol=0,
+            tried=f"{tried} (of L, z, w, y, x)",
+            hints=[
+                (
+                    (0.0, 0.0, 5.0, g, g),
+                    "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit.",
+                ),
+                (
+                    (0.0, *right[1:]),
+                    "L itself has a gradient too, 1: add it at its visit, as for any other.",
+                ),
+                (
+                    (1.0, 0.0, 5.0, 0.0, 0.0),
+                    "A gradient may be small, and no whole number: neither round it nor drop it.",
+                ),
+                (
+                    (1.0, 0.0, *right[2:]),
+                    "Every value gets its gradient, also one in the middle: value.grad += g at each visit.",
+                ),
+            ],
+        )
         answer(L)
-        expect(tuple(v.grad for v in (L, z, w, y, x)), tuple(2 * one for one in right),
-               tried=f"the same, after a second call (of L, z, w, y, x, at w = {w.data:g})", hints=[
-                   lambda got, expected: "Gradients add up until they are cleared, for every Value: value.grad += g."])
+        expect(
+            tuple(v.grad for v in (L, z, w, y, x)),
+            tuple(2 * one for one in right),
+            tried=f"the same, after a second call (of L, z, w, y, x, at w = {w.data:g})",
+            hints=[
+                lambda got, expected: (
+                    "Gradients add up until they are cleared, for every Value: value.grad += g."
+                )
+            ],
+        )
     x = _Value(2.0, name="x")
     answer(x)
     expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
     answer(x)
-    expect(x.grad, 2.0, tried="x.grad after a second backward(x)", hints=[(1.0, FAULTS["replaced"])])
+    expect(
+        x.grad, 2.0, tried="x.grad after a second backward(x)", hints=[(1.0, FAULTS["replaced"])]
+    )
     for build, right, hint in [
-            (_of_one_and_three, (2.5, 5.25, 1.0, 4.25, 1.625), ""),
-            (_equal_numbers, (2.5, 5.75, 6.0, 10.25, 10.5),
-             "a and b hold the same number. Each has an entry of its own: the keys are Values."),
-            (_seven_arrivals, (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0), "A 1 arrives at x by each of seven ways.")]:
+        (_of_one_and_three, (2.5, 5.25, 1.0, 4.25, 1.625), ""),
+        (
+            _equal_numbers,
+            (2.5, 5.75, 6.0, 10.25, 10.5),
+            "a and b hold the same number. Each has an entry of its own: the keys are Values.",
+        ),
+        (
+            _seven_arrivals,
+            (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0),
+            "A 1 arrives at x by each of seven ways.",
+        ),
+    ]:
         L, words, names = build()
         reached = _newest_first(_reached(L))
         for k, value in enumerate(reached):
-            value.grad = 0.25 * k + 1.5      # all of them hold a gradient already
+            value.grad = 0.25 * k + 1.5  # all of them hold a gradient already
         tried = f"every .grad after backward(L), where {words}, and each held a gradient before (of {names})"
         try:
             answer(L)
         except KeyError as error:
             error.tried, error.hint = tried, _missing(error.args[0], L)
             raise
-        expect(tuple(value.grad for value in reached), right, tried=tried, hints=[lambda got, right, hint=hint: hint])
+        expect(
+            tuple(value.grad for value in reached),
+            right,
+            tried=tried,
+            hints=[lambda got, right, hint=hint: hint],
+        )
 
 
 def _missing(key, output):
@@ -598,23 +869,29 @@ def _missing(key, output):
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:
-        return ("The output's entry is not there. The ledger begins with 1.0 for the output, and each visit takes out "
-                "one entry, that of the value whose turn it is: ledger.pop(value).")
+        return (
+            "The output's entry is not there. The ledger begins with 1.0 for the output, and each visit takes out "
+            "one entry, that of the value whose turn it is: ledger.pop(value)."
+        )
     if key in output._inputs:
-        return ("The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; "
-                "an entry is made by writing alone, ledger[x] = ….")
+        return (
+            "The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; "
+            "an entry is made by writing alone, ledger[x] = …."
+        )
     return "Its turn comes before anything has arrived there. Walk along order(output) as it is, users first."
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = ("Nothing arrives in the .grad of any leaf. Is there a value.grad += g at each visit, before the loop over "
-           "the inputs? (A leaf has none.) Is the ledger {output: 1.0} at first, and the output visited first?")
+NOTHING = (
+    "Nothing arrives in the .grad of any leaf. Is there a value.grad += g at each visit, before the loop over "
+    "the inputs? (A leaf has none.) Is the ledger {output: 1.0} at first, and the output visited first?"
+)
 BACK = "The local gradients are taken in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {
     "(4, 4, 2)": "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals).",
     "(-6, -6, 10)": "Exactly double. Does the ledger begin with 1.0 for the output? And is g added to .grad once, at "
-                    "the visit? What is sent goes into the ledger alone.",
+    "the visit? What is sent goes into the ledger alone.",
     "(0, 0, 0)": NOTHING,
     "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and what is added to it is g times local.",
     "(3, 3, 5)": "The sizes are right. Where is the sign? A gradient may be negative.",
@@ -637,8 +914,13 @@ def _counting(answer):
             _Value.looks = 0
             raise Endless("no end after 200,000 looks at inputs") from None
         if [(value.data, value._inputs, value.locals) for value in reached] != before:
-            raise Wrong("the Values of a small graph after backward(L)", "changed", "as they were",
-                        "Only .grad changes on the way back: the numbers of the forward pass stay.")
+            raise Wrong(
+                "the Values of a small graph after backward(L)",
+                "changed",
+                "as they were",
+                "Only .grad changes on the way back: the numbers of the forward pass stay.",
+            )
+
     return backward
 
 
@@ -650,54 +932,91 @@ def _paying(value, g):
 
 def _expect_function(answer, tried):
     if not callable(answer) or isinstance(answer, type):
-        raise Wrong(tried, brief(answer), "a function", "The check calls your answer: give it the function itself.")
+        raise Wrong(
+            tried,
+            brief(answer),
+            "a function",
+            "The check calls your answer: give it the function itself.",
+        )
     if has_blank(answer):
         raise NotYet
     known = getattr(underneath(answer), "__globals__", {})
-    _Value.learners = next((known[name] for name in ("Value", "Scalar") if isinstance(known.get(name), type)), None)
+    _Value.learners = next(
+        (known[name] for name in ("Value", "Scalar") if isinstance(known.get(name), type)), None
+    )
 
 
 # --- Predictions, questions, card -------------------------------------------------------------------------------------------
 
-recall("05", [
-    Question("In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)", "1 − z²", """
+recall(
+    "05",
+    [
+        Question(
+            "In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)",
+            "1 − z²",
+            """
         **1 − z²**. It is 1 where z is 0, and it comes near 0 as z comes near 1 or −1.
         Today you meet a published engine that has z².""",
-             choices=["1 − z²", "z²", "1 − z"]),
-    Question("Two paths lead from x to L. One brings 10, the other −4. What is the gradient of x? (02)", 6.0, """
-        **6**. Multiply along a path, add over the paths."""),
-    Question("$z = x \\cdot y$, with x = 3 and y = −2, and g = 10 arrives at z. What goes to x? (03)", -20.0, """
-        **−20**: what arrives times the local gradient, and that is the other factor: 10 · (−2).""")])
+            choices=["1 − z²", "z²", "1 − z"],
+        ),
+        Question(
+            "Two paths lead from x to L. One brings 10, the other −4. What is the gradient of x? (02)",
+            6.0,
+            """
+        **6**. Multiply along a path, add over the paths.""",
+        ),
+        Question(
+            "$z = x \\cdot y$, with x = 3 and y = −2, and g = 10 arrives at z. What goes to x? (03)",
+            -20.0,
+            """
+        **−20**: what arrives times the local gradient, and that is the other factor: 10 · (−2).""",
+        ),
+    ],
+)
 
 prediction(
-    "05.early", question="""
+    "05.early",
+    question="""
         Say b goes first: it passes on what has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
-    answer=14.0, reveal="""
+    answer=14.0,
+    reveal="""
         **14**: b has 7 and passes 7 · 2. Only then does c send b its 6, and nobody carries that 6 on. The right gradient is
-        (7 + 6) · 2 = 26.""")
+        (7 + 6) · 2 = 26.""",
+)
 
 prediction(
-    "05.kept", question="""
+    "05.kept",
+    question="""
         Now an engine without a ledger. Each call sets L's `.grad` to 1. Any other value adds what
         arrives to its `.grad`. When its turn comes, the value sends on what its `.grad` holds. Take
         $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a
         second call 24 would be right. Which number is there?""",
-    answer=36.0, reveal="""
+    answer=36.0,
+    reveal="""
         **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
-        place of 12. So the fault is in c, a value in the middle, which nobody asked about.""")
+        place of 12. So the fault is in c, a value in the middle, which nobody asked about.""",
+)
 
 prediction(
-    "05.paths", question="""
+    "05.paths",
+    question="""
         x is doubled n times by x = x + x. A program follows every path, a million paths each second. What is the largest n
         that it finishes within a day? (Ten doublings make about a thousand.)""",
-    answer=36.0, tolerance=3.0, reveal="""
+    answer=36.0,
+    tolerance=3.0,
+    reveal="""
         **36**. A day has 86,400 seconds, so about 86 thousand million paths. 2¹⁰ is about a thousand, so 2³⁶ is about 69 thousand million,
-        and 2³⁷ is too many. (33 to 39 counts as right.)""")
+        and 2³⁷ is too many. (33 to 39 counts as right.)""",
+)
 
-card("05", [
-    "Record: each value keeps its inputs, and a local gradient for each of them.",
-    "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
-    "So users come before inputs. Newest first is such an order, since a value is made after its inputs.",
-    "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
-    "Add up what arrives: with = in place of += only the last arrival is left. The ledger is made anew for each walk.",
-    "Each value is visited once, though there may be 2ⁿ paths."])
+card(
+    "05",
+    [
+        "Record: each value keeps its inputs, and a local gradient for each of them.",
+        "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
+        "So users come before inputs. Newest first is such an order, since a value is made after its inputs.",
+        "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
+        "Add up what arrives: with = in place of += only the last arrival is left. The ledger is made anew for each walk.",
+        "Each value is visited once, though there may be 2ⁿ paths.",
+    ],
+)

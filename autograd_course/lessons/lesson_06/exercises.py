@@ -1,4 +1,5 @@
 """Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
+
 import numpy as np
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank
@@ -10,9 +11,9 @@ from ..lesson_05.engine import Value
 
 # --- The slide: three paths from w₃ ------------------------------------------------------------------------------------------
 
-P = 0.5 * 0.49 + 0.3                      # w₁·a + w₃
-Q = 0.4 * P * P + 0.3                     # w₂·b + w₃
-ARRIVES = 2 * (np.sin(P * P + Q * Q) - 0.3) * np.cos(P * P + Q * Q)      # at b + c
+P = 0.5 * 0.49 + 0.3  # w₁·a + w₃
+Q = 0.4 * P * P + 0.3  # w₂·b + w₃
+ARRIVES = 2 * (np.sin(P * P + Q * Q) - 0.3) * np.cos(P * P + Q * Q)  # at b + c
 ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
@@ -22,43 +23,106 @@ def _about(wrong, hint):
 
 
 _B, _C, _BOTH = ROUTES
-FROM_C = np.cos(P * P + Q * Q)            # the arrow from c to ŷ
+FROM_C = np.cos(P * P + Q * Q)  # the arrow from c to ŷ
 _ROUTES = [
-    ((_B, _C), "0.3010 is the path through b alone, and it is given. The two others are asked for."),
+    (
+        (_B, _C),
+        "0.3010 is the path through b alone, and it is given. The two others are asked for.",
+    ),
     ((_BOTH, _C), "The two are swapped: the path through c alone is w₃ → c → ŷ → L."),
-    ((_C, 0.0), "w₃ moves b, and b moves c as well: so there is a third path. Multiply along its four arrows."),
-    ((_C, _B + _C), "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
-    ((_C, _B * _C), "Multiply the arrows along the last path. What the other paths bring has no place in it."),
-    ((_C + _BOTH, _BOTH), "One path is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
-    ((_C, _C + _BOTH), "One path is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else."),
-    ((_C, 0.8 * P * Q * 2), "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L."),
-    ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each path on to L: from c to ŷ, and from there to L."),
-    ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
-    ((_C / FROM_C, _BOTH / FROM_C),
-     "From c the paths go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
-    ((_C / FROM_C, _BOTH), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
-    ((_C, _BOTH / FROM_C), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
-    ((_C, _B + _BOTH), "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L."),
-    ((_C, ARRIVES * 0.8 * Q), "The last path begins at w₃: its first arrow, with local 1.09, is missing."),
-    ((_C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
+    (
+        (_C, 0.0),
+        "w₃ moves b, and b moves c as well: so there is a third path. Multiply along its four arrows.",
+    ),
+    (
+        (_C, _B + _C),
+        "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L.",
+    ),
+    (
+        (_C, _B * _C),
+        "Multiply the arrows along the last path. What the other paths bring has no place in it.",
+    ),
+    (
+        (_C + _BOTH, _BOTH),
+        "One path is counted twice: through c alone is w₃ → c → ŷ → L, without b.",
+    ),
+    (
+        (_C, _C + _BOTH),
+        "One path is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else.",
+    ),
+    (
+        (_C, 0.8 * P * Q * 2),
+        "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L.",
+    ),
+    (
+        (2 * Q, 0.8 * P * Q * 2),
+        "These are local. Carry each path on to L: from c to ŷ, and from there to L.",
+    ),
+    (
+        (2 * P * _C / (2 * Q), _BOTH),
+        "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b.",
+    ),
+    (
+        (_C / FROM_C, _BOTH / FROM_C),
+        "From c the paths go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing.",
+    ),
+    (
+        (_C / FROM_C, _BOTH),
+        "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing.",
+    ),
+    (
+        (_C, _BOTH / FROM_C),
+        "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing.",
+    ),
+    (
+        (_C, _B + _BOTH),
+        "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L.",
+    ),
+    (
+        (_C, ARRIVES * 0.8 * Q),
+        "The last path begins at w₃: its first arrow, with local 1.09, is missing.",
+    ),
+    (
+        (_C, ARRIVES * 2 * P * 0.4),
+        "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone.",
+    ),
     ((-_C, -_BOTH), "Every local gradient on these paths is positive, and so are the products."),
-    ((_B + _C, _B + _C + _BOTH), "These are sums. What does each of the two paths bring by itself?"),
-    ((2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C), "The paths go on from ŷ to L: that arrow, 0.3101, is missing."),
-    ((0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101),
-     "Along a path the local gradients are multiplied, not added."),
-    ((_B + _C + _BOTH, _BOTH),
-     "0.6331 is what all three paths bring together. What does the one through c alone bring?"),
-    ((_C, _B),
-     "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335."),
-    ((_C, _BOTH * 2 * Q), "The last path enters c from b. The arrow from w₃ to c, 0.8376, has no place in it."),
+    (
+        (_B + _C, _B + _C + _BOTH),
+        "These are sums. What does each of the two paths bring by itself?",
+    ),
+    (
+        (2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C),
+        "The paths go on from ŷ to L: that arrow, 0.3101, is missing.",
+    ),
+    (
+        (0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101),
+        "Along a path the local gradients are multiplied, not added.",
+    ),
+    (
+        (_B + _C + _BOTH, _BOTH),
+        "0.6331 is what all three paths bring together. What does the one through c alone bring?",
+    ),
+    (
+        (_C, _B),
+        "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335.",
+    ),
+    (
+        (_C, _BOTH * 2 * Q),
+        "The last path enters c from b. The arrow from w₃ to c, 0.8376, has no place in it.",
+    ),
     ((0.23, 0.10), "These are near, and not near enough: give four digits of each."),
-    ((_C, 2 * P * 2 * Q * ARRIVES),
-     "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
+    (
+        (_C, 2 * P * 2 * Q * ARRIVES),
+        "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335.",
+    ),
 ]
 
 
 @exercise(
-    "06.routes", minutes=5, difficulty="medium",
+    "06.routes",
+    minutes=5,
+    difficulty="medium",
     question="""
         w₃ reaches L by three paths. The path through b alone brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local
         gradients along w₃ → b → ŷ → L in the picture above. What does the path through c alone bring, and what the
@@ -66,23 +130,36 @@ _ROUTES = [
     stub="""
         through_c = ...
         through_both = ...""",
-    hints=["The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
-           "The third has four arrows: w₃ → b → c → ŷ → L.",
-           ("Help: with mine, the three add up to 0.5323", """
+    hints=[
+        "The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
+        "The third has four arrows: w₃ → b → c → ŷ → L.",
+        (
+            "Help: with mine, the three add up to 0.5323",
+            """
             So do the two of the talk. Two of yours go through the arrow from c to ŷ: one reaches c from w₃ directly, the
-            other by way of b.""")],
+            other by way of b.""",
+        ),
+    ],
     solution="""
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
     explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone make 0.5323, the slide's number.",
     why="The sum goes over all paths. Where a weight is used in several places, look for the path that is easily forgotten.",
-    mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)])
+    mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
+)
 def routes(answer):
-    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-5,
-           hints=routes.mistakes)
+    expect(
+        answer,
+        ROUTES[1:],
+        tried="what the two paths bring",
+        shown="two other numbers",
+        atol=6e-5,
+        hints=routes.mistakes,
+    )
 
 
 # --- The loop ------------------------------------------------------------------------------------------------------------------
+
 
 class _Value(Value):
     """Adds and multiplies by itself, whatever the learner's `multiply` does; also plain numbers, as in the notebook."""
@@ -101,7 +178,7 @@ class _Value(Value):
     __radd__, __rmul__ = __add__, __mul__
 
 
-_Value.__name__ = "Value"        # what an error of Python calls it
+_Value.__name__ = "Value"  # what an error of Python calls it
 backward = engine().backward
 
 
@@ -138,41 +215,115 @@ def _plane(parameters, x, y):
     return error * error
 
 
-CASES = [      # (words, where the parameters start, what their .grad holds, loss, examples, rate)
-    ("a line w·x + b, from w = 0.5 and b = −0.25, on three examples, rate 0.1",
-     (0.5, -0.25), 0.0, _line, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)], 0.1),
-    ("the same line from w = −1 and b = 2, on two examples, rate 0.03, with 5 left in each .grad from before",
-     (-1.0, 2.0), 5.0, _line, [(0.5, -1.0), (3.0, 0.25)], 0.03),
-    ("another loss, of three parameters, on four examples, rate 0.02",
-     (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02),
-    ("the line from w = 0.3 and b = −0.2, on an example that it meets almost, and on one far off, rate 0.001",
-     (0.3, -0.2), 0.0, _line, [(0.7, 0.0101), (-13.7, 61.3)], 0.001),
-    ("the line from w = 0 and b = 0, on examples with an input of 0, a target of 0, and one that comes twice, "
-     "rate 0.2",
-     (0.0, 0.0), 0.0, _line, [(1.0, 0.5), (1.0, 0.5), (0.0, 1.5), (1.0, 0.0), (0.0, 0.0)], 0.2),
-    ("the line from w = 2 and b = −1, which meets its first example exactly, on no small numbers, rate 0.0001",
-     (2.0, -1.0), -3.0, _line, [(3.0, 5.0), (30.0, -100.0), (-40.0, 1000.0)], 0.0001),
+CASES = [  # (words, where the parameters start, what their .grad holds, loss, examples, rate)
+    (
+        "a line w·x + b, from w = 0.5 and b = −0.25, on three examples, rate 0.1",
+        (0.5, -0.25),
+        0.0,
+        _line,
+        [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)],
+        0.1,
+    ),
+    (
+        "the same line from w = −1 and b = 2, on two examples, rate 0.03, with 5 left in each .grad from before",
+        (-1.0, 2.0),
+        5.0,
+        _line,
+        [(0.5, -1.0), (3.0, 0.25)],
+        0.03,
+    ),
+    (
+        "another loss, of three parameters, on four examples, rate 0.02",
+        (0.5, -0.75, 0.25),
+        0.0,
+        _curve,
+        [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)],
+        0.02,
+    ),
+    (
+        "the line from w = 0.3 and b = −0.2, on an example that it meets almost, and on one far off, rate 0.001",
+        (0.3, -0.2),
+        0.0,
+        _line,
+        [(0.7, 0.0101), (-13.7, 61.3)],
+        0.001,
+    ),
+    (
+        "the line from w = 0 and b = 0, on examples with an input of 0, a target of 0, and one that comes twice, "
+        "rate 0.2",
+        (0.0, 0.0),
+        0.0,
+        _line,
+        [(1.0, 0.5), (1.0, 0.5), (0.0, 1.5), (1.0, 0.0), (0.0, 0.0)],
+        0.2,
+    ),
+    (
+        "the line from w = 2 and b = −1, which meets its first example exactly, on no small numbers, rate 0.0001",
+        (2.0, -1.0),
+        -3.0,
+        _line,
+        [(3.0, 5.0), (30.0, -100.0), (-40.0, 1000.0)],
+        0.0001,
+    ),
     ("the line from w = 0.5 and b = 1, on no example", (0.5, 1.0), 2.0, _line, [], 0.1),
-    ("a sum of 12 parameters, twelve different ones, on 130 examples, rate 0.5",
-     tuple(k / 8 - 0.5 for k in range(12)), 0.0, _many, [(k % 15 / 10, (k % 4) / 2) for k in range(130)], 0.5),
-    ("the line from w = 0.5 and b = −0.25, on two examples, rate 1.5",
-     (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5),
-    ("p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
-     (1.0, 1.0), 3.0, _by_sign, [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)], 0.1),
-    ("a sum of one parameter, from 0, on two examples, rate 0.5", (0.0,), 0.0, _many, [(30.0, 1.0), (10.0, 2.0)], 0.5),
-    ("a plane w·x₀ + v·x₁ from w = 0.5 and v = 1, on one example, whose x is a pair, rate 3",
-     (0.5, 1.0), 0.0, _plane, [((0.5, 2e-7), 1.0)], 3.0)]
+    (
+        "a sum of 12 parameters, twelve different ones, on 130 examples, rate 0.5",
+        tuple(k / 8 - 0.5 for k in range(12)),
+        0.0,
+        _many,
+        [(k % 15 / 10, (k % 4) / 2) for k in range(130)],
+        0.5,
+    ),
+    (
+        "the line from w = 0.5 and b = −0.25, on two examples, rate 1.5",
+        (0.5, -0.25),
+        0.0,
+        _line,
+        [(0.5, 1.0), (-0.25, 0.5)],
+        1.5,
+    ),
+    (
+        "p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
+        (1.0, 1.0),
+        3.0,
+        _by_sign,
+        [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)],
+        0.1,
+    ),
+    (
+        "a sum of one parameter, from 0, on two examples, rate 0.5",
+        (0.0,),
+        0.0,
+        _many,
+        [(30.0, 1.0), (10.0, 2.0)],
+        0.5,
+    ),
+    (
+        "a plane w·x₀ + v·x₁ from w = 0.5 and v = 1, on one example, whose x is a pair, rate 3",
+        (0.5, 1.0),
+        0.0,
+        _plane,
+        [((0.5, 2e-7), 1.0)],
+        3.0,
+    ),
+]
 
 
-CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
-               for line in ("grad = 0.0\n", "data -= rate * p.grad"))
+CLEAR, STEP = (
+    f"        for p in parameters:\n            p.{line}"
+    for line in ("grad = 0.0\n", "data -= rate * p.grad")
+)
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
-OLD = ("The gradients of the examples before are still in .grad: p.grad = 0.0 for every parameter, at the beginning of "
-       "each example.")
+OLD = (
+    "The gradients of the examples before are still in .grad: p.grad = 0.0 for every parameter, at the beginning of "
+    "each example."
+)
 ONCE = "Each example is to be measured where the step before it led: make one whole round for each, step included."
-STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
-         "forgotten? (p -= … only makes a new Value.)")
+STILL = (
+    "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
+    "forgotten? (p -= … only makes a new Value.)"
+)
 ALONE = "The gradient alone moves a parameter: p.data -= rate * p.grad."
 # What Python says of a slip, and the hint
 SAID = {
@@ -181,18 +332,21 @@ SAID = {
     "'float' and 'Value'": "p.data is a number, and p the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
     "'NoneType'": "A None is among them. backward(L) gives nothing back: it fills the .grad of each parameter. And to "
-                  "forget is to make p.grad 0.0, not None.",
+    "forget is to make p.grad 0.0, not None.",
     "number, not 'tuple'": "What x and y are is for loss to know: hand them on as they are.",
     "unpack": "An example is a pair, (x, y). There may be any number of parameters: take them in a loop, "
-              "for p in parameters.",
+    "for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
     "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
-    **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
-                    "backward walks from the Value, not from its number: backward(L)."),
+    **dict.fromkeys(
+        ["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
+        "backward walks from the Value, not from its number: backward(L).",
+    ),
     "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
     "unary -: 'Value'": "A Value takes no minus in front. Hand x and y, plain numbers, to the loss as they are, and "
-                        "walk back from L itself.",
-    "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it."}
+    "walk back from L itself.",
+    "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it.",
+}
 
 
 def _after(train, start, left, loss, examples, rate):
@@ -203,20 +357,26 @@ def _after(train, start, left, loss, examples, rate):
     given = list(examples)
     train(list(parameters), loss, given, rate)
     if given != examples:
-        raise Wrong("the examples after training", brief(given), brief(examples),
-                    "The examples are the caller's, who comes back with them: take none out, and leave their order.")
+        raise Wrong(
+            "the examples after training",
+            brief(given),
+            brief(examples),
+            "The examples are the caller's, who comes back with them: take none out, and leave their order.",
+        )
     return [float(p.data) for p in parameters]
 
 
 def _after_if_it_ends(*case):
     try:
         return _after(*case)
-    except (AttributeError, UnboundLocalError):      # a mistake that counts on an example
+    except (AttributeError, UnboundLocalError):  # a mistake that counts on an example
         return None
 
 
 @exercise(
-    "06.train", minutes=6, difficulty="medium",
+    "06.train",
+    minutes=6,
+    difficulty="medium",
     question="""
         Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn: **forget** the old gradients; go
         **forward**, to `L = loss(parameters, x, y)`; walk **backward**; make a **step**, which moves the number of every parameter.""",
@@ -224,13 +384,20 @@ def _after_if_it_ends(*case):
         def train(parameters, loss, examples, rate):
             for x, y in examples:
                 L = ...""",
-    hints=["One line before `L = …`, and two after it. To forget is a loop: `for p in parameters: p.grad = 0.0`. The way back is "
-           "`backward(L)`.",
-           "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
-           ("Help: the loss does not fall", """
-            Look at how far the lines are indented. What stands outside the loop over the examples happens only once."""),
-           ("Help: has no attribute 'backward'",
-            "`backward` is the function that you wrote in lesson 05: `backward(L)`.")],
+    hints=[
+        "One line before `L = …`, and two after it. To forget is a loop: `for p in parameters: p.grad = 0.0`. The way back is "
+        "`backward(L)`.",
+        "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
+        (
+            "Help: the loss does not fall",
+            """
+            Look at how far the lines are indented. What stands outside the loop over the examples happens only once.""",
+        ),
+        (
+            "Help: has no attribute 'backward'",
+            "`backward` is the function that you wrote in lesson 05: `backward(L)`.",
+        ),
+    ],
     solution="""
         def train(parameters, loss, examples, rate):
             for x, y in examples:
@@ -244,75 +411,189 @@ def _after_if_it_ends(*case):
     why="This loop does not know what it trains: any calculation that your engine can record.",
     mistakes=[
         edit(CLEAR, "", OLD),
-        edit(CLEAR, "        if x == examples[0][0]:\n            for p in parameters:\n                p.grad = 0.0\n",
-             OLD),
-        edit(CLEAR, "", STEP, f"{STEP}\n            p.grad = 0.0",
-             "What is in .grad before the first example is old too: forget first, then walk back."),
+        edit(
+            CLEAR,
+            "        if x == examples[0][0]:\n            for p in parameters:\n                p.grad = 0.0\n",
+            OLD,
+        ),
+        edit(
+            CLEAR,
+            "",
+            STEP,
+            f"{STEP}\n            p.grad = 0.0",
+            "What is in .grad before the first example is old too: forget first, then walk back.",
+        ),
         edit(CLEAR, "", WALK, WALK + CLEAR, STILL),
         edit(WALK, "", STEP, f"{STEP}\n{WALK}", STILL),
         edit("p.data -=", "p -=", STILL),
         edit("p.data -=", "p.data +=", "It goes uphill. Downhill is against the gradient: minus."),
         edit(CLEAR, "", STEP, LAST, ONCE),
         edit(STEP, LAST, ONCE),
-        edit(WALK, "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad", STEP, "",
-             "You walk back anew for each parameter, when the one before has moved. First every parameter forgets, "
-             "then comes one walk back, then every parameter moves."),
+        edit(
+            WALK,
+            "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad",
+            STEP,
+            "",
+            "You walk back anew for each parameter, when the one before has moved. First every parameter forgets, "
+            "then comes one walk back, then every parameter moves.",
+        ),
         edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
-        edit("rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."),
-        edit("rate * p.grad", "rate / 2 * p.grad", "That is half a step: the whole one is rate * p.grad."),
-        edit(STEP, f"{STEP}\n        return",
-             "It learns from the first example alone. Is a return, or an indent, too early?"),
-        edit("in examples", "in examples[::-1]",
-             "The examples come in their order: each step begins where the one before ended."),
-        edit(STEP, STEP + "\n            break",
-             "Only the first parameter has moved. The step is a loop over all of them."),
-        edit(STEP, "        p.data -= rate * p.grad",
-             "Only the last parameter has moved. Is the step outside its loop over the parameters?"),
-        edit("rate * p.grad", "rate * p.data", "The gradient moves a parameter, not its own value: rate * p.grad."),
+        edit(
+            "rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."
+        ),
+        edit(
+            "rate * p.grad",
+            "rate / 2 * p.grad",
+            "That is half a step: the whole one is rate * p.grad.",
+        ),
+        edit(
+            STEP,
+            f"{STEP}\n        return",
+            "It learns from the first example alone. Is a return, or an indent, too early?",
+        ),
+        edit(
+            "in examples",
+            "in examples[::-1]",
+            "The examples come in their order: each step begins where the one before ended.",
+        ),
+        edit(
+            STEP,
+            STEP + "\n            break",
+            "Only the first parameter has moved. The step is a loop over all of them.",
+        ),
+        edit(
+            STEP,
+            "        p.data -= rate * p.grad",
+            "Only the last parameter has moved. Is the step outside its loop over the parameters?",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * p.data",
+            "The gradient moves a parameter, not its own value: rate * p.grad.",
+        ),
         edit("rate * p.grad", "rate * (p.data + p.grad)", ALONE),
         edit("rate * p.grad", "rate * p.data * p.grad", ALONE),
-        edit("p.data -= rate * p.grad", "p.data = -rate * p.grad",
-             "That puts the step in place of the parameter: p.data -= … moves it."),
-        edit("rate * p.grad", "rate * np.sign(p.grad)",
-             "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
-        edit("rate * p.grad", "rate * abs(p.grad)", "A negative gradient moves its parameter too: upwards."),
-        edit("rate * p.grad", "rate * max(p.grad, 0)", "A negative gradient moves its parameter too: upwards."),
-        edit("rate * p.grad", "rate * p.grad / len(examples)", "Each example makes a whole step: nothing is divided."),
-        edit("rate * p.grad", "rate * min(max(p.grad, -1), 1)",
-             "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
-        edit("parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."),
-        edit("backward(L)", "backward(L)\n        backward(L)",
-             "Each step is twice as long as rate * p.grad. Is backward called twice? .grad adds up."),
-        edit("in examples", "in examples * 2", "Each example comes once. You take each of them twice."),
-        edit("rate * p.grad", "min(rate, 2) * p.grad", "The rate is the caller's, however large: rate * p.grad."),
-        edit("in examples", "in examples * (len(examples) > 1)", "A single example makes its step too."),
+        edit(
+            "p.data -= rate * p.grad",
+            "p.data = -rate * p.grad",
+            "That puts the step in place of the parameter: p.data -= … moves it.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * np.sign(p.grad)",
+            "The size of the gradient counts, all of it: not its sign alone, and nothing is cut.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * abs(p.grad)",
+            "A negative gradient moves its parameter too: upwards.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * max(p.grad, 0)",
+            "A negative gradient moves its parameter too: upwards.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * p.grad / len(examples)",
+            "Each example makes a whole step: nothing is divided.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * min(max(p.grad, -1), 1)",
+            "The size of the gradient counts, all of it: not its sign alone, and nothing is cut.",
+        ),
+        edit(
+            "parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."
+        ),
+        edit(
+            "backward(L)",
+            "backward(L)\n        backward(L)",
+            "Each step is twice as long as rate * p.grad. Is backward called twice? .grad adds up.",
+        ),
+        edit(
+            "in examples",
+            "in examples * 2",
+            "Each example comes once. You take each of them twice.",
+        ),
+        edit(
+            "rate * p.grad",
+            "min(rate, 2) * p.grad",
+            "The rate is the caller's, however large: rate * p.grad.",
+        ),
+        edit(
+            "in examples",
+            "in examples * (len(examples) > 1)",
+            "A single example makes its step too.",
+        ),
         edit("in examples", "in examples[:2]", "The last example is left out."),
         edit("backward(L)", "backward(L * L)", "Walk back from L itself: backward(L)."),
-        edit("p.data -= rate * p.grad", "p.data -= rate * p.grad\n        rate *= 0.9",
-             "The rate stays as it was handed in."),
-        edit("p.data -= rate * p.grad", "p.data = abs(p.data - rate * p.grad)",
-             "A parameter may be negative, and is no whole number: it stays "
-             "as the step leaves it."),
-        edit("p.data -= rate * p.grad", "p.data = round(p.data - rate * p.grad)",
-             "A parameter may be negative, and is no whole number: it "
-             "stays as the step leaves it."),
-        edit("    for x, y in examples:", "    total = 0\n    for x, y in examples:", "L = loss",
-             "total = total + loss", "        backward(L)\n", "    backward(total)\n", STEP, LAST[1:], ONCE),
+        edit(
+            "p.data -= rate * p.grad",
+            "p.data -= rate * p.grad\n        rate *= 0.9",
+            "The rate stays as it was handed in.",
+        ),
+        edit(
+            "p.data -= rate * p.grad",
+            "p.data = abs(p.data - rate * p.grad)",
+            "A parameter may be negative, and is no whole number: it stays as the step leaves it.",
+        ),
+        edit(
+            "p.data -= rate * p.grad",
+            "p.data = round(p.data - rate * p.grad)",
+            "A parameter may be negative, and is no whole number: it stays as the step leaves it.",
+        ),
+        edit(
+            "    for x, y in examples:",
+            "    total = 0\n    for x, y in examples:",
+            "L = loss",
+            "total = total + loss",
+            "        backward(L)\n",
+            "    backward(total)\n",
+            STEP,
+            LAST[1:],
+            ONCE,
+        ),
         edit("p.grad = 0.0", "p.grad /= 2", "Half of what is old is still in .grad: p.grad = 0.0."),
         edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", STILL),
-        edit("rate * p.grad", "rate * p.grad ** 2", "The gradient moves a parameter, not its square: rate * p.grad."),
-        edit("p.data -= rate * p.grad", "p.data = rate * p.grad",
-             "That puts the step in place of the parameter: p.data -= … moves it."),
-        edit("rate * p.grad", "rate * p.grad * L.data",
-             "The loss has no place in the step: rate * p.grad, and nothing else."),
-        edit(WALK, "        L = loss(parameters, x, y)\n", "p.data -=", "backward(L)\n            p.data -=",
-             "The way back is walked once for every parameter, and .grad adds up: once is enough, before the step."),
-        edit("rate * p.grad", "rate * L.data", "Each parameter has a gradient of its own, p.grad; L is the loss."),
-        edit("p.grad = 0.0", "p.data = 0.0", "It is the gradient that is forgotten, p.grad, not the parameter.")])
+        edit(
+            "rate * p.grad",
+            "rate * p.grad ** 2",
+            "The gradient moves a parameter, not its square: rate * p.grad.",
+        ),
+        edit(
+            "p.data -= rate * p.grad",
+            "p.data = rate * p.grad",
+            "That puts the step in place of the parameter: p.data -= … moves it.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * p.grad * L.data",
+            "The loss has no place in the step: rate * p.grad, and nothing else.",
+        ),
+        edit(
+            WALK,
+            "        L = loss(parameters, x, y)\n",
+            "p.data -=",
+            "backward(L)\n            p.data -=",
+            "The way back is walked once for every parameter, and .grad adds up: once is enough, before the step.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * L.data",
+            "Each parameter has a gradient of its own, p.grad; L is the loss.",
+        ),
+        edit(
+            "p.grad = 0.0",
+            "p.data = 0.0",
+            "It is the gradient that is forgotten, p.grad, not the parameter.",
+        ),
+    ],
+)
 def train(answer):
     if has_blank(answer):
         raise NotYet
-    fit = train.mistakes      # those that give what is right on all cases so far, as the answer does
+    fit = train.mistakes  # those that give what is right on all cases so far, as the answer does
     for words, *case in CASES:
         tried = f"the parameters after training {words}"
         try:
@@ -324,13 +605,22 @@ def train(answer):
             error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
             raise
         right = _after(train.answer(train.solution), *case)
-        seen = [(came, hint, wrong) for wrong, hint in fit if (came := _after_if_it_ends(wrong, *case))]
-        expect(got, right, rtol=1e-12, atol=1e-13, tried=tried,
-               hints=[(came, hint) for came, hint, _ in seen if not same(came, right, 1e-9, 1e-12)])
+        seen = [
+            (came, hint, wrong) for wrong, hint in fit if (came := _after_if_it_ends(wrong, *case))
+        ]
+        expect(
+            got,
+            right,
+            rtol=1e-12,
+            atol=1e-13,
+            tried=tried,
+            hints=[(came, hint) for came, hint, _ in seen if not same(came, right, 1e-9, 1e-12)],
+        )
         fit = [(wrong, hint) for came, hint, wrong in seen if same(came, right, 1e-9, 1e-12)]
 
 
 # --- The talk's model by hand --------------------------------------------------------------------------------------------------
+
 
 def right_by_hand(w1, w2, w3, x, y):
     a = x * x
@@ -342,11 +632,15 @@ def right_by_hand(w1, w2, w3, x, y):
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
 _GATE = "A relu whose sum is not above 0 lets nothing pass: does each gate, that of b and that of c, ask this?"
 _OWN = "Each branch has a gate of its own: that of b asks b, and that of c asks c."
-_WHOLE = "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
+_WHOLE = (
+    "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
+)
 
 
 @exercise(
-    "06.by_hand", minutes=5, difficulty="medium",
+    "06.by_hand",
+    minutes=5,
+    difficulty="medium",
     question="""
         Complete `by_hand(w1, w2, w3, x, y)`: the gradients of w₁, w₂ and w₃, from plain numbers. The way forward is there; the box is the
         way back. (`np.sin`, `np.cos`.)""",
@@ -359,10 +653,14 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
             gb = ...
             gc = ...
             return gb * a, gc * a, gb + gc""",
-    hints=["g is the second line of the derivation, as it stands, with $\\hat y = 4 \\sin(b + c)$.",
-           "What passes the relu of b: `gb = g if b > 0 else 0.0`. The same for c. Each relu has its own gate.",
-           ("Help: at first right, then wrong",
-            "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?")],
+    hints=[
+        "g is the second line of the derivation, as it stands, with $\\hat y = 4 \\sin(b + c)$.",
+        "What passes the relu of b: `gb = g if b > 0 else 0.0`. The same for c. Each relu has its own gate.",
+        (
+            "Help: at first right, then wrong",
+            "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?",
+        ),
+    ],
     solution="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
@@ -375,136 +673,339 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
     explained="Both branches get the same g; each relu lets it pass or not. `b > 0` asks the same as `w1 * a + w3 > 0`.",
     why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
     mistakes=[
-        edit(B, "g", C, "g", _GATE), edit(B, "g", _GATE), edit(C, "g", _GATE),
-        edit("if c > 0", "if b > 0", _OWN), edit("if b > 0", "if c > 0", _OWN),
-        edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3",
-             "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`."),
-        edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3", B, "g", C, "g",
-             "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c."),
-        edit(B, "w1 * g if b > 0 else 0.0", C, "w2 * g if c > 0 else 0.0",
-             "The local gradient of w₁ is a, and that comes in the last line: what passes the gate is g alone."),
-        edit("gb * a, gc * a, gb + gc", "gb * a + 0.2 * w1, gc * a + 0.2 * w2, gb + gc + 0.2 * w3",
-             "That is with the penalty. The derivation leaves it out, and so does by_hand."),
-        edit("(4 * np.sin(b + c) - y) * ", "", "The error is missing: g is 2 (ŷ − y) times the slope, 4 cos(b + c)."),
-        edit("2 * (4 * np.sin(b + c) - y)", "2 * 4 * np.sin(b + c) - y",
-             "A pair of brackets is missing: the error is one number, (ŷ − y)."),
-        edit("np.cos(b + c)", "np.cos(b) * np.cos(c)", "The slope of 4 sin is taken where sin was: at b + c."),
-        edit(" * np.cos(b + c)", "", B, "g * np.cos(b) if b > 0 else 0.0", C, "g * np.cos(c) if c > 0 else 0.0",
-             "The slope of 4 sin is taken where sin was: at b + c."),
-        edit(B, "g * b", C, "g * c", "A gate lets all of g through, or nothing: how large b is has no place in it."),
+        edit(B, "g", C, "g", _GATE),
+        edit(B, "g", _GATE),
+        edit(C, "g", _GATE),
+        edit("if c > 0", "if b > 0", _OWN),
+        edit("if b > 0", "if c > 0", _OWN),
+        edit(
+            "max(w1 * a + w3, 0)",
+            "w1 * a + w3",
+            "max(w2 * a + w3, 0)",
+            "w2 * a + w3",
+            "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`.",
+        ),
+        edit(
+            "max(w1 * a + w3, 0)",
+            "w1 * a + w3",
+            "max(w2 * a + w3, 0)",
+            "w2 * a + w3",
+            B,
+            "g",
+            C,
+            "g",
+            "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c.",
+        ),
+        edit(
+            B,
+            "w1 * g if b > 0 else 0.0",
+            C,
+            "w2 * g if c > 0 else 0.0",
+            "The local gradient of w₁ is a, and that comes in the last line: what passes the gate is g alone.",
+        ),
+        edit(
+            "gb * a, gc * a, gb + gc",
+            "gb * a + 0.2 * w1, gc * a + 0.2 * w2, gb + gc + 0.2 * w3",
+            "That is with the penalty. The derivation leaves it out, and so does by_hand.",
+        ),
+        edit(
+            "(4 * np.sin(b + c) - y) * ",
+            "",
+            "The error is missing: g is 2 (ŷ − y) times the slope, 4 cos(b + c).",
+        ),
+        edit(
+            "2 * (4 * np.sin(b + c) - y)",
+            "2 * 4 * np.sin(b + c) - y",
+            "A pair of brackets is missing: the error is one number, (ŷ − y).",
+        ),
+        edit(
+            "np.cos(b + c)",
+            "np.cos(b) * np.cos(c)",
+            "The slope of 4 sin is taken where sin was: at b + c.",
+        ),
+        edit(
+            " * np.cos(b + c)",
+            "",
+            B,
+            "g * np.cos(b) if b > 0 else 0.0",
+            C,
+            "g * np.cos(c) if c > 0 else 0.0",
+            "The slope of 4 sin is taken where sin was: at b + c.",
+        ),
+        edit(
+            B,
+            "g * b",
+            C,
+            "g * c",
+            "A gate lets all of g through, or nothing: how large b is has no place in it.",
+        ),
         edit(B, "b", C, "c", "What passes the gate is g, not b."),
-        edit(B, "1.0 if b > 0 else 0.0", C, "1.0 if c > 0 else 0.0",
-             "The gate is 1 or 0, and what passes is g times that."),
-        edit(B, "g if b > 0 and c > 0 else 0.0", C, "gb",
-             "Each branch has a gate of its own: when one is closed, the other still lets g pass."),
-        edit(B, "max(g, 0)", C, "max(g, 0)", "The gate asks b, not g: where b is above 0, a negative g passes too."),
-        edit("if b > 0", "if g > 0", "if c > 0", "if g > 0",
-             "The gate asks b, not g: where b is above 0, a negative g passes too."),
-        edit("if b > 0", "if c > 0", "if c > 0", "if b > 0",
-             "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b."),
+        edit(
+            B,
+            "1.0 if b > 0 else 0.0",
+            C,
+            "1.0 if c > 0 else 0.0",
+            "The gate is 1 or 0, and what passes is g times that.",
+        ),
+        edit(
+            B,
+            "g if b > 0 and c > 0 else 0.0",
+            C,
+            "gb",
+            "Each branch has a gate of its own: when one is closed, the other still lets g pass.",
+        ),
+        edit(
+            B,
+            "max(g, 0)",
+            C,
+            "max(g, 0)",
+            "The gate asks b, not g: where b is above 0, a negative g passes too.",
+        ),
+        edit(
+            "if b > 0",
+            "if g > 0",
+            "if c > 0",
+            "if g > 0",
+            "The gate asks b, not g: where b is above 0, a negative g passes too.",
+        ),
+        edit(
+            "if b > 0",
+            "if c > 0",
+            "if c > 0",
+            "if b > 0",
+            "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b.",
+        ),
         edit("if b > 0", "if w1 > 0", "if c > 0", "if w2 > 0", _GATE),
-        edit(B, "g * a if b > 0 else 0.0", C, "g * a if c > 0 else 0.0",
-             "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it."),
-        edit(" * 4 * np.cos(b + c)", " * 4 * np.cos(b + c) * a",
-             "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it."),
-        edit("2 * (4 * np.sin(b + c) - y) * 4", "4",
-             "That is the slope alone. What arrives at ŷ is missing: 2 (ŷ − y)."),
-        edit(" * 4 * np.cos(b + c)", " + 4 * np.cos(b + c)", "Along an arrow you multiply: 2 (ŷ − y) times the slope."),
+        edit(
+            B,
+            "g * a if b > 0 else 0.0",
+            C,
+            "g * a if c > 0 else 0.0",
+            "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it.",
+        ),
+        edit(
+            " * 4 * np.cos(b + c)",
+            " * 4 * np.cos(b + c) * a",
+            "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it.",
+        ),
+        edit(
+            "2 * (4 * np.sin(b + c) - y) * 4",
+            "4",
+            "That is the slope alone. What arrives at ŷ is missing: 2 (ŷ − y).",
+        ),
+        edit(
+            " * 4 * np.cos(b + c)",
+            " + 4 * np.cos(b + c)",
+            "Along an arrow you multiply: 2 (ŷ − y) times the slope.",
+        ),
         edit("4 * np.sin(b + c) - y", "b + c - y", "ŷ is 4 sin(b + c), and not the sum alone."),
-        edit("gb + gc", "gb", _WHOLE), edit("gb + gc", "gc", _WHOLE), edit("gb + gc", "(gb + gc) / 2", _WHOLE),
-        edit("gb + gc", "g", _WHOLE), edit("gb + gc", "2 * g",
-             "w₃ gets what passes the gates, gb and gc, not what arrives before them."),
-        edit("gb + gc", "(gb + gc) * a", "w₃ is added, not multiplied by a: its local gradient is 1."),
-        edit("4 * np.cos", "np.cos", "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c)."),
-        edit("(4 * np.sin", "(np.sin", "One 4 is missing, the first: the error is 4 sin(b + c) − y."),
-        edit("4 * np.cos", "np.cos", "(4 * np.sin", "(np.sin",
-             "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope."),
-        edit(" * 4 * np.cos(b + c)", "",
-             "That is the gradient of ŷ. To go on to b + c, multiply by the slope, 4 cos(b + c)."),
+        edit("gb + gc", "gb", _WHOLE),
+        edit("gb + gc", "gc", _WHOLE),
+        edit("gb + gc", "(gb + gc) / 2", _WHOLE),
+        edit("gb + gc", "g", _WHOLE),
+        edit(
+            "gb + gc",
+            "2 * g",
+            "w₃ gets what passes the gates, gb and gc, not what arrives before them.",
+        ),
+        edit(
+            "gb + gc", "(gb + gc) * a", "w₃ is added, not multiplied by a: its local gradient is 1."
+        ),
+        edit(
+            "4 * np.cos",
+            "np.cos",
+            "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c).",
+        ),
+        edit(
+            "(4 * np.sin", "(np.sin", "One 4 is missing, the first: the error is 4 sin(b + c) − y."
+        ),
+        edit(
+            "4 * np.cos",
+            "np.cos",
+            "(4 * np.sin",
+            "(np.sin",
+            "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope.",
+        ),
+        edit(
+            " * 4 * np.cos(b + c)",
+            "",
+            "That is the gradient of ŷ. To go on to b + c, multiply by the slope, 4 cos(b + c).",
+        ),
         edit(" * np.cos(b + c)", "", "The slope of 4 sin is 4 cos(b + c): the cos is missing."),
-        edit("np.cos(b + c)", "np.cos(4 * np.sin(b + c))",
-             "The slope of 4 sin is taken where sin was: at b + c, not at ŷ."),
-        edit("* 4 * np.cos(b + c)", "* 4 * np.sin(b + c)", "The slope of sin is cos: 4 cos(b + c)."),
-        edit("* 4 * np.cos", "* -4 * np.cos",
-             "The slope of sin is cos, without a minus; and the error is ŷ − y, with its sign."),
-        edit("2 * (4", "(4",
-             "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos."),
-        edit("gb * a", "gb * x", "gc * a", "gc * x",
-             "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
+        edit(
+            "np.cos(b + c)",
+            "np.cos(4 * np.sin(b + c))",
+            "The slope of 4 sin is taken where sin was: at b + c, not at ŷ.",
+        ),
+        edit(
+            "* 4 * np.cos(b + c)", "* 4 * np.sin(b + c)", "The slope of sin is cos: 4 cos(b + c)."
+        ),
+        edit(
+            "* 4 * np.cos",
+            "* -4 * np.cos",
+            "The slope of sin is cos, without a minus; and the error is ŷ − y, with its sign.",
+        ),
+        edit(
+            "2 * (4",
+            "(4",
+            "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos.",
+        ),
+        edit(
+            "gb * a",
+            "gb * x",
+            "gc * a",
+            "gc * x",
+            "w₁ is multiplied by a, and a is x²: the local gradient is a, not x.",
+        ),
         edit("gb * a", "gb", "gc * a", "gc", "w₁ is multiplied by a: its local gradient is a."),
-        edit("gb * a", "gb * w1", "gc * a", "gc * w2", "In w₁ · a the local gradient of w₁ is the other factor, a."),
-        edit("gb * a, gc * a", "gc * a, gb * a",
-             "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b."),
+        edit(
+            "gb * a",
+            "gb * w1",
+            "gc * a",
+            "gc * w2",
+            "In w₁ · a the local gradient of w₁ is the other factor, a.",
+        ),
+        edit(
+            "gb * a, gc * a",
+            "gc * a, gb * a",
+            "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b.",
+        ),
         edit("gb * a, gc * a, gb + gc", "gb + gc, gb * a, gc * a", "The order is w₁, w₂, w₃."),
-        edit("a = x * x", "a = x", "a is x²: x * x."), edit("a = x * x", "a = 2 * x", "a is x²: x * x."),
+        edit("a = x * x", "a = x", "a is x²: x * x."),
+        edit("a = x * x", "a = 2 * x", "a is x²: x * x."),
         edit("max(w2 * a", "max(w1 * a", "c has a weight of its own, w₂."),
-        edit("np.sin(b + c)", "(np.sin(b) + np.sin(c))",
-             "The sine is taken of the sum, b + c: sin b + sin c is another number."),
+        edit(
+            "np.sin(b + c)",
+            "(np.sin(b) + np.sin(c))",
+            "The sine is taken of the sum, b + c: sin b + sin c is another number.",
+        ),
         edit("np.cos(b + c)", "np.cos(b)", "The slope of 4 sin is taken where sin was: at b + c."),
         edit("np.cos(b + c)", "np.cos(b + c) ** 2", "The cos stands there once: 4 cos(b + c)."),
-        edit("(4 * np.sin(b + c) - y)", "abs(4 * np.sin(b + c) - y)",
-             "The slope of sin is cos, without a minus; and the error is ŷ − y, with its sign."),
-        edit("(4 * np.sin(b + c) - y)", "(4 * np.sin(b + c) - y) ** 2",
-             "The slope of a square is 2 (ŷ − y): the error is there once."),
-        edit("gb + gc", "gb * gc", _WHOLE), edit("gb + gc", "gb - gc", _WHOLE), edit("gb + gc", "max(gb, gc)", _WHOLE),
-        edit(B, "0.0 if b > 0 else g", C, "0.0 if c > 0 else g",
-             "The gates are the wrong way round: where b is above 0, g passes; else nothing."),
-        printed(right_by_hand)])
+        edit(
+            "(4 * np.sin(b + c) - y)",
+            "abs(4 * np.sin(b + c) - y)",
+            "The slope of sin is cos, without a minus; and the error is ŷ − y, with its sign.",
+        ),
+        edit(
+            "(4 * np.sin(b + c) - y)",
+            "(4 * np.sin(b + c) - y) ** 2",
+            "The slope of a square is 2 (ŷ − y): the error is there once.",
+        ),
+        edit("gb + gc", "gb * gc", _WHOLE),
+        edit("gb + gc", "gb - gc", _WHOLE),
+        edit("gb + gc", "max(gb, gc)", _WHOLE),
+        edit(
+            B,
+            "0.0 if b > 0 else g",
+            C,
+            "0.0 if c > 0 else g",
+            "The gates are the wrong way round: where b is above 0, g passes; else nothing.",
+        ),
+        printed(right_by_hand),
+    ],
+)
 def by_hand(answer):
     if has_blank(answer):
         raise NotYet
+
     def build(d):
         w1, w2, w3, x = d(), d.choice(d(), 0.5), d(), d.choice(d(), 1.0)
         # now and then a sum lies exactly at the kink: 1 · w₁ + w₃, or all of it at x = 0
         return (w1, w2, d.choice(w3, -w1, -w2) if x == 1.0 else 0.0 if x == 0 else w3, x, d.g())
-    expect_over(answer, right_by_hand, build, apart=True, hints=by_hand.mistakes, first=[
-        (1.7, 0.2, 0.6, 0.9, 2.5), (1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5),
-        (-0.5, 1.5, 0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5), (1.6, 0.3, 0.1, 0.5, 0.25),
-        (0.7, -1.5, 0.4, -0.8, -1.25), (0.3, 0.2, -0.1, 0.8, 0.0), (3.1, 1.9, 0.2, 0.9, -2.0),
-        (1.7, 0.2, 0.6, 0.0, 1.0), (0.5, -0.25, -0.5, 1.0, 0.75), (0.25, 0.5, -0.5, -1.0, 2.0)])
+
+    expect_over(
+        answer,
+        right_by_hand,
+        build,
+        apart=True,
+        hints=by_hand.mistakes,
+        first=[
+            (1.7, 0.2, 0.6, 0.9, 2.5),
+            (1.7, 0.2, 0.6, 0.9, 1.0),
+            (1.3, 0.1, -0.4, 0.9, 2.5),
+            (-0.5, 1.5, 0.25, 0.8, 1.0),
+            (1.3, 0.1, -0.4, 0.3, 0.5),
+            (1.6, 0.3, 0.1, 0.5, 0.25),
+            (0.7, -1.5, 0.4, -0.8, -1.25),
+            (0.3, 0.2, -0.1, 0.8, 0.0),
+            (3.1, 1.9, 0.2, 0.9, -2.0),
+            (1.7, 0.2, 0.6, 0.0, 1.0),
+            (0.5, -0.25, -0.5, 1.0, 0.75),
+            (0.25, 0.5, -0.5, -1.0, 2.0),
+        ],
+    )
 
 
 # --- Predictions, questions, card ----------------------------------------------------------------------------------------------
 
-recall("06", [
-    Question("On the way back 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
-             26.0, """
-        (7 + 6) · 2 = **26**: b waits until all that it will ever get is there."""),
-    Question("z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)", 0.0, """
-        **0**. Below 0 relu is flat: nothing passes. Above 0 its slope is 1, and all 5 would pass."""),
-    Question("x is 3, the gradient is 4, the rate is 0.1. Where does one step downhill lead? (01)", 2.6, """
-        3 − 0.1 · 4 = **2.6**: against the gradient.""")])
+recall(
+    "06",
+    [
+        Question(
+            "On the way back 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
+            26.0,
+            """
+        (7 + 6) · 2 = **26**: b waits until all that it will ever get is there.""",
+        ),
+        Question(
+            "z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)",
+            0.0,
+            """
+        **0**. Below 0 relu is flat: nothing passes. Above 0 its slope is 1, and all 5 would pass.""",
+        ),
+        Question(
+            "x is 3, the gradient is 4, the rate is 0.1. Where does one step downhill lead? (01)",
+            2.6,
+            """
+        3 − 0.1 · 4 = **2.6**: against the gradient.""",
+        ),
+    ],
+)
 
 prediction(
-    "06.forget", question="""
+    "06.forget",
+    question="""
         Somebody leaves out the line that forgets. The rest stays: four neurons and 2,000 steps. How many of the
         forty points are right at the end? And whose gradients pile up from step to step: those of the 17 parameters, or
         those of all values of the graph?""",
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
-    choices={"right at the end": ["all forty", "thirty-odd", "about half"],
-             "what piles up": ["those of the parameters", "those of all values"]},
+    choices={
+        "right at the end": ["all forty", "thirty-odd", "about half"],
+        "what piles up": ["those of the parameters", "those of all values"],
+    },
     reveal="""**About half**, 22: the model says the same of every point. Only the gradients **of the parameters** pile
         up. Every example makes a new graph, and the values in it have had no gradient before. The parameters stay from
-        step to step, and their `.grad` adds up until somebody clears it.""")
+        step to step, and their `.grad` adds up until somebody clears it.""",
+)
 
 prediction(
-    "06.rate", question="""
+    "06.rate",
+    question="""
         Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the mean squared error went from 10.2 to 0.016. What is it at
         0.1, at a rate a hundred times as large?""",
-    answer="stuck in between", choices=["below 0.016", "stuck in between", "far above 10.2"],
+    answer="stuck in between",
+    choices=["below 0.016", "stuck in between", "far above 10.2"],
     reveal="""**Stuck in between**, at 1.491. The error cannot grow without bound, since 4 sin lies between −4 and 4. The
-        model dies instead: slide, and see.""")
+        model dies instead: slide, and see.""",
+)
 
 prediction(
-    "06.edge", question="Which arrow did the slide's author overlook?",
-    answer="from b to c", choices=["from x to a", "from w₃ to c", "from b to c", "from c to ŷ"],
+    "06.edge",
+    question="Which arrow did the slide's author overlook?",
+    answer="from b to c",
+    choices=["from x to a", "from w₃ to c", "from b to c", "from c to ŷ"],
     reveal="""**From b to c.** w₁ and w₃ reach L through b, and b goes two ways: straight into ŷ, and by way of c. Only w₂ has no way
-        through b, and only its number was right.""")
+        through b, and only its number was right.""",
+)
 
-card("06", [
-    "Forget, forward, backward, step: once for each example, all four inside the loop.",
-    "One neuron draws a straight line. A neuron behind several others can bend it.",
-    ".grad adds up until somebody clears it. If nobody does, the model trains also on gradients of long ago.",
-    "Too small a rate crawls. Too large a rate can close every relu: then nothing passes back through them.",
-    "What is minimised is the loss, penalty included; what you plot may be something else.",
-    "A module finds its parameters by itself: its attributes, those in lists, and those of modules inside it."])
+card(
+    "06",
+    [
+        "Forget, forward, backward, step: once for each example, all four inside the loop.",
+        "One neuron draws a straight line. A neuron behind several others can bend it.",
+        ".grad adds up until somebody clears it. If nobody does, the model trains also on gradients of long ago.",
+        "Too small a rate crawls. Too large a rate can close every relu: then nothing passes back through them.",
+        "What is minimised is the loss, penalty included; what you plot may be something else.",
+        "A module finds its parameters by itself: its attributes, those in lists, and those of modules inside it.",
+    ],
+)

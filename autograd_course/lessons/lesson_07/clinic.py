@@ -9,6 +9,7 @@
 
 What is ill about each was really published; the card says where. `Unknown` has no card.
 """
+
 import inspect
 import math
 import textwrap
@@ -33,6 +34,7 @@ def log(x):
 
 class Scalar:
     """The healthy engine. `rule(g)` says what goes to each of the `inputs`; None says that nothing goes there."""
+
     clock = count(1)
 
     def __init__(self, data, inputs=()):
@@ -61,7 +63,10 @@ class Scalar:
     def __pow__(self, other):
         x, y = self.data, other.data
         z = type(self)(power(x, y), (self, other))
-        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(x or 1.0))      # to y: 0 where x is 0
+        z.rule = lambda g: (
+            g * y * power(x, y - 1),
+            g * z.data * log(x or 1.0),
+        )  # to y: 0 where x is 0
         return z
 
     def tanh(self):
@@ -99,6 +104,7 @@ class Scalar:
 
 
 # --- The patients -----------------------------------------------------------------------------------------------------------
+
 
 class Squared(Scalar):
     def tanh(self):
@@ -192,9 +198,11 @@ class Unknown(Scalar):
 
 # --- Their cards ------------------------------------------------------------------------------------------------------------
 
+
 @dataclass
 class Patient:
     """A card. `shows` are the examinations that it fails, with what comes out; `caught`: does a check at ordinary numbers find it?"""
+
     engine: type
     method: str
     symptom: str
@@ -219,55 +227,100 @@ def source(engine, method):
 
 
 SQUARED = Patient(
-    Squared, "tanh", "Gradients of the right sign, of a wrong size.", "the write-up with the trace",
+    Squared,
+    "tanh",
+    "Gradients of the right sign, of a wrong size.",
+    "the write-up with the trace",
     "the slope of tanh is z², not 1 − z²",
-    "It fails, except where z² = ½.", {"tanh": 2 * math.tanh(0.5) ** 2, "far": 1.0}, caught=True)
+    "It fails, except where z² = ½.",
+    {"tanh": 2 * math.tanh(0.5) ** 2, "far": 1.0},
+    caught=True,
+)
 
 PATIENTS = {
     "A": Patient(
-        Seeded, "backward", "A value to which nothing was sent behaves as if it were L.",
+        Seeded,
+        "backward",
+        "A value to which nothing was sent behaves as if it were L.",
         "the talk, with its contexts; there a constant exponent was sent nothing",
         "what has no gradient yet is given a 1",
-        "It passes, until something sends nothing: here a relu that is closed.", {"closed": 1.0}),
+        "It passes, until something sends nothing: here a relu that is closed.",
+        {"closed": 1.0},
+    ),
     "B": Patient(
-        Far, "tanh", "Stops with an error, far out on the tanh.", "the write-up with closures",
+        Far,
+        "tanh",
+        "Stops with an error, far out on the tanh.",
+        "the write-up with closures",
         "tanh is computed from exponentials that grow too large",
-        "It passes wherever it can be made. At 400 there is no number to check.", {"far": "OverflowError"}),
+        "It passes wherever it can be made. At 400 there is no number to check.",
+        {"far": "OverflowError"},
+    ),
     "C": Patient(
-        Hushed, "backward", "A gradient of 0 where there is no gradient.", "the write-up with stored locals",
+        Hushed,
+        "backward",
+        "A gradient of 0 where there is no gradient.",
+        "the write-up with stored locals",
         "a gradient that is no number becomes 0",
-        "It passes wherever there are numbers. In place of a nan it hands on 0.", {"none": 0.0}),
+        "It passes wherever there are numbers. In place of a nan it hands on 0.",
+        {"none": 0.0},
+    ),
     "D": Patient(
-        Deaf, "tanh", "No gradient comes out of a tanh.", "the write-up with closures",
+        Deaf,
+        "tanh",
+        "No gradient comes out of a tanh.",
+        "the write-up with closures",
         "the rule is stored under another name",
-        "It fails wherever tanh has a slope. Far out, at 20, 0 is right.", {"tanh": 0.0}, caught=True),
+        "It fails wherever tanh has a slope. Far out, at 20, 0 is right.",
+        {"tanh": 0.0},
+        caught=True,
+    ),
     "E": Patient(
-        Paths, "backward", "All numbers right, and twice the time for every doubling more.",
+        Paths,
+        "backward",
+        "All numbers right, and twice the time for every doubling more.",
         "the write-up with stored locals, and the one with the trace",
         "every path is walked by itself",
-        "It passes. Whoever only checks numbers waits for ever.", {"doubled": 1023}),
+        "It passes. Whoever only checks numbers waits for ever.",
+        {"doubled": 1023},
+    ),
     "F": Patient(
-        Misread, "half_squared_error", "The loss is below 0.", "the write-up with the trace, in its first listing",
+        Misread,
+        "half_squared_error",
+        "The loss is below 0.",
+        "the write-up with the trace, in its first listing",
         "y is squared, not the error",
-        "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
+        "It passes: these are the right gradients, of another function.",
+        {"loss": -1.0},
+    ),
     "G": Patient(
-        Kept, "backward",
+        Kept,
+        "backward",
         "Right once. Too much when it is asked twice: with one value in between, 12 becomes 36, not 24.",
         "the write-up with closures, and the talk with its contexts",
         "inner values keep what arrived in the call before",
-        "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
+        "It passes: a check makes a fresh graph for every question.",
+        {"twice": 36.0},
+    ),
     "H": Patient(
-        Invented, "__pow__", "A gradient where there is none.", "the write-up with the trace",
+        Invented,
+        "__pow__",
+        "A gradient where there is none.",
+        "the write-up with the trace",
         "the logarithm is taken of |x|",
         "It passes for positive bases. For a negative one the slope of the exponent cannot be measured, and it has an answer.",
-        {"none": 9 * math.log(3)})}
+        {"none": 9 * math.log(3)},
+    ),
+}
 
 
 # --- Examinations -----------------------------------------------------------------------------------------------------------
 
+
 @dataclass
 class Report:
     """What a gradient check found: (letter, the engine's gradient, the measured one) of each input; numbers or arrays."""
+
     rows: list
 
     @property
@@ -278,8 +331,10 @@ class Report:
         lines = []
         for letter, engine, measured in self.rows:
             shape = f" {np.shape(measured)}" if np.ndim(engine) or np.ndim(measured) else ""
-            lines.append(f"{letter}{shape}: the engine says {seven_digits(engine)}, measured {seven_digits(measured)}"
-                         + ("" if agree(engine, measured) else "   ✗"))
+            lines.append(
+                f"{letter}{shape}: the engine says {seven_digits(engine)}, measured {seven_digits(measured)}"
+                + ("" if agree(engine, measured) else "   ✗")
+            )
         return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
 
 
@@ -287,14 +342,20 @@ def seven_digits(value):
     """A gradient, or the name of an error, in one line."""
     if isinstance(value, str):
         return value
-    return f"[{', '.join(map(seven_digits, value))}]" if np.ndim(value) else f"{value:.7g}".replace("-", "−")
+    return (
+        f"[{', '.join(map(seven_digits, value))}]"
+        if np.ndim(value)
+        else f"{value:.7g}".replace("-", "−")
+    )
 
 
 def agree(engine, right):
     """Whether it is the same in shape and numbers, or the same error."""
     if isinstance(engine, str) or isinstance(right, str):
         return isinstance(engine, str) and isinstance(right, str) and engine == right
-    return np.shape(engine) == np.shape(right) and np.allclose(engine, right, rtol=1e-6, atol=1e-8, equal_nan=True)
+    return np.shape(engine) == np.shape(right) and np.allclose(
+        engine, right, rtol=1e-6, atol=1e-8, equal_nan=True
+    )
 
 
 def examine(Engine, f, *xs, h=1e-6):
@@ -304,14 +365,19 @@ def examine(Engine, f, *xs, h=1e-6):
     try:
         Engine.backward(L)
         found = [x.grad for x in inputs]
-    except ValueError as error:         # shapes that do not fit
+    except ValueError as error:  # shapes that do not fit
         found = [type(error).__name__] * len(inputs)
-    return Report([(letter, found[i], _measured(Engine, f, xs, i, h))
-                   for i, letter in enumerate(inspect.signature(f).parameters)])
+    return Report(
+        [
+            (letter, found[i], _measured(Engine, f, xs, i, h))
+            for i, letter in enumerate(inspect.signature(f).parameters)
+        ]
+    )
 
 
 def _measured(Engine, f, xs, i, h):
     """The gradient of input i by central differences, entry by entry."""
+
     def moved(step):
         return f(*(Engine(x + step if k == i else x) for k, x in enumerate(xs))).data
 
@@ -331,12 +397,14 @@ def ordinary(x, y, w):
 
 def asked(f, *xs, calls=1):
     """How to ask an engine for the gradient of the first of xs, after so many backward calls."""
+
     def ask(Engine):
         inputs = [Engine(x) for x in xs]
         L = f(*inputs)
         for _ in range(calls):
             Engine.backward(L)
         return inputs[0].grad
+
     return ask
 
 
@@ -356,16 +424,39 @@ def _rules_run(Engine):
 
 # What is asked, what is right, and how it is asked.
 EXAMINATIONS = {
-    "sum": ("(x + y)·w at 1, 4, −3: gradient of x", -3.0, asked(lambda x, y, w: (x + y) * w, 1.0, 4.0, -3.0)),
-    "tanh": ("2·tanh x at 0.5: gradient of x", 2 * (1 - math.tanh(0.5) ** 2),
-             asked(lambda x, c: c * x.tanh(), 0.5, 2.0)),
+    "sum": (
+        "(x + y)·w at 1, 4, −3: gradient of x",
+        -3.0,
+        asked(lambda x, y, w: (x + y) * w, 1.0, 4.0, -3.0),
+    ),
+    "tanh": (
+        "2·tanh x at 0.5: gradient of x",
+        2 * (1 - math.tanh(0.5) ** 2),
+        asked(lambda x, c: c * x.tanh(), 0.5, 2.0),
+    ),
     "far": ("tanh x at 400: gradient of x", 0.0, asked(lambda x: x.tanh(), 400.0)),
-    "closed": ("relu(x·1) at −1: gradient of x", 0.0, asked(lambda x, c: (x * c).relu(), -1.0, 1.0)),
-    "none": ("(−3) ** (x·1) at 2: gradient of x", math.nan, asked(lambda x, b, c: b ** (x * c), 2.0, -3.0, 1.0)),
-    "twice": ("3·(x·x) at 2, asked twice: gradient of x", 24.0, asked(lambda x, c: c * (x * x), 2.0, 3.0, calls=2)),
+    "closed": (
+        "relu(x·1) at −1: gradient of x",
+        0.0,
+        asked(lambda x, c: (x * c).relu(), -1.0, 1.0),
+    ),
+    "none": (
+        "(−3) ** (x·1) at 2: gradient of x",
+        math.nan,
+        asked(lambda x, b, c: b ** (x * c), 2.0, -3.0, 1.0),
+    ),
+    "twice": (
+        "3·(x·x) at 2, asked twice: gradient of x",
+        24.0,
+        asked(lambda x, c: c * (x * x), 2.0, 3.0, calls=2),
+    ),
     "doubled": ("x = x + x ten times: rules run", 10, _rules_run),
-    "loss": ("½(ŷ − y)² at ŷ = −1, y = 1: L itself", 2.0,
-             lambda Engine: Engine(-1.0).half_squared_error(Engine(1.0)).data)}
+    "loss": (
+        "½(ŷ − y)² at ŷ = −1, y = 1: L itself",
+        2.0,
+        lambda Engine: Engine(-1.0).half_squared_error(Engine(1.0)).data,
+    ),
+}
 
 
 def sheet(Engine, examinations=EXAMINATIONS):

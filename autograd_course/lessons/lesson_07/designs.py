@@ -8,6 +8,7 @@
 
 The rules are right in all of them. What differs is where a rule is kept, who calls it, and what stays behind.
 """
+
 import gc
 import inspect
 import sys
@@ -30,6 +31,7 @@ class Closures:
 
         def send():
             pass
+
         self.send = send
 
     def __add__(self, other):
@@ -38,6 +40,7 @@ class Closures:
         def send():
             self.grad += z.grad
             other.grad += z.grad
+
         z.send = send
         return z
 
@@ -47,6 +50,7 @@ class Closures:
         def send():
             self.grad += z.grad * other.data
             other.grad += z.grad * self.data
+
         z.send = send
         return z
 
@@ -55,6 +59,7 @@ class Closures:
 
         def send():
             self.grad += z.grad * (1 - z.data * z.data)
+
         z.send = send
         return z
 
@@ -66,6 +71,7 @@ class Closures:
 
 # --- 004: a class for each operation, and a context for each result ----------------------------------------------------------
 
+
 class Context:
     def __init__(self, data, inputs=(), function=None, saved=()):
         self.data, self.grad = data, 0.0
@@ -75,7 +81,9 @@ class Context:
         return Context(self.data + other.data, (self, other), Add)
 
     def __mul__(self, other):
-        return Context(self.data * other.data, (self, other), Multiply, saved=(self.data, other.data))
+        return Context(
+            self.data * other.data, (self, other), Multiply, saved=(self.data, other.data)
+        )
 
     def tanh(self):
         t = tanh(self.data)
@@ -108,11 +116,12 @@ class Multiply:
 class Tanh:
     @staticmethod
     def backward(saved, g):
-        z, = saved
-        return g * (1 - z * z),
+        (z,) = saved
+        return (g * (1 - z * z),)
 
 
 # --- 001: an object for each operation, and a ledger for the walk -------------------------------------------------------------
+
 
 class Ledger:
     def __init__(self, data, inputs=(), op=None):
@@ -154,10 +163,11 @@ class MultiplyOp:
 
 class TanhOp:
     def pull(self, g, z):
-        return g * (1 - z.data * z.data),
+        return (g * (1 - z.data * z.data),)
 
 
 # --- 002: local gradients on the result, walked path by path ------------------------------------------------------------------
+
 
 class Locals:
     def __init__(self, data, inputs=(), locals=()):
@@ -181,6 +191,7 @@ class Locals:
 
 
 # --- 003: partials on the input, walked path by path --------------------------------------------------------------------------
+
 
 class Trace:
     def __init__(self, data):
@@ -220,11 +231,13 @@ def users_first(output):
             for x in value.inputs:
                 follow(x)
             found.append(value)
+
     follow(output)
     return found[::-1]
 
 
 # --- The library's, as small as the others: a row for each operation, and a loop -----------------------------------------------
+
 
 class Table:
     clock = count(1)
@@ -259,65 +272,87 @@ class Table:
                 ledger[x] += rule(g, self.data, *values)
 
 
-ADD = (lambda g, z, x, y: g,
-       lambda g, z, x, y: g)
+ADD = (lambda g, z, x, y: g, lambda g, z, x, y: g)
 
-MULTIPLY = (lambda g, z, x, y: g * y,
-            lambda g, z, x, y: g * x)
+MULTIPLY = (lambda g, z, x, y: g * y, lambda g, z, x, y: g * x)
 
 TANH = (lambda g, z, x: g * (1 - z * z),)
 
-DESIGNS = {"closures": Closures, "context": Context, "ledger": Ledger, "stored locals": Locals, "trace": Trace,
-           "table": Table}
+DESIGNS = {
+    "closures": Closures,
+    "context": Context,
+    "ledger": Ledger,
+    "stored locals": Locals,
+    "trace": Trace,
+    "table": Table,
+}
 # The method that is called once for each value whose turn comes.
-STEP = {Closures: "send", Context: "visit", Ledger: "visit", Locals: "backward", Trace: "gradient", Table: "arrive"}
+STEP = {
+    Closures: "send",
+    Context: "visit",
+    Ledger: "visit",
+    Locals: "backward",
+    Trace: "gradient",
+    Table: "arrive",
+}
 
 
 def source(Design):
     """How a design multiplies, and how it goes back."""
-    parts = {Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
-             Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
-             Trace: [Trace.__mul__, Trace.gradient],
-             Table: [Table.__mul__, Table.backward, Table.arrive]}
-    code = [inspect.getsource(part) for part in parts.get(Design) or [Design.__mul__, Design.backward]]
+    parts = {
+        Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
+        Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
+        Trace: [Trace.__mul__, Trace.gradient],
+        Table: [Table.__mul__, Table.backward, Table.arrive],
+    }
+    code = [
+        inspect.getsource(part) for part in parts.get(Design) or [Design.__mul__, Design.backward]
+    ]
     if Design is Table:
         lines = inspect.getsource(sys.modules[__name__]).splitlines()
         start = next(i for i, line in enumerate(lines) if line.startswith("MULTIPLY"))
-        code.insert(1, "\n".join(lines[start:start + 2]))
+        code.insert(1, "\n".join(lines[start : start + 2]))
     return "\n\n".join(textwrap.dedent(part).rstrip() for part in code)
 
 
 # --- Graphs: functions of anything that has +, * and tanh ---------------------------------------------------------------------
+
 
 def doubled(n):
     def f(x):
         for _ in range(n):
             x = x + x
         return x
+
     return f
 
 
 def chain(n):
     """n operations one after the other, a product and a sum in turn."""
+
     def f(x, w, b):
         for k in range(n):
             x = x + b if k % 2 else x * w
         return x
+
     return f
 
 
 def neurons(n):
     """n neurons side by side, each with the same two inputs and weights of its own; their outputs are added up."""
+
     def f(x, y, *weights):
         outputs = [(x * weights[2 * k] + y * weights[2 * k + 1]).tanh() for k in range(n)]
         total = outputs[0]
         for output in outputs[1:]:
             total = total + output
         return total
+
     return f
 
 
 # --- What it gives and what it costs -------------------------------------------------------------------------------------------
+
 
 def _record(Design, f, xs):
     inputs = [Design(x) for x in xs]
@@ -347,6 +382,7 @@ def visits(Design, f, *xs):
     def count_calls(frame, event, argument):
         nonlocal steps
         steps += event == "call" and frame.f_code.co_name == name
+
     before = sys.getprofile()
     sys.setprofile(count_calls)
     try:
@@ -380,20 +416,25 @@ def deepest(Design, most=20_000):
 @dataclass
 class Cost:
     """What one graph costs in one design."""
-    microseconds: float      # for each operation, there and back
-    bytes: float             # for each operation, what the record keeps
-    visits: int              # of the whole walk back
+
+    microseconds: float  # for each operation, there and back
+    bytes: float  # for each operation, what the record keeps
+    visits: int  # of the whole walk back
 
 
-GRAPHS = {"12 doublings": (doubled(12), (1.0,), 12),
-          "300 operations in a row": (chain(300), (1.0, 1.0, 0.0), 300),
-          "50 neurons": (neurons(50), tuple(np.linspace(-1, 1, 102).tolist()), 50 * 4 + 49)}
+GRAPHS = {
+    "12 doublings": (doubled(12), (1.0,), 12),
+    "300 operations in a row": (chain(300), (1.0, 1.0, 0.0), 300),
+    "50 neurons": (neurons(50), tuple(np.linspace(-1, 1, 102).tolist()), 50 * 4 + 49),
+}
 
 
 def compared(repeats=5):
     """{graph: {design: Cost}}: what each graph costs in each design, on this computer, now."""
-    return {graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()}
-            for graph, about in GRAPHS.items()}
+    return {
+        graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()}
+        for graph, about in GRAPHS.items()
+    }
 
 
 def _cost(Design, f, xs, operations, repeats):

@@ -1,4 +1,5 @@
 """Lesson 07: two rules that train, six designs compared, the ward of the clinic, and a patient's card."""
+
 from difflib import SequenceMatcher
 from html import escape
 
@@ -17,7 +18,9 @@ from .designs import DESIGNS, source
 
 def _losses(plot, runs, words):
     """The loss over the step, as powers of ten, for each run; `words` name them at the line's end."""
-    for (colour, dash), losses, name in zip([(style.INK, "none"), (style.OTHER, "7 4")], runs, words):
+    for (colour, dash), losses, name in zip(
+        [(style.INK, "none"), (style.OTHER, "7 4")], runs, words
+    ):
         logs = [np.log10(max(loss, 1e-6)) for loss in losses]
         plot.line(range(len(logs)), logs, colour, 2.4, dash)
         px, py = plot.at(len(logs) - 1, logs[-1])
@@ -30,17 +33,20 @@ def trained(gradient, w, b=0.0):
     for _ in range(201):
         losses.append((np.tanh(2 * w + b) - 1) ** 2 / 2)
         g = gradient(w, b)
-        w, b = w - 0.1 * g, b - 0.1 * g / 2      # x = 2, so b's gradient is half of w's
+        w, b = w - 0.1 * g, b - 0.1 * g / 2  # x = 2, so b's gradient is half of w's
     return losses
 
 
 def mystery():
     """Its losses from w = 1: with the right slope of tanh, and with the published one."""
+
     def gradient(slope):
         def of_w(w, b):
             z = np.tanh(2 * w + b)
             return (z - 1) * slope(z) * 2
+
         return of_w
+
     return [trained(gradient(slope), 1.0) for slope in (lambda z: 1 - z * z, lambda z: z * z)]
 
 
@@ -49,8 +55,10 @@ def two_losses(one, other):
     plot = Axes((64, 36, 420, 220), (0, len(one) - 1), (-5.4, 0.2))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", "loss L, as powers of ten")
     _losses(plot, (one, other), ("A", "B"))
-    text = (f"Two trainings, {len(one) - 1} steps each. Both losses fall all the way.\n"
-            f"A: from {_loss(one[0])} to {_loss(one[-1])}. B: from {_loss(other[0])} to {_loss(other[-1])}.")
+    text = (
+        f"Two trainings, {len(one) - 1} steps each. Both losses fall all the way.\n"
+        f"A: from {_loss(one[0])} to {_loss(one[-1])}. B: from {_loss(other[0])} to {_loss(other[-1])}."
+    )
     return Picture(svg("0 0 540 300", "".join(plot.parts), text), text)
 
 
@@ -62,7 +70,7 @@ def duel(w, right, published):
     left.line(ws, [right(x) for x in ws], style.INK, 2.4)
     left.line(ws, [published(x) for x in ws], style.OTHER, 2.4, "7 4")
     left.words(*left.at(-1.45, -2.35), "published", style.OTHER, "start", 13, halo=True)
-    left.words(*left.at(-0.75, -1.15), "right", style.INK, "end", 13, halo=True)      # where no w goes
+    left.words(*left.at(-0.75, -1.15), "right", style.INK, "end", 13, halo=True)  # where no w goes
     cross = float(np.arctanh(np.sqrt(0.5)) / 2)
     left.dot(cross, right(cross), size=6)
     left.dot(-cross, right(-cross), size=6)
@@ -72,12 +80,19 @@ def duel(w, right, published):
     plot = Axes((46, 40, 270, 250), (0, len(runs[0]) - 1), (-5.8, 0.6))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", f"loss, trained from w = {number(w)}")
     _losses(plot, runs, ["right", "published"])
-    text = (f"At w = {number(w)} the right gradient is {number(right(w))}, the published one {number(published(w))}.\n"
-            f"After {len(runs[0]) - 1} steps: loss {_loss(runs[0][-1])} with the right rule, {_loss(runs[1][-1])} with the published.\n"
-            f"The two gradients are equal at w = {cross:.4f} and −{cross:.4f}.")
+    text = (
+        f"At w = {number(w)} the right gradient is {number(right(w))}, the published one {number(published(w))}.\n"
+        f"After {len(runs[0]) - 1} steps: loss {_loss(runs[0][-1])} with the right rule, {_loss(runs[1][-1])} with the published.\n"
+        f"The two gradients are equal at w = {cross:.4f} and −{cross:.4f}."
+    )
     lines = text.splitlines()
-    return Picture(beside(svg("0 0 376 340", "".join(left.parts), f"{lines[0]} {lines[2]}"),
-                          svg("0 0 398 340", "".join(plot.parts), lines[1])), text)
+    return Picture(
+        beside(
+            svg("0 0 376 340", "".join(left.parts), f"{lines[0]} {lines[2]}"),
+            svg("0 0 398 340", "".join(plot.parts), lines[1]),
+        ),
+        text,
+    )
 
 
 def _loss(loss):
@@ -87,25 +102,37 @@ def _loss(loss):
 
 # --- Designs ------------------------------------------------------------------------------------------------------------------
 
-CODE = "white-space:pre;overflow-x:auto;line-height:1.35;margin:0;font-size:13px"      # a wrapped line has no indent
+CODE = "white-space:pre;overflow-x:auto;line-height:1.35;margin:0;font-size:13px"  # a wrapped line has no indent
 
 
 def reading(name):
     """How a design multiplies and how it goes back, as its code."""
     code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
-    return Picture(f'<pre style="{look}">{escape(code)}</pre>',
-                   f"{name}: {sum(map(bool, code.splitlines()))} lines, to multiply and to go back")
+    return Picture(
+        f'<pre style="{look}">{escape(code)}</pre>',
+        f"{name}: {sum(map(bool, code.splitlines()))} lines, to multiply and to go back",
+    )
 
 
-COLUMNS = [("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
-           ("memory for an operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
-           ("visits of one walk back", "visits", (0, 5), lambda value: f"{value:,}")]      # where limits are powers of ten but for bytes
+COLUMNS = [
+    ("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
+    ("memory for an operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
+    ("visits of one walk back", "visits", (0, 5), lambda value: f"{value:,}"),
+]  # where limits are powers of ten but for bytes
 
 
 def costs(costs, longest, twice, graph):
     """Time, memory, visits, the longest chain and what two calls give, a line a design. costs: {design: Cost} of the graph."""
-    panels = [_bars(title, {name: getattr(cost, what) for name, cost in costs.items()}, limits, what != "bytes", shown)
-              for title, what, limits, shown in COLUMNS]
+    panels = [
+        _bars(
+            title,
+            {name: getattr(cost, what) for name, cost in costs.items()},
+            limits,
+            what != "bytes",
+            shown,
+        )
+        for title, what, limits, shown in COLUMNS
+    ]
     right = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     for x, title in [(170, "longest chain"), (290, "two calls (one: 12)")]:
         right.words(x, 22, title, size=13)
@@ -113,12 +140,18 @@ def costs(costs, longest, twice, graph):
         right.words(6, 54 + 30 * row, name, anchor="start", size=13)
         right.words(170, 54 + 30 * row, f"{longest[name]:,}", size=13)
         right.words(290, 54 + 30 * row, number(twice[name]), size=13)
-    words = "longest chain, and two calls: " + "; ".join(f"{name} {longest[name]:,}, {number(twice[name])}"
-                                                         for name in costs)
+    words = "longest chain, and two calls: " + "; ".join(
+        f"{name} {longest[name]:,}, {number(twice[name])}" for name in costs
+    )
     text = [f"{graph}, in six designs. Time and memory are for each operation, on this computer."]
-    text += [f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
-             f"asked twice, {number(twice[name])}" for name, cost in costs.items()]
-    return Picture(beside(*panels, svg("0 0 380 240", "".join(right.parts), words)), "\n".join(text))
+    text += [
+        f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
+        f"asked twice, {number(twice[name])}"
+        for name, cost in costs.items()
+    ]
+    return Picture(
+        beside(*panels, svg("0 0 380 240", "".join(right.parts), words)), "\n".join(text)
+    )
 
 
 def _bars(title, values, limits, powers, shown):
@@ -128,19 +161,29 @@ def _bars(title, values, limits, powers, shown):
     plot.words(6, 22, title, anchor="start", size=13)
     for tick in range(limits[0], limits[1] + 1, 2) if powers else range(0, 801, 400):
         x, bottom = plot.at(tick, 0)
-        plot.parts.append(f'<path d="M{x:.0f} {top - 14}V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
-        plot.words(x, bottom + 16, f"{10.0 ** tick:,.10g}" if powers else f"{tick}", style.FAINT, size=13)
+        plot.parts.append(
+            f'<path d="M{x:.0f} {top - 14}V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>'
+        )
+        plot.words(
+            x, bottom + 16, f"{10.0**tick:,.10g}" if powers else f"{tick}", style.FAINT, size=13
+        )
     for row, (name, value) in enumerate(values.items()):
-        x, y = plot.at(np.clip(np.log10(value) if powers else value, *limits), 0)[0], top + step * row
+        x, y = (
+            plot.at(np.clip(np.log10(value) if powers else value, *limits), 0)[0],
+            top + step * row,
+        )
         plot.words(6, y + 5, name, anchor="start", size=13)
-        plot.parts.append(f'<path d="M{left} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="3"/>'
-                          f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.INK}"/>')
+        plot.parts.append(
+            f'<path d="M{left} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="3"/>'
+            f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.INK}"/>'
+        )
         plot.words(x + 9, y + 4, shown(value), anchor="start", size=13, halo=True)
     words = f"{title}: " + ", ".join(f"{name} {shown(value)}" for name, value in values.items())
     return svg("0 0 380 240", "".join(plot.parts), words)
 
 
 # --- The ward -----------------------------------------------------------------------------------------------------------------
+
 
 def shown(value):
     """What came out of an examination, short enough for a cell: an array with a line for each of its rows."""
@@ -156,26 +199,47 @@ def in_line(value):
 
 def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
-    words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.INK};font-weight:600"
-    head = [("examination of each patient", words), ("right", right_cell),
-            *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
+    words, right_cell = (
+        "text-align:left;min-width:9em;max-width:22em",
+        f"color:{style.INK};font-weight:600",
+    )
+    head = [
+        ("examination of each patient", words),
+        ("right", right_cell),
+        *((letter, "font-weight:600;min-width:2.1em") for letter in sheets),
+    ]
     rows = []
-    lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {counted(len(sheets), 'engine')}; ✗ is not right."]
+    lines = [
+        f"The ward: {len(of.EXAMINATIONS)} examinations of {counted(len(sheets), 'engine')}; ✗ is not right."
+    ]
     for name, (asked, right, _) in of.EXAMINATIONS.items():
         cells, found = [], []
         for letter, results in sheets.items():
             value = shown(results[name])
             if of.fails(name, results[name]):
                 found.append(f"{letter} {in_line(results[name])} ✗")
-                cells.append(f'<span style="border:2px dashed {style.INK};border-radius:4px;padding:1px 4px;'
-                             f'font-weight:600;white-space:pre;display:inline-block">{value}</span>')
+                cells.append(
+                    f'<span style="border:2px dashed {style.INK};border-radius:4px;padding:1px 4px;'
+                    f'font-weight:600;white-space:pre;display:inline-block">{value}</span>'
+                )
             else:
                 cells.append(("✓", f"color:{style.FAINT}"))
-        rows.append(((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells))
-        lines.append(f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails"))
-    cells = table(rows, head, ruled=True, style="font-size:13px;",
-                  cell=f"padding:4px 3px;text-align:center;color:{style.INK};")
-    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{cells}</div>', "\n".join(lines))
+        rows.append(
+            ((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells)
+        )
+        lines.append(
+            f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails")
+        )
+    cells = table(
+        rows,
+        head,
+        ruled=True,
+        style="font-size:13px;",
+        cell=f"padding:4px 3px;text-align:center;color:{style.INK};",
+    )
+    return Picture(
+        f'<div style="{style.CARD};font-family:{style.FONT}">{cells}</div>', "\n".join(lines)
+    )
 
 
 def case(letter, method="as found", of=clinic):
@@ -188,20 +252,31 @@ def case(letter, method="as found", of=clinic):
         for line in here[start:stop]:
             same = kind == "equal"
             marked = ("  " if same else "✓ " if mended else "✗ ") + line
-            code.append(f'<span style="{"" if same else "font-weight:600"}">{escape(marked)}</span>')
-    facts = [("complaint", patient.symptom), ("published in", patient.writeup), ("a gradient check", patient.check),
-             ("cause", patient.cause)]
+            code.append(
+                f'<span style="{"" if same else "font-weight:600"}">{escape(marked)}</span>'
+            )
+    facts = [
+        ("complaint", patient.symptom),
+        ("published in", patient.writeup),
+        ("a gradient check", patient.check),
+        ("cause", patient.cause),
+    ]
     for name, ill_value in of.sheet(patient.engine).items():
         if name in patient.shows:
             value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
             outcome = f"{in_line(value)} {sign}".replace(" ", "\N{NO-BREAK SPACE}")
             facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {outcome}"))
-    cells = table([((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
-                  style="margin:4px 0 8px;font-size:13px;", cell=f"color:{style.INK};")
+    cells = table(
+        [((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
+        style="margin:4px 0 8px;font-size:13px;",
+        cell=f"color:{style.INK};",
+    )
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"
-    html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:13px;min-width:min(640px,95%)">'
-            f'<strong>{title}</strong>{cells}'
-            f'<pre style="{CODE};background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
+    html = (
+        f'<div style="{style.CARD};font-family:{style.FONT};font-size:13px;min-width:min(640px,95%)">'
+        f"<strong>{title}</strong>{cells}"
+        f'<pre style="{CODE};background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>'
+    )
     text = f"{title}. {facts[-1][1]}"
     return Picture(html, text)

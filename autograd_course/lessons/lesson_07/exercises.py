@@ -1,4 +1,5 @@
 """Lesson 07: two rules that train, designs of engines, and the gradient clinic."""
+
 import math
 from numbers import Real
 
@@ -12,60 +13,94 @@ from ..lesson_05 import exercises as lesson_05
 from .clinic import PATIENTS, SQUARED, Scalar, examine
 from .designs import Trace, doubled
 
-recall("07", [
-    Question("A weight gets the gradient 4 in every step, and nobody calls `zero_grad`. What stands in its `.grad` after the third "
-             "backward pass? (Lesson 06)", 12, "**12**. Gradients are added, until somebody clears them."),
-    Question("x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
-             "05 make? (05)", {"paths": 1024, "visits": 11},
-             "**1,024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once."),
-    Question("The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)", False,
-             "**No.** Both rules say 3 there. A check at one lucky point proves little.")])
+recall(
+    "07",
+    [
+        Question(
+            "A weight gets the gradient 4 in every step, and nobody calls `zero_grad`. What stands in its `.grad` after the third "
+            "backward pass? (Lesson 06)",
+            12,
+            "**12**. Gradients are added, until somebody clears them.",
+        ),
+        Question(
+            "x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
+            "05 make? (05)",
+            {"paths": 1024, "visits": 11},
+            "**1,024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once.",
+        ),
+        Question(
+            "The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)",
+            False,
+            "**No.** Both rules say 3 there. A check at one lucky point proves little.",
+        ),
+    ],
+)
 
 prediction(
-    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, and
-        B's falls lower. Which engine do the curves show to be wrong?""", answer="the curves cannot tell",
+    "07.lower",
+    question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, and
+        B's falls lower. Which engine do the curves show to be wrong?""",
+    answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
     reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
-        that you met in lesson 05. From this start it trains *better* than the right one.""")
+        that you met in lesson 05. From this start it trains *better* than the right one.""",
+)
 
 prediction(
-    "07.walks", question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*:
+    "07.walks",
+    question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*:
         whatever arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
         what arrives is added up in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs.
         How many visits does each make, that is, how often does it come to a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
     reveal="""**Thousands**, **about a dozen**, **thousands**: 8,191, 13 and 8,191. Only the ledger waits until all has arrived at a value.
-        The two others come through the same value again with every path, whether they go down from L or up from x.""")
+        The two others come through the same value again with every path, whether they go down from L or up from x.""",
+)
 
 prediction(
-    "07.check", question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
+    "07.check",
+    question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
         ordinary. How many of the eight patients does this check catch?""",
-    answer=1, reveal="""
+    answer=1,
+    reveal="""
         **1** of 8: patient D. Only D's gradients differ from the measured ones here. The other seven are ill where
-        a relu is closed, at special numbers, at the second call, in the time they take, or in the function that they compute.""")
+        a relu is closed, at special numbers, at the second call, in the time they take, or in the function that they compute.""",
+)
 
-card("07", [
-    "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
-    "One point is no check: a wrong rule may cross the right one there. Take several, also far out and on both sides of a kink.",
-    "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
-    "A check compares a rule with the function that was written, not with the one that was meant.",
-    "Right numbers are not all: patient E ran 1,023 rules, where 10 would do.",
-    "Two values with one number are two values: check at equal numbers, too."])
+card(
+    "07",
+    [
+        "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
+        "One point is no check: a wrong rule may cross the right one there. Take several, also far out and on both sides of a kink.",
+        "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
+        "A check compares a rule with the function that was written, not with the one that was meant.",
+        "Right numbers are not all: patient E ran 1,023 rules, where 10 would do.",
+        "Two values with one number are two values: check at equal numbers, too.",
+    ],
+)
 
 
 # --- Fool the one-point check -------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "07.fooling_x", minutes=3, difficulty="easy",
+    "07.fooling_x",
+    minutes=3,
+    difficulty="easy",
     question="""
         **Fool it.** Find a number x at which a check of tanh passes with the published rule. That is where both rules say the same:
         $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` gives the x whose tanh is z.)""",
     stub="""
         fooling_x = ...""",
-    hints=["Solve $z^2 = 1 - z^2$ for z first.",
-           "$z^2 = 1/2$, so $z = \\sqrt{1/2} \\approx 0.7071$. Which x has this tanh?",
-           ("Help: I get 0.4407", "That is the w of the neuron. Its tanh gets w · 2, and the question is what tanh gets.")],
+    hints=[
+        "Solve $z^2 = 1 - z^2$ for z first.",
+        "$z^2 = 1/2$, so $z = \\sqrt{1/2} \\approx 0.7071$. Which x has this tanh?",
+        (
+            "Help: I get 0.4407",
+            "That is the w of the neuron. Its tanh gets w · 2, and the question is what tanh gets.",
+        ),
+    ],
     solution="""
         fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 does as well""",
     explained="Both rules say ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of it, 0.4407.",
@@ -75,41 +110,71 @@ card("07", [
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
         (0.5, "z² is ½. From there to z, and from z to x."),
         (math.atanh(0.5), "arctanh of ½: but ½ is z². Take the root first."),
-        (math.tanh(math.sqrt(0.5)), "That is the tanh of z. The other way round: which x has the tanh z?"),
-        (math.atan(math.sqrt(0.5)), "That is arctan, of another function. np.arctanh is what undoes tanh."),
+        (
+            math.tanh(math.sqrt(0.5)),
+            "That is the tanh of z. The other way round: which x has the tanh z?",
+        ),
+        (
+            math.atan(math.sqrt(0.5)),
+            "That is arctan, of another function. np.arctanh is what undoes tanh.",
+        ),
         (math.asin(math.sqrt(0.5)), "That is arcsin. np.arctanh is what undoes tanh."),
-        (0.4406868, "That is the w of the neuron: its tanh gets w · 2. The question is what tanh gets."),
-        (1.7627472, "Twice too far: is there a factor 2 too many?")])
+        (
+            0.4406868,
+            "That is the w of the neuron: its tanh gets w · 2. The question is what tanh gets.",
+        ),
+        (1.7627472, "Twice too far: is there a factor 2 too many?"),
+    ],
+)
 def fooling_x(answer):
-    if not isinstance(answer, Real) and not (isinstance(answer, np.ndarray) and answer.shape == ()
-                                             and answer.dtype.kind in "iuf"):
-        raise Wrong("fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets.")
+    if not isinstance(answer, Real) and not (
+        isinstance(answer, np.ndarray) and answer.shape == () and answer.dtype.kind in "iuf"
+    ):
+        raise Wrong(
+            "fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets."
+        )
     x, z = float(answer), math.tanh(answer)
     if not math.isfinite(x):
-        raise Wrong("fooling_x", brief(answer), "a number",
-                    "That is no number: z in np.arctanh(z) stays between −1 and 1.")
+        raise Wrong(
+            "fooling_x",
+            brief(answer),
+            "a number",
+            "That is no number: z in np.arctanh(z) stays between −1 and 1.",
+        )
     if abs(1 - 2 * z * z) > 2e-4:
-        raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}",
-                    "two equal numbers",
-                    next((hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
-                         f"Compare both rules there: {1 - z * z:.4g} and {z * z:.4g}. Where are they equal, to four digits?"))
+        raise Wrong(
+            f"the two slopes at x = {x:g}",
+            f"right {1 - z * z:.4g}, published {z * z:.4g}",
+            "two equal numbers",
+            next(
+                (hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
+                f"Compare both rules there: {1 - z * z:.4g} and {z * z:.4g}. Where are they equal, to four digits?",
+            ),
+        )
 
 
 # --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
 
 
-AGAIN = ("Every path is walked again. Is each z asked by way of the same cache, and does its gradient stay there, "
-         "also if it is 0? z.gradient() does not know the cache, and a new {} remembers nothing.")
+AGAIN = (
+    "Every path is walked again. Is each z asked by way of the same cache, and does its gradient stay there, "
+    "also if it is 0? z.gradient() does not know the cache, and a new {} remembers nothing."
+)
 
 
-Z, WHOLE = "cached(z, cache)", """\
+Z, WHOLE = (
+    "cached(z, cache)",
+    """\
     if x not in cache:
         cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
-    return cache[x]"""
+    return cache[x]""",
+)
 
 
 @exercise(
-    "07.cached", minutes=3, difficulty="easy",
+    "07.cached",
+    minutes=3,
+    difficulty="easy",
     question="""
         Fill the blank of `cached(x, cache)`: the same as `x.gradient()`, but `cache`, a dictionary, keeps the gradient of each value, so
         that it is computed once. (`x.users` holds pairs: a local gradient, and the user z that it leads to.)""",
@@ -118,9 +183,13 @@ Z, WHOLE = "cached(z, cache)", """\
             if x not in cache:
                 cache[x] = sum(local * ... for local, z in x.users) if x.users else 1.0
             return cache[x]""",
-    hints=["By what is `local` multiplied in the trace? By the gradient of z.",
-           ("Help: every path is walked again",
-            "`z.gradient()` walks every path, as before. Ask `cached` for the gradient of z, and hand it the same cache.")],
+    hints=[
+        "By what is `local` multiplied in the trace? By the gradient of z.",
+        (
+            "Help: every path is walked again",
+            "`z.gradient()` walks every path, as before. Ask `cached` for the gradient of z, and hand it the same cache.",
+        ),
+    ],
     solution="""
         def cached(x, cache):
             if x not in cache:
@@ -130,7 +199,8 @@ Z, WHOLE = "cached(z, cache)", """\
         The first time, the gradient of x is computed and written down. After that it is only read, so each gradient is
         computed once. (A new question wants a new cache: an old one gives the answer of yesterday.)""",
     why="With one dictionary 13 gradients are computed for twelve doublings, not 8,191. Order and ledger did the same "
-        "in lesson 05.")
+    "in lesson 05.",
+)
 def cached(answer):
     if has_blank(answer):
         raise NotYet
@@ -140,75 +210,151 @@ def cached(answer):
     L = z * Trace(0.5) + z * z
     add = "Over the users you add, all of them."
     for name, value, right, hints in [
-            ("L", L, 1.0, [(0, END), (L.data, END)]),
-            ("y", y, -23.0, [
+        ("L", L, 1.0, [(0, END), (L.data, END)]),
+        (
+            "y",
+            y,
+            -23.0,
+            [
                 (25.0, "A local gradient keeps its sign."),
                 (-46.0, "The value asked here is z, and not x."),
                 (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
-                (-11.0, "z · z has z twice among its inputs, so it stands in the users of z twice: count both."),
-                (0.0, "At first the cache is empty. cached(z, cache) looks into the cache, and fills it."),
-                (2.0, "The gradient of z is missing, or taken for 1. At first the cache is empty: cached(z, cache) "
-                      "fills the cache."),
-                (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
-                (4.0, "4 is local · local. What multiplies local is the gradient of z."), (36.0, add), (1.0, add),
-                *((wrong, "What multiplies local is the gradient of z, and not its data; and all users are added.")
-                  for wrong in (-6.0, -12.0)),
-                (-3.5, "Along an arrow you multiply: local · the gradient of z.")]),
-            ("x", x, 34.5, [])]:
+                (
+                    -11.0,
+                    "z · z has z twice among its inputs, so it stands in the users of z twice: count both.",
+                ),
+                (
+                    0.0,
+                    "At first the cache is empty. cached(z, cache) looks into the cache, and fills it.",
+                ),
+                (
+                    2.0,
+                    "The gradient of z is missing, or taken for 1. At first the cache is empty: cached(z, cache) "
+                    "fills the cache.",
+                ),
+                (
+                    3.0,
+                    "The local gradients are missing: local · the gradient of z, added over the users.",
+                ),
+                (4.0, "4 is local · local. What multiplies local is the gradient of z."),
+                (36.0, add),
+                (1.0, add),
+                *(
+                    (
+                        wrong,
+                        "What multiplies local is the gradient of z, and not its data; and all users are added.",
+                    )
+                    for wrong in (-6.0, -12.0)
+                ),
+                (-3.5, "Along an arrow you multiply: local · the gradient of z."),
+            ],
+        ),
+        ("x", x, 34.5, []),
+    ]:
         tried = f"cached({name}, {{}}), where z = x · y, L = 0.5 · z + z · z, at x = 2 and y = −3"
         expect(_asked(answer, value, {}, tried, right), right, tried=tried, hints=hints)
     x, y = Trace(2.0), Trace(2.0)
     L, cache = x * Trace(3.0) + y * Trace(5.0) + x + y + x + y + x + y, {}
-    tried = ("cached(x, cache) and then cached(y, cache), with one cache, where L = 3 · x + 5 · y + x + y + x + y + x + y, "
-             "at x = 2 and y = 2")
+    tried = (
+        "cached(x, cache) and then cached(y, cache), with one cache, where L = 3 · x + 5 · y + x + y + x + y + x + y, "
+        "at x = 2 and y = 2"
+    )
     got = tuple(_asked(answer, value, cache, tried, right) for value, right in [(x, 6.0), (y, 8.0)])
-    expect(got, (6.0, 8.0), tried=tried, hints=[
-        ((6.0, 6.0), "Two values may hold the same number: the key of the cache is x itself.")])
+    expect(
+        got,
+        (6.0, 8.0),
+        tried=tried,
+        hints=[
+            ((6.0, 6.0), "Two values may hold the same number: the key of the cache is x itself.")
+        ],
+    )
     for _ in range(40):
         L = L + x
     tried = "cached(x, {}) once more, with a new cache, after x was added to L 40 times"
     got = _asked(answer, x, {}, tried, 46.0)
-    expect(got, 46.0, tried=tried, hints=[
-        (6.0, "6 was right before those 40. Is anything kept outside the cache that is handed in, or a user left out?")])
-    for w, hint in [(0.0, "A local gradient may be 0, and so may a sum. Neither says whether x has users."),
-                    (1 / 3, "A gradient need not be a whole number: all of its digits count."), (-300.0, "")]:
+    expect(
+        got,
+        46.0,
+        tried=tried,
+        hints=[
+            (
+                6.0,
+                "6 was right before those 40. Is anything kept outside the cache that is handed in, or a user left out?",
+            )
+        ],
+    )
+    for w, hint in [
+        (0.0, "A local gradient may be 0, and so may a sum. Neither says whether x has users."),
+        (1 / 3, "A gradient need not be a whole number: all of its digits count."),
+        (-300.0, ""),
+    ]:
         x = Trace(2.0)
         L = x * Trace(w) * Trace(w)
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
-        expect(_asked(answer, x, {}, tried, w * w), w * w, rtol=1e-14, tried=tried,
-               hints=[lambda got, right, hint=hint: hint])
+        expect(
+            _asked(answer, x, {}, tried, w * w),
+            w * w,
+            rtol=1e-14,
+            tried=tried,
+            hints=[lambda got, right, hint=hint: hint],
+        )
         x = Trace(0.0)
         L = x * Trace(w) + x * Trace(3.0)
         tried = f"cached(x, {{}}), where L = x · w + x · 3, at x = 0 and w = {w:.3g}"
-        expect(_asked(answer, x, {}, tried, w + 3), w + 3, rtol=1e-14, tried=tried,
-               hints=[lambda got, right: "A value may be 0, and a local gradient too: every user counts all the same."])
-    for times, last in (30, 1.0), (30, 0.0), *((times + 9, 1.0) for times in lengths_of(answer, 200)):
+        expect(
+            _asked(answer, x, {}, tried, w + 3),
+            w + 3,
+            rtol=1e-14,
+            tried=tried,
+            hints=[
+                lambda got, right: (
+                    "A value may be 0, and a local gradient too: every user counts all the same."
+                )
+            ],
+        )
+    for times, last in (
+        (30, 1.0),
+        (30, 0.0),
+        *((times + 9, 1.0) for times in lengths_of(answer, 200)),
+    ):
         x = Trace(1.0)
         doubled(times)(x) * Trace(last)
         tried = f"{times} doublings, x = x + x, and then {last:g} · x"
         try:
             got = bounded(answer, x, {}, most=20_000)
         except Endless:
-            raise Wrong(tried, "no end after 20,000 calls of functions", f"{times + 2} values, each once",
-                        AGAIN) from None
-        expect(got, last * 2.0 ** times, tried=f"the gradient of x after {tried}")
+            raise Wrong(
+                tried,
+                "no end after 20,000 calls of functions",
+                f"{times + 2} values, each once",
+                AGAIN,
+            ) from None
+        expect(got, last * 2.0**times, tried=f"the gradient of x after {tried}")
     if len(cache) < 11 or {*cache.values()} != {1.0, 6.0, 8.0}:
-        raise Wrong("the cache, after cached(x, cache) and cached(y, cache)", f"{len(cache)} entries",
-                    "11 entries, a gradient for each value",
-                    "Write each gradient into the cache that is handed in, cache[x] = …, and leave there what it has.")
+        raise Wrong(
+            "the cache, after cached(x, cache) and cached(y, cache)",
+            f"{len(cache)} entries",
+            "11 entries, a gradient for each value",
+            "Write each gradient into the cache that is handed in, cache[x] = …, and leave there what it has.",
+        )
 
 
-YESTERDAY = {}      # of a planted answer
-NO_NUMBER = "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
+YESTERDAY = {}  # of a planted answer
+NO_NUMBER = (
+    "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
+)
 # What Python says of a slip, and the hint
 SAID = {
-    **dict.fromkeys(["'function'", "'method'"], "That is a function, and no number. Call one: cached(z, cache)."),
+    **dict.fromkeys(
+        ["'function'", "'method'"], "That is a function, and no number. Call one: cached(z, cache)."
+    ),
     "'NoneType'": "A None is among the numbers. cache.get(z) gives None where there is no entry yet, and so does "
-                  "a function that ends without a return.",
+    "a function that ends without a return.",
     "'dict'": "cache is the whole dictionary. Which call gives the gradient of z?",
     "positional argument": "cached takes two things, the value and the cache: cached(z, cache).",
     **dict.fromkeys(["'Trace'", "multiply sequence"], NO_NUMBER),
-    "'users'": "cached takes a value and the cache. The value asked here is z."}
+    "'users'": "cached takes a value and the cache. The value asked here is z.",
+}
 END = "L has no users: its gradient is 1.0. (A sum over nobody would be 0.)"
 
 
@@ -223,17 +369,24 @@ def _asked(answer, x, cache, tried, right):
         error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
         raise
     except KeyError:
-        raise Wrong(tried, "KeyError", brief(right), "At first the cache is empty: cached(z, cache) looks into it, and fills "
-                                                     "it.") from None
+        raise Wrong(
+            tried,
+            "KeyError",
+            brief(right),
+            "At first the cache is empty: cached(z, cache) looks into it, and fills it.",
+        ) from None
 
 
 # --- The ward -------------------------------------------------------------------------------------------------------------------
 
-CAUSES = [("a value sends once, before all has arrived at it", None),
-          *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
-          (SQUARED.cause, None), *((PATIENTS[letter].cause, letter) for letter in "BFC")]
+CAUSES = [
+    ("a value sends once, before all has arrived at it", None),
+    *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
+    (SQUARED.cause, None),
+    *((PATIENTS[letter].cause, letter) for letter in "BFC"),
+]
 RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if letter}
-ASKED = "DEFG"      # the others may be given too
+ASKED = "DEFG"  # the others may be given too
 EVIDENCE = {
     "A": "Where the relu is closed, nothing is sent. And yet there is a 1. Who gets a 1 in every walk?",
     "B": "This engine stops with an error, and only far out. What in a tanh could grow too large?",
@@ -242,50 +395,83 @@ EVIDENCE = {
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
     "F": "All gradients are right, and L is −1. Can half a square be below 0? Which cause gives −1 at ŷ = −1, y = 1?",
     "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
-    "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?"}
+    "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?",
+}
 
 
 @exercise(
-    "07.diagnose", minutes=5, difficulty="medium",
+    "07.diagnose",
+    minutes=5,
+    difficulty="medium",
     question="From the evidence, without code: what is ill about D, E, F and G? Give the number of the cause.\n\n"
-             + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
-             + "\n\nTwo belong to none of the eight.",
+    + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
+    + "\n\nTwo belong to none of the eight.",
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
-    hints=["D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
-           ("Help: D", EVIDENCE["D"]), ("Help: E", EVIDENCE["E"]), ("Help: F", EVIDENCE["F"]),
-           ("Help: G", EVIDENCE["G"]),
-           ("Help: A, B, C and H, which may be given too", """
+    hints=[
+        "D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
+        ("Help: D", EVIDENCE["D"]),
+        ("Help: E", EVIDENCE["E"]),
+        ("Help: F", EVIDENCE["F"]),
+        ("Help: G", EVIDENCE["G"]),
+        (
+            "Help: A, B, C and H, which may be given too",
+            """
             A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
-            that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
+            that there is no number, the other makes one up, 9 · log 3 = 9.888.""",
+        ),
+    ],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
     explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573; 1,023 for 10; 36 for 24.",
-    why="Seven of these eight passed the check at ordinary numbers. Each was found by a question aimed at its cause.")
+    why="Seven of these eight passed the check at ordinary numbers. Each was found by a question aimed at its cause.",
+)
 def diagnose(answer):
     if not isinstance(answer, dict):
-        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"D": 1, …}',
-                    "Give a dictionary: each letter with the number of a cause.")
+        raise Wrong(
+            "diagnosis",
+            brief(answer),
+            'a dictionary, {"D": 1, …}',
+            "Give a dictionary: each letter with the number of a cause.",
+        )
     if any(number is ... or number is None for number in answer.values()):
         raise NotYet
     for letter, right in sorted(RIGHT.items()):
         if letter not in answer and letter not in ASKED:
             continue
         if letter not in answer:
-            raise Wrong("diagnosis", brief(sorted(map(str, answer))), "entries D, E, F and G",
-                        f"Patient {letter} has no entry." + " The letters are capitals." * (letter.lower() in answer))
+            raise Wrong(
+                "diagnosis",
+                brief(sorted(map(str, answer))),
+                "entries D, E, F and G",
+                f"Patient {letter} has no entry."
+                + " The letters are capitals." * (letter.lower() in answer),
+            )
         number = answer[letter]
         if number not in range(1, len(CAUSES) + 1):
-            raise Wrong(f"patient {letter}", brief(number), "the number of a cause",
-                        "Give a number, without quotes." if isinstance(number, str)
-                        and number.isdigit() else f"The causes are numbered from 1 to {len(CAUSES)}.")
+            raise Wrong(
+                f"patient {letter}",
+                brief(number),
+                "the number of a cause",
+                "Give a number, without quotes."
+                if isinstance(number, str) and number.isdigit()
+                else f"The causes are numbered from 1 to {len(CAUSES)}.",
+            )
         if number != right:
-            raise Wrong(f"patient {letter}", f"{number}: {CAUSES[int(number) - 1][0]}", "another cause", EVIDENCE[letter])
+            raise Wrong(
+                f"patient {letter}",
+                f"{number}: {CAUSES[int(number) - 1][0]}",
+                "another cause",
+                EVIDENCE[letter],
+            )
 
 
 # --- Patient D, mended ------------------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "07.mended_tanh", minutes=3, difficulty="optional",
+    "07.mended_tanh",
+    minutes=3,
+    difficulty="optional",
     question="""
         **Patient D.** Here is its tanh, as published, as a function. Mend the one line that is ill, and return z in place of the last
         `...`. (Each result is to have a `rule`, a function of g that returns a tuple with what goes to each input.)""",
@@ -295,10 +481,14 @@ def diagnose(answer):
             z = Scalar(t, (x,))
             z.backward = lambda g: (g * (1 - t * t),)
             return ...""",
-    hints=["The formula is right. Who calls it?",
-           "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
-           ("Help: expected a tuple",
-            "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
+    hints=[
+        "The formula is right. Who calls it?",
+        "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
+        (
+            "Help: expected a tuple",
+            "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.",
+        ),
+    ],
     solution="""
         def mended_tanh(x):
             t = np.tanh(x.data)
@@ -308,15 +498,24 @@ def diagnose(answer):
     explained="""
         Python lets you set an attribute of any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
         own method of that name is hidden.""",
-    why="The formula was right and never ran. Reading the formula does not find that. A check of the engine does.")
+    why="The formula was right and never ran. Reading the formula does not find that. A check of the engine does.",
+)
 def mended_tanh(answer):
     if has_blank(answer):
         raise NotYet
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5), (3, 2.5), (2, 0.0),
-                         *((-4, x) for x in where_it_may_turn(answer))):
+    for factor, data in (
+        (2, 0.5),
+        (-700, -1.2),
+        (9, 0.125),
+        (2, 400.0),
+        (0, 0.5),
+        (3, 2.5),
+        (2, 0.0),
+        *((-4, x) for x in where_it_may_turn(answer)),
+    ):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
         slope = 1 - z * z
@@ -328,73 +527,152 @@ def mended_tanh(answer):
             raise
         except NameError as error:
             if error.name == "g":
-                error.hint = "g arrives only when the walk comes by. A rule is a function of it: lambda g: …"
+                error.hint = (
+                    "g arrives only when the walk comes by. A rule is a function of it: lambda g: …"
+                )
             raise
         except OverflowError as error:
-            error.tried, error.hint = tried, "A number on the way has grown too large. math.tanh and np.tanh avoid that."
+            error.tried, error.hint = (
+                tried,
+                "A number on the way has grown too large. math.tanh and np.tanh avoid that.",
+            )
             raise
         if not isinstance(got, Scalar):
-            raise Wrong(tried, brief(got), "a Scalar", "Return z itself: the value that remembers where it came from.")
+            raise Wrong(
+                tried,
+                brief(got),
+                "a Scalar",
+                "Return z itself: the value that remembers where it came from.",
+            )
         if (x.data, x.grad) != (data, 0.75):
-            raise Wrong(f"x.data and x.grad after tanh x at x = {data:g}", brief((x.data, x.grad)), brief((data, 0.75)),
-                        "x stays as it was: the result is a new value.")
+            raise Wrong(
+                f"x.data and x.grad after tanh x at x = {data:g}",
+                brief((x.data, x.grad)),
+                brief((data, 0.75)),
+                "x stays as it was: the result is a new value.",
+            )
         if got.grad != 0:
-            raise Wrong(f"the .grad of the result of tanh x at x = {data:g}", brief(got.grad), "0",
-                        "A new value has no gradient yet.")
+            raise Wrong(
+                f"the .grad of the result of tanh x at x = {data:g}",
+                brief(got.grad),
+                "0",
+                "A new value has no gradient yet.",
+            )
         if isinstance(got.inputs, Scalar):
-            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
-                        "The inputs are a tuple, also where there is one: (x,).")
+            raise Wrong(
+                "the inputs of the result",
+                brief(got.inputs),
+                "(x,)",
+                "The inputs are a tuple, also where there is one: (x,).",
+            )
         if list(got.inputs) != [x]:
-            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
-                        "x goes in once: the inputs are (x,)." if x in got.inputs else
-                        "x itself is not among the inputs, so nothing comes back to x: Scalar(t, (x,)), and return that z.")
+            raise Wrong(
+                "the inputs of the result",
+                brief(got.inputs),
+                "(x,)",
+                "x goes in once: the inputs are (x,)."
+                if x in got.inputs
+                else "x itself is not among the inputs, so nothing comes back to x: Scalar(t, (x,)), and return that z.",
+            )
         if answer(x) is got:
-            raise Wrong(f"tanh x at x = {data:g}, twice", "one value", "two",
-                        "Two calls gave the very same Scalar: make a new one at each call.")
+            raise Wrong(
+                f"tanh x at x = {data:g}, twice",
+                "one value",
+                "two",
+                "Two calls gave the very same Scalar: make a new one at each call.",
+            )
         if math.isnan(got.data):
-            raise Wrong(f"tanh x at x = {data:g}: the value", "nan", brief(z),
-                        "nan is what ∞ / ∞ gives, where exponentials have grown too large. np.tanh(x.data) alone gives none.")
-        expect(float(got.data), z, tried=f"tanh x at x = {data:g}: the value of the result", shown=brief(z), hints=[
-            lambda got, right: "The result is the tanh of x.data, all its digits, as it was: only the rule is ill."])
-        answer(Mended(0.25))           # its number must not get into the rule of the first
+            raise Wrong(
+                f"tanh x at x = {data:g}: the value",
+                "nan",
+                brief(z),
+                "nan is what ∞ / ∞ gives, where exponentials have grown too large. np.tanh(x.data) alone gives none.",
+            )
+        expect(
+            float(got.data),
+            z,
+            tried=f"tanh x at x = {data:g}: the value of the result",
+            shown=brief(z),
+            hints=[
+                lambda got, right: (
+                    "The result is the tanh of x.data, all its digits, as it was: only the rule is ill."
+                )
+            ],
+        )
+        answer(Mended(0.25))  # its number must not get into the rule of the first
         called = f"z.rule(1.0), where z = tanh x at x = {data:g}, and a tanh made in between"
         try:
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
         except TypeError as error:
-            error.hint = ("x and z are Scalars, and what you need here is a number: t, or x.data."
-                          if "'Scalar'" in str(error)
-                          else "backward calls z.rule(g), with what arrives: lambda g: …" if "positional" in str(error)
-                          else "")
+            error.hint = (
+                "x and z are Scalars, and what you need here is a number: t, or x.data."
+                if "'Scalar'" in str(error)
+                else "backward calls z.rule(g), with what arrives: lambda g: …"
+                if "positional" in str(error)
+                else ""
+            )
             raise
         if not hasattr(sent, "__len__"):
-            raise Wrong(called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)")
+            raise Wrong(
+                called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)"
+            )
         if len(sent) != 1:
             raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
-        if sent[0] is not None:        # the rule of a Scalar that nobody gave one
-            expect(sent[0], slope, rtol=1e-13, atol=1e-15, tried=called, shown="another number", hints=[
-                (z * z, "That is z². The slope of tanh is 1 − z²."),
-                (1 - data * data, "That is 1 − x². The slope of tanh is 1 − z²."),
-                (1 - math.tanh(0.25) ** 2,
-                 "That is the slope of a tanh made in between: t must belong to this call alone, no global."),
-                (-slope, "The right size with the wrong sign."),
-                lambda got, right: "The slope of tanh, from its result z, is 1 − z²."])
+        if sent[0] is not None:  # the rule of a Scalar that nobody gave one
+            expect(
+                sent[0],
+                slope,
+                rtol=1e-13,
+                atol=1e-15,
+                tried=called,
+                shown="another number",
+                hints=[
+                    (z * z, "That is z². The slope of tanh is 1 − z²."),
+                    (1 - data * data, "That is 1 − x². The slope of tanh is 1 − z²."),
+                    (
+                        1 - math.tanh(0.25) ** 2,
+                        "That is the slope of a tanh made in between: t must belong to this call alone, no global.",
+                    ),
+                    (-slope, "The right size with the wrong sign."),
+                    lambda got, right: "The slope of tanh, from its result z, is 1 − z².",
+                ],
+            )
         Mended.backward(Mended(factor) * got)
-        expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number",
-               hints=[
-            (0.0, "Nothing arrives. Under which name does backward look for the rule, and on which value?"
-                  if sent[0] is None else
-                 f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."
-                 if factor < 0 else "Nothing arrives, though z.rule(1.0) gives the slope. Does it give it each time, and is "
-                 "z's number its own?"),
-            (slope, "As if g were 1. What arrives multiplies the slope, at each call of the rule."),
-            (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
-            (-right, "The sign of g is lost: what arrives may be negative.")])
+        expect(
+            x.grad - 0.75,
+            right,
+            atol=1e-12,
+            tried=tried,
+            shown=brief(right) if data == 0.5 else "another number",
+            hints=[
+                (
+                    0.0,
+                    "Nothing arrives. Under which name does backward look for the rule, and on which value?"
+                    if sent[0] is None
+                    else f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."
+                    if factor < 0
+                    else "Nothing arrives, though z.rule(1.0) gives the slope. Does it give it each time, and is "
+                    "z's number its own?",
+                ),
+                (
+                    slope,
+                    "As if g were 1. What arrives multiplies the slope, at each call of the rule.",
+                ),
+                (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
+                (-right, "The sign of g is lost: what arrives may be negative."),
+            ],
+        )
         if "backward" in vars(got):
-            raise Wrong("z.backward", "an attribute that you set", "the engine's own method",
-                        "z.backward = … hides the engine's own method of that name.")
+            raise Wrong(
+                "z.backward",
+                "an attribute that you set",
+                "the engine's own method",
+                "z.backward = … hides the engine's own method of that name.",
+            )
 
 
 # --- Capstone -------------------------------------------------------------------------------------------------------------------
+
 
 def _all_found(Engine, f, *xs):
     """Whether `order` gives every input, wherever it stands in it."""
@@ -404,7 +682,9 @@ def _all_found(Engine, f, *xs):
 
 
 @exercise(
-    "07.capstone", minutes=12, difficulty="hard",
+    "07.capstone",
+    minutes=12,
+    difficulty="hard",
     question="""
         **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
         `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation of + − · `**`,
@@ -414,10 +694,15 @@ def _all_found(Engine, f, *xs):
         ill_method = ...            # its name, in quotes
         def mended(self):
             ...""",
-    hints=["Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
-           "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What have the failures in common?",
-           "In each there are *two values with the same number*. Which method might take them for one?",
-           ("Help: the method", "`order`: it keeps what it has found under `x.data`, the number. Two values with one number are one.")],
+    hints=[
+        "Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
+        "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What have the failures in common?",
+        "In each there are *two values with the same number*. Which method might take them for one?",
+        (
+            "Help: the method",
+            "`order`: it keeps what it has found under `x.data`, the number. Two values with one number are one.",
+        ),
+    ],
     solution="""
         ill_method = "order"
 
@@ -433,36 +718,59 @@ def _all_found(Engine, f, *xs):
         A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
         gradient 0. A check at random numbers passes as long as no two values of the calculation have the same
         number. An open relu, · 1 and + 0 make such pairs.""",
-    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.")
+    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.",
+)
 def capstone(answer):
     name, mended = answer
     if is_stub(mended) and not isinstance(name, str):
         raise NotYet
     if not isinstance(name, str):
-        raise Wrong("ill_method", brief(name), "the name of a method", "The name of the method, in quotes.")
+        raise Wrong(
+            "ill_method", brief(name), "the name of a method", "The name of the method, in quotes."
+        )
     name = name.strip().removeprefix("Unknown.").removesuffix("()")
     if name != "order":
-        raise Wrong("ill_method", name, "another method", {
-            "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try "
-                    "x * Unknown(1.0).",
-            "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
-            "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
-            "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
-            **dict.fromkeys(("tanh", "__sub__", "__pow__", "half_squared_error"),
-                            f"{name} passes wherever no two values have the same number.")
-        }.get(name, f"{name} is not what is ill. The methods of Scalar are order, backward, relu, tanh, __add__, __mul__, …"
-              if name in vars(Scalar) else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …"))
+        raise Wrong(
+            "ill_method",
+            name,
+            "another method",
+            {
+                "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try "
+                "x * Unknown(1.0).",
+                "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
+                "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
+                "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
+                **dict.fromkeys(
+                    ("tanh", "__sub__", "__pow__", "half_squared_error"),
+                    f"{name} passes wherever no two values have the same number.",
+                ),
+            }.get(
+                name,
+                f"{name} is not what is ill. The methods of Scalar are order, backward, relu, tanh, __add__, __mul__, …"
+                if name in vars(Scalar)
+                else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …",
+            ),
+        )
     if not callable(mended):
         raise Wrong("mended", brief(mended), "a function", "Give the function itself.")
     if is_stub(mended):
         raise NotYet
-    Mended = type("Mended", (Scalar,),
-                  {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")})
-    for words, f, xs in [("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)),
-                         ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
-                         ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0)),
-                         ("x + y at 0 and 0", lambda x, y: x + y, (0.0, 0.0))]:
+    Mended = type(
+        "Mended",
+        (Scalar,),
+        {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")},
+    )
+    for words, f, xs in [
+        ("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)),
+        ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
+        ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0)),
+        ("x + y at 0 and 0", lambda x, y: x + y, (0.0, 0.0)),
+    ]:
         if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
-            raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",
-                        "One of the values still gets nothing. What decides whether your order leaves a value out?")
+            raise Wrong(
+                f"a check of {words}",
+                str(examine(Mended, f, *xs)),
+                "the check passes",
+                "One of the values still gets nothing. What decides whether your order leaves a value out?",
+            )
     return lesson_05.order.check(mended)

@@ -1,4 +1,5 @@
 """Lesson 08: broadcasting and sums, there and back; what only moves; and indices that read twice."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -6,21 +7,37 @@ import autograd_lib as ag
 from ...ask import Named, NotYet, Wrong, brief, exercise, expect_over, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
-recall("08", [
-    Question("A loss falls in every step. Does that prove that the gradient is right? (Lesson 07)", False,
-             "**No.** In lesson 07 the wrong rule reached the lower loss. What tests it is finite differences, at more than one point."),
-    Question("A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step downhill? (06)", 1.6,
-             "2 − 0.1 · 4 = **1.6**."),
-    Question("$z$ is x where a condition holds, and y where it does not. Here it holds, and 5 arrives at z. What goes to x, and what "
-             "to y? (04)", {"to x": 5, "to y": 0}, "**5** to x, which was taken, and **0** to y, which was not.")])
+recall(
+    "08",
+    [
+        Question(
+            "A loss falls in every step. Does that prove that the gradient is right? (Lesson 07)",
+            False,
+            "**No.** In lesson 07 the wrong rule reached the lower loss. What tests it is finite differences, at more than one point.",
+        ),
+        Question(
+            "A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step downhill? (06)",
+            1.6,
+            "2 − 0.1 · 4 = **1.6**.",
+        ),
+        Question(
+            "$z$ is x where a condition holds, and y where it does not. Here it holds, and 5 arrives at z. What goes to x, and what "
+            "to y? (04)",
+            {"to x": 5, "to y": 0},
+            "**5** to x, which was taken, and **0** to y, which was not.",
+        ),
+    ],
+)
 
 prediction(
-    "08.falls", question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. At z arrives
+    "08.falls",
+    question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. At z arrives
         g = [[1, 2, 3], [4, 5, 6]]. What shape does the gradient of b have? And which number is
         the gradient of `b[1]`?""",
     answer={"shape": (3,), "gradient of b[1]": 7},
     reveal="""**(3,)**: b has three numbers that can be moved, so there are three slopes. And **7**: `b[1]` stands in the middle of
-        both rows, so 2 and 5 come back to it, and they add up.""")
+        both rows, so 2 and 5 come back to it, and they add up.""",
+)
 
 prediction(
     "08.spreads",
@@ -28,29 +45,38 @@ prediction(
         g = [10, 20]. What shape does the gradient of x have? And which number stands in it at [1, 2]?""",
     answer={"shape": (2, 3), "at [1, 2]": 20},
     reveal="""**(2, 3)**, that of x. And **20**: `x[1, 2]` is part of the second sum, and of no other. If it rises by 1, so does that sum.
-        So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""")
+        So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""",
+)
 
 prediction(
-    "08.moves", question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. At z arrives g = [[1, 2], [3, 4], [5, 6]].
+    "08.moves",
+    question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. At z arrives g = [[1, 2], [3, 4], [5, 6]].
         What shape does the gradient of x have? And which number stands in it at [0, 1]?""",
     answer={"shape": (2, 3), "at [0, 1]": 3},
     reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, and there the 3 arrived. Whoever says 2 has read g line by line into the
-        shape of x. That has the right shape, and wrong numbers.""")
+        shape of x. That has the right shape, and wrong numbers.""",
+)
 
 prediction(
-    "08.repeats", question="""Three gifts, for the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
+    "08.repeats",
+    question="""Three gifts, for the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
         `out[[0, 2, 0]] += np.array([100, 20, 3])`. What is in out?""",
     answer=[3, 0, 20],
     reveal="""**[3, 0, 20]**. The 100 is lost, in spite of the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
-        entry 0, 20 to entry 2, 3 to entry 0. The last one to write wins.""")
+        entry 0, 20 to entry 2, 3 to entry 0. The last one to write wins.""",
+)
 
-card("08", [
-    "The gradient of x has the shape of x, whatever the op.",
-    "Follow one entry to every place that it went to: what arrives there, times the slope, adds up to its gradient.",
-    "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
-    "Added forward, copied backward; for a mean with 1/n.",
-    "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
-    "An entry that is read twice gets two gradients: np.add.at adds both, out[index] += g keeps the last."])
+card(
+    "08",
+    [
+        "The gradient of x has the shape of x, whatever the op.",
+        "Follow one entry to every place that it went to: what arrives there, times the slope, adds up to its gradient.",
+        "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
+        "Added forward, copied backward; for a mean with 1/n.",
+        "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
+        "An entry that is read twice gets two gradients: np.add.at adds both, out[index] += g keeps the last.",
+    ],
+)
 
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
@@ -58,72 +84,131 @@ _ADD = "Each copy brings its whole g: add them up, and take no mean."
 _SIZES = "The signs are lost: what arrives may be below 0, and so may the sum."
 _NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
-    (lambda g: g.sum(axis=1),
-     "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. A sum with keepdims=True keeps it."),
+    (
+        lambda g: g.sum(axis=1),
+        "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. A sum with keepdims=True keeps it.",
+    ),
     (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, True), _NAMES),
-    (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
-    (lambda g: g.sum(axis=0, keepdims=True), "That is summed down. b is a column: along which axis do its copies lie?"),
-    (lambda g: g.sum(axis=1)[None, :],
-     "That is a row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
-    (lambda g: g.sum(axis=1).reshape(3, 1), "b has two numbers, one for each row: its shape is (2, 1), not (3, 1)."),
-    (lambda g: g.reshape(2, 1), "A reshape keeps all six numbers, and b has two: what its copies bring is added."),
+    (
+        lambda g: g.sum(axis=0),
+        "That is what a row gets. b is a column: along which axis do its copies lie?",
+    ),
+    (
+        lambda g: g.sum(axis=0, keepdims=True),
+        "That is summed down. b is a column: along which axis do its copies lie?",
+    ),
+    (
+        lambda g: g.sum(axis=1)[None, :],
+        "That is a row, and b is a column. keepdims=True leaves the 1 where axis 1 was.",
+    ),
+    (
+        lambda g: g.sum(axis=1).reshape(3, 1),
+        "b has two numbers, one for each row: its shape is (2, 1), not (3, 1).",
+    ),
+    (
+        lambda g: g.reshape(2, 1),
+        "A reshape keeps all six numbers, and b has two: what its copies bring is added.",
+    ),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 leads down, axis 1 across."),
     (lambda g: g.sum(), "That is all of g in one number. b has two numbers, one for each row."),
-    (lambda g: g.sum(keepdims=True), "That is all of g in one number. b has two numbers, one for each row."),
+    (
+        lambda g: g.sum(keepdims=True),
+        "That is all of g in one number. b has two numbers, one for each row.",
+    ),
     (lambda g: g, "That has the shape of z. b has two numbers: what comes back to each of them?"),
     (lambda g: g.mean(axis=1, keepdims=True), _ADD),
     (lambda g: g[:, :1], "Only the first copy brings its g here. What of the others?"),
-    (lambda g: g.max(axis=1, keepdims=True), "That is the largest of each row. Every copy brings its g: add them up."),
+    (
+        lambda g: g.max(axis=1, keepdims=True),
+        "That is the largest of each row. Every copy brings its g: add them up.",
+    ),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
-    (lambda g: np.cumsum(g, axis=1),
-     "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).")]
+    (
+        lambda g: np.cumsum(g, axis=1),
+        "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).",
+    ),
+]
 _TO_NUMBER = [
-    *((wrong, "One axis is left, and a number has none. The number went to every cell of z: add up all of g.")
-      for wrong in (lambda g: g.sum(axis=0), lambda g: g.sum(axis=1))),
-    (lambda g: g.sum(axis=1, keepdims=True),
-     "That is what a column gets. A number has no axis, and it went to every cell of z."),
-    (lambda g: g.sum(keepdims=True),
-     "That is the right sum in the shape (1, 1). A number has the shape (), as g.sum() has."),
+    *(
+        (
+            wrong,
+            "One axis is left, and a number has none. The number went to every cell of z: add up all of g.",
+        )
+        for wrong in (lambda g: g.sum(axis=0), lambda g: g.sum(axis=1))
+    ),
+    (
+        lambda g: g.sum(axis=1, keepdims=True),
+        "That is what a column gets. A number has no axis, and it went to every cell of z.",
+    ),
+    (
+        lambda g: g.sum(keepdims=True),
+        "That is the right sum in the shape (1, 1). A number has the shape (), as g.sum() has.",
+    ),
     (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
     (lambda g: g.mean(), _ADD),
-    (lambda g: g.size, "That is the number of cells, as if each of them brought 1. Each brings its g."),
+    (
+        lambda g: g.size,
+        "That is the number of cells, as if each of them brought 1. Each brings its g.",
+    ),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1. For all of it no axis is named: g.sum()."),
-    (lambda g: g.sum(axis=1)[0], "That is the first row alone. The number went to every cell of z."),
+    (
+        lambda g: g.sum(axis=1)[0],
+        "That is the first row alone. The number went to every cell of z.",
+    ),
     (lambda g: g[0, 0], "Only one copy brings its g here. What of the others?"),
     (lambda g: abs(g.sum()), _SIZES),
-    (np.trace, "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z."),
-    (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives.")]
+    (
+        np.trace,
+        "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z.",
+    ),
+    (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives."),
+]
 
 
 @exercise(
-    "08.bias", minutes=4, difficulty="easy",
+    "08.bias",
+    minutes=4,
+    difficulty="easy",
     question="""
         $z = x + b$ again. Now b is a column, of shape (2, 1): one number for each row. Write what goes to it. And what goes to b if it
         is a single number, of shape ()?""",
     stub="""
         to_column = lambda g: ...       # (2, 3) -> (2, 1)
         to_number = lambda g: ...       # (2, 3) -> ()""",
-    hints=["Follow `b[0, 0]`: to which cells of z does it go? What do these bring back?",
-           ("Help: the shape of my column is (2,)",
-            "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.")],
+    hints=[
+        "Follow `b[0, 0]`: to which cells of z does it go? What do these bring back?",
+        (
+            "Help: the shape of my column is (2,)",
+            "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.",
+        ),
+    ],
     solution="""
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
     explained="What was copied along an axis comes back as a sum along that axis.",
-    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.")
+    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.",
+)
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     for rule, name, right, hints in [
-            (answer[0], "to_column", lambda g: g.sum(axis=1, keepdims=True), _TO_COLUMN),
-            (answer[1], "to_number", np.sum, _TO_NUMBER)]:
-        expect_over(rule, right, lambda d: (d(2, 3),), first=[(np.array([[2.0, 1, 5], [3, 7, 8]]),)], hints=hints,
-                    tried=lambda g, name=name: f"{name}(g), with g = {brief(g)}")      # no other shape: the question names it
+        (answer[0], "to_column", lambda g: g.sum(axis=1, keepdims=True), _TO_COLUMN),
+        (answer[1], "to_number", np.sum, _TO_NUMBER),
+    ]:
+        expect_over(
+            rule,
+            right,
+            lambda d: (d(2, 3),),
+            first=[(np.array([[2.0, 1, 5], [3, 7, 8]]),)],
+            hints=hints,
+            tried=lambda g, name=name: f"{name}(g), with g = {brief(g)}",
+        )  # no other shape: the question names it
 
 
 # --- Sums -------------------------------------------------------------------------------------------------------------------
+
 
 def restore(g, x, axis):
     return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -142,80 +227,163 @@ def _no_n(g, z, x, axis, keepdims):
 
 
 _FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) gives it back, with the length 1."
-_ONE_AXIS = "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
+_ONE_AXIS = (
+    "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
+)
 _ONE_SHAPE = "That is right for an x of shape (2, 3) alone. Any x has an x.shape and an x.size."
 _N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
 _SUM = [
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None] if axis == 1 and not keepdims else g, x.shape),
-     "axis may also count from the end, and −1 is the last: restore(g, x, axis) puts any axis back."),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(
+            g[:, None] if axis == 1 and not keepdims else g, x.shape
+        ),
+        "axis may also count from the end, and −1 is the last: restore(g, x, axis) puts any axis back.",
+    ),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
-    *((wrong, _FIT) for wrong in (lambda g, z, x, axis, keepdims: g * np.ones_like(x),
-                                  lambda g, z, x, axis, keepdims: np.ones_like(x) * g,
-                                  lambda g, z, x, axis, keepdims: np.full(x.shape, g))),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
-     "x.shape is no function: write it without brackets."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
-     "What is copied comes first, and then the shape: np.broadcast_to(a, shape)."),
-    (lambda g, z, x, axis, keepdims: g,
-     "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis),
-     "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x),
-     "np.broadcast_to wants a shape: x.shape."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape),
-     "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape),
-     "The gradient of x has x's shape, not that of z."),
-    (lambda g, z, x, axis, keepdims: np.ones_like(x),
-     "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x,
-     "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
-    (lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
-     "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
-     "g is summed. An entry of x is part of one sum alone."),
+    *(
+        (wrong, _FIT)
+        for wrong in (
+            lambda g, z, x, axis, keepdims: g * np.ones_like(x),
+            lambda g, z, x, axis, keepdims: np.ones_like(x) * g,
+            lambda g, z, x, axis, keepdims: np.full(x.shape, g),
+        )
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
+        "x.shape is no function: write it without brackets.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
+        "What is copied comes first, and then the shape: np.broadcast_to(a, shape).",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: g,
+        "That has the shape of z. Each entry of x wants its gradient: copy g along the axis.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: restore(g, x, axis),
+        "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape).",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x),
+        "np.broadcast_to wants a shape: x.shape.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape),
+        "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape),
+        "The gradient of x has x's shape, not that of z.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.ones_like(x),
+        "That is the local gradient. Each entry gets what arrives, times it: g is missing.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: restore(g, x, axis) * x,
+        "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
+        "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
+        "g is summed. An entry of x is part of one sum alone.",
+    ),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
-    *((wrong, "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.") for wrong in (
-        lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
-        lambda g, z, x, axis, keepdims: np.broadcast_to(g if keepdims else np.expand_dims(g, axis), x.shape))),
+    *(
+        (
+            wrong,
+            "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.",
+        )
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
+            lambda g, z, x, axis, keepdims: np.broadcast_to(
+                g if keepdims else np.expand_dims(g, axis), x.shape
+            ),
+        )
+    ),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), (2, 3)), _ONE_SHAPE),
-    (lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)),
-     "The signs are lost: what arrives is copied as it is."),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
-     "A 0 in x counts like any other entry: if it rises by 1, so does the sum.")]
+    (
+        lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)),
+        "The signs are lost: what arrives is copied as it is.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
+        "A 0 in x counts like any other entry: if it rises by 1, so does the sum.",
+    ),
+]
 _MEAN = [
     (sum_x, "That is n times too large: a mean has a 1/n."),
     (_no_n, "Nothing is called n here: it has to be counted. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
-     "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
-     "That copies z, the mean. What comes back is g."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
-     "The axis is back, and has the length 1: copy along it."),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
-     "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
-     "That is multiplied by n, and should be divided by n."),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
-     "That divides by 2, the number of rows. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size, "z may be a single number. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis],
-     "axis may be None: then the mean is over all entries. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis]),
-     "axis may be a tuple: then the mean is over several axes at once. " + _N),
-    (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
-     "That has the shape of z. Each entry of x wants its gradient."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
-     "g is missing: what arrives multiplies 1/n."),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / {None: 6, 0: 2, 1: 3, -1: 3}[axis], _ONE_SHAPE),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size),
-     "// drops the rest: divide by n with /.")]
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
+        "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
+        "That copies z, the mean. What comes back is g.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
+        "The axis is back, and has the length 1: copy along it.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
+        "x.size counts all entries, 6. One mean is made of 3 of them. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
+        "That is multiplied by n, and should be divided by n.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1],
+        "That is right for axis=1 alone. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
+        "That divides by 2, the number of rows. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size,
+        "z may be a single number. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis],
+        "axis may be None: then the mean is over all entries. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: (
+            sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])
+        ),
+        "axis may be a tuple: then the mean is over several axes at once. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
+        "That has the shape of z. Each entry of x wants its gradient.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
+        "g is missing: what arrives multiplies 1/n.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / {None: 6, 0: 2, 1: 3, -1: 3}[axis],
+        _ONE_SHAPE,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size),
+        "// drops the rest: divide by n with /.",
+    ),
+]
 
 
 @exercise(
-    "08.spread", minutes=6, difficulty="medium",
+    "08.spread",
+    minutes=6,
+    difficulty="medium",
     question="""
         Write both rules as the library has them. axis and keepdims are what the sum was called with. axis is one axis
         or a tuple of several; with None everything was added. `restore` puts a lost axis back, with the length 1, so
@@ -226,10 +394,14 @@ _MEAN = [
 
         sum_x = lambda g, z, x, axis=None, keepdims=False: ...
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
-    hints=["For x of shape (2, 3) and axis=1: g has the shape (2,), `restore(g, x, axis)` has (2, 1). What shape is wanted?",
-           "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
-           ("Help: ValueError, could not be broadcast",
-            "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.")],
+    hints=[
+        "For x of shape (2, 3) and axis=1: g has the shape (2,), `restore(g, x, axis)` has (2, 1). What shape is wanted?",
+        "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
+        (
+            "Help: ValueError, could not be broadcast",
+            "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.",
+        ),
+    ],
     solution="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -237,27 +409,43 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: np.broadcast_to(restore(g, x, axis), x.shape)
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n. For x of shape (2, 3), n is 3 with axis=1, 2 "
-              "with axis=0, and 6 over all.",
-    why="A broadcast copies forward and adds backward. A sum adds forward and copies backward.")
+    "with axis=0, and 6 over all.",
+    why="A broadcast copies forward and adds backward. A sum adds forward and copies backward.",
+)
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     x, axes = np.array([[8.0, 1, 0], [2, 4, 5]]), {"axis": 1, "keepdims": False}
     for rule, name, right, forward, hints in zip(
-            answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
+        answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)
+    ):
+
         def build(d, forward=forward):
             sizes = d.shape(2, 3, 3, 1)
-            x = d(*(sizes if d.round % 3 else sizes[:1] * len(sizes)))      # a square now and then, or a cube
+            x = d(
+                *(sizes if d.round % 3 else sizes[:1] * len(sizes))
+            )  # a square now and then, or a cube
             named = Named(axis=d.axis(x.ndim), keepdims=d.choice(False, True, False))
             named = Named() if d.round % 5 == 4 else named
             z = forward(x, **named)
             return d.g(*z.shape), z, x, named
 
         def tried(g, z, x, named, name=name):
-            said = "".join(f", {one}={value}" for one, value in named.items()) or ", axis and keepdims left out"
+            said = (
+                "".join(f", {one}={value}" for one, value in named.items())
+                or ", axis and keepdims left out"
+            )
             return f"{name}, with g = {brief(g)}, x of shape {x.shape}{said}"
-        examples = [(np.array(g), forward(x, **axes | named), x, Named(axes | named)) for g, named in [
-            ([10.0, 20], {}), ([1.0, 2, 3], {"axis": 0}), (12.0, {"axis": None}), ([[10.0], [20]], {"keepdims": True})]]
+
+        examples = [
+            (np.array(g), forward(x, **axes | named), x, Named(axes | named))
+            for g, named in [
+                ([10.0, 20], {}),
+                ([1.0, 2, 3], {"axis": 0}),
+                (12.0, {"axis": None}),
+                ([[10.0], [20]], {"keepdims": True}),
+            ]
+        ]
         expect_over(rule, right, build, first=examples, hints=hints, tried=tried, rounds=40)
 
 
@@ -267,106 +455,209 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
 
 
 @exercise(
-    "08.lucky", minutes=3, difficulty="optional",
+    "08.lucky",
+    minutes=3,
+    difficulty="optional",
     question="""
         **Fool it.** `wrong_T` transposes, and reads g back line by line, as above. Find an array x of two axes, with at least two entries,
         at which `ag.check_grads(wrong_T, x, order=1)` finds nothing.""",
     stub="""
         lucky_x = ...""",
-    hints=["The numbers in x do not matter: the rule has no x in it. What does matter?",
-           "Its shape. For which shape does a transpose leave the entries in the order in which they stand, line by line?"],
+    hints=[
+        "The numbers in x do not matter: the rule has no x in it. What does matter?",
+        "Its shape. For which shape does a transpose leave the entries in the order in which they stand, line by line?",
+    ],
     solution="""
         lucky_x = np.ones((1, 3))""",
     explained="A single row becomes a single column, in the same order, whatever arrives.",
-    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).")
+    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
+)
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
-        raise Wrong("your x", brief(answer), "an array",
-                    f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
+        raise Wrong(
+            "your x",
+            brief(answer),
+            "an array",
+            f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.",
+        )
     x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
     if x.dtype.kind not in "iuf" or not np.isfinite(x).all():
-        raise Wrong("your x", brief(answer), "an array of finite numbers", "np.ones((2, 3)) is one, for example.")
+        raise Wrong(
+            "your x",
+            brief(answer),
+            "an array of finite numbers",
+            "np.ones((2, 3)) is one, for example.",
+        )
     if x.ndim != 2:
-        raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
-                    "To transpose a single axis changes nothing, which is too easy." if x.ndim == 1 else
-                    "An array of two axes has rows and columns, as np.ones((2, 3)) has.")
+        raise Wrong(
+            "your x",
+            f"shape {x.shape}",
+            "an array of two axes",
+            "To transpose a single axis changes nothing, which is too easy."
+            if x.ndim == 1
+            else "An array of two axes has rows and columns, as np.ones((2, 3)) has.",
+        )
     if x.size < 2:
-        raise Wrong("your x", f"shape {x.shape}", "at least two entries",
-                    "With fewer than two entries nothing can be in a wrong place.")
+        raise Wrong(
+            "your x",
+            f"shape {x.shape}",
+            "at least two entries",
+            "With fewer than two entries nothing can be in a wrong place.",
+        )
     try:
         ag.check_grads(_wrong_T, x, order=1)
     except AssertionError as report:
-        raise Wrong(f"the check, at your x of shape {x.shape}", str(report).splitlines()[0], "nothing found",
-                    "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries "
-                    "stand in the same order after a transpose?" if x.shape[0] == x.shape[1] else
-                    "Numbers as large as these are too much for the check. Take smaller ones." if 1 in x.shape else
-                    "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
-                    ) from None
+        raise Wrong(
+            f"the check, at your x of shape {x.shape}",
+            str(report).splitlines()[0],
+            "nothing found",
+            "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries "
+            "stand in the same order after a transpose?"
+            if x.shape[0] == x.shape[1]
+            else "Numbers as large as these are too much for the check. Take smaller ones."
+            if 1 in x.shape
+            else "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?",
+        ) from None
     if 1 not in x.shape:
-        raise Wrong("your x", brief(x), "an x that fools the check by its shape",
-                    "In numbers as large as these a small step is lost.")
+        raise Wrong(
+            "your x",
+            brief(x),
+            "an x that fools the check by its shape",
+            "In numbers as large as these a small step is lost.",
+        )
 
 
 _RESHAPE = [
-    (lambda g, z, x, shape: np.reshape(g, shape), "That has the shape of z. The gradient of x has x's shape."),
-    (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
+    (
+        lambda g, z, x, shape: np.reshape(g, shape),
+        "That has the shape of z. The gradient of x has x's shape.",
+    ),
+    (
+        lambda g, z, x, shape: np.transpose(g),
+        "A reshape keeps the order, line by line; a transpose does not.",
+    ),
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
-    (lambda g, z, x, shape: np.reshape(g, (2, 3)),
-     "That is right for an x of shape (2, 3) alone. What gives the shape of any x?"),
-    (lambda g, z, x, shape: np.reshape(g, (len(x), -1)), "That is right for an x of two axes. Any x has x.shape."),
+    (
+        lambda g, z, x, shape: np.reshape(g, (2, 3)),
+        "That is right for an x of shape (2, 3) alone. What gives the shape of any x?",
+    ),
+    (
+        lambda g, z, x, shape: np.reshape(g, (len(x), -1)),
+        "That is right for an x of two axes. Any x has x.shape.",
+    ),
     (lambda g, z, x, shape: np.reshape(g, x), "np.reshape wants a shape: x.shape."),
-    (lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0), "A number below 0 is moved, too, as it is."),
+    (
+        lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0),
+        "A number below 0 is moved, too, as it is.",
+    ),
     (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
-    (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
-     "That reads column by column. A reshape goes line by line, both ways."),
-    (lambda g, z, x, shape: np.reshape(np.abs(g), x.shape), "The signs are lost: what arrives is moved as it is.")]
+    (
+        lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
+        "That reads column by column. A reshape goes line by line, both ways.",
+    ),
+    (
+        lambda g, z, x, shape: np.reshape(np.abs(g), x.shape),
+        "The signs are lost: what arrives is moved as it is.",
+    ),
+]
 _TRANSPOSE = [
-    (lambda g, z, x, axes: np.reshape(g, x.shape),
-     "The shape is right, and the places are wrong: x[0, 1] went to z[1, 0]. What brings it back?"),
+    (
+        lambda g, z, x, axes: np.reshape(g, x.shape),
+        "The shape is right, and the places are wrong: x[0, 1] went to z[1, 0]. What brings it back?",
+    ),
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
-    (lambda g, z, x, axes: np.rot90(g),
-     "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
-    (lambda g, z, x, axes: np.rot90(g, -1),
-     "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (
+        lambda g, z, x, axes: np.rot90(g),
+        "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there.",
+    ),
+    (
+        lambda g, z, x, axes: np.rot90(g, -1),
+        "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there.",
+    ),
     (lambda g, z, x, axes: g.T[:2], "That is right for an x of two rows. g.T has all rows."),
     (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
-    (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
-     "That is right for the g of the example alone.")]
+    (
+        lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
+        "That is right for the g of the example alone.",
+    ),
+]
 _MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
 _JOIN_X = [
     (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
-    (lambda g, z, x, y, axis, starts: g[len(x):], "Those are y's rows. Are the two swapped?"),
-    (lambda g, z, x, y, axis, starts: g[len(y):], "Those are the last rows of z. The first are x's: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[:len(y)], "Those are too few rows: x has len(x) of them."),
-    (lambda g, z, x, y, axis, starts: g[:, :len(x)], "Those are columns. The rows come first: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[:2], "That is right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[len(x) :], "Those are y's rows. Are the two swapped?"),
+    (
+        lambda g, z, x, y, axis, starts: g[len(y) :],
+        "Those are the last rows of z. The first are x's: g[:len(x)].",
+    ),
+    (lambda g, z, x, y, axis, starts: g[: len(y)], "Those are too few rows: x has len(x) of them."),
+    (
+        lambda g, z, x, y, axis, starts: g[:, : len(x)],
+        "Those are columns. The rows come first: g[:len(x)].",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[:2],
+        "That is right for an x of two rows. How many has any x?",
+    ),
     (lambda g, z, x, y, axis, starts: g[0], "That is one row, and x has two."),
-    (lambda g, z, x, y, axis, starts: g[:-len(y)], "If y has no row, g[:-0] is empty. Count forward: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[len(x)], "That is one row, and it is y's. A part needs a colon."),
-    *((wrong, "A slice wants a colon, and behind it one whole number of rows: len(x).")
-      for wrong in (lambda g, z, x, y, axis, starts: g[:x], lambda g, z, x, y, axis, starts: g[x],
-                    lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
+    (
+        lambda g, z, x, y, axis, starts: g[: -len(y)],
+        "If y has no row, g[:-0] is empty. Count forward: g[:len(x)].",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[len(x)],
+        "That is one row, and it is y's. A part needs a colon.",
+    ),
+    *(
+        (wrong, "A slice wants a colon, and behind it one whole number of rows: len(x).")
+        for wrong in (
+            lambda g, z, x, y, axis, starts: g[:x],
+            lambda g, z, x, y, axis, starts: g[x],
+            lambda g, z, x, y, axis, starts: g[: x.shape],
+            lambda g, z, x, y, axis, starts: g[x.shape],
+        )
+    ),
     (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
-    (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
+    (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE),
+]
 _JOIN_Y = [
-    (lambda g, z, x, y, axis, starts: g[-1:], "That is right for a y of one row. y begins after len(x) rows."),
-    (lambda g, z, x, y, axis, starts: g[-len(y):], "If y has no row, g[-0:] is all of g. Count forward: g[len(x):]."),
+    (
+        lambda g, z, x, y, axis, starts: g[-1:],
+        "That is right for a y of one row. y begins after len(x) rows.",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[-len(y) :],
+        "If y has no row, g[-0:] is all of g. Count forward: g[len(x):].",
+    ),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
-    (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
-    (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
-    (lambda g, z, x, y, axis, starts: g[len(x)],
-     "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
-    (lambda g, z, x, y, axis, starts: g[2:], "That is right for an x of two rows. How many has any x?"),
-    (lambda g, z, x, y, axis, starts: g[len(x) + 1:], "One row is lost: after rows 0 to len(x) − 1 comes row len(x)."),
+    (lambda g, z, x, y, axis, starts: g[: len(x)], "Those are x's rows. Are the two swapped?"),
+    (lambda g, z, x, y, axis, starts: g[len(y) :], "y begins where x ends, after len(x) rows."),
+    (
+        lambda g, z, x, y, axis, starts: g[len(x)],
+        "An axis is lost: a single index takes it away, a part such as g[2:] keeps it.",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[2:],
+        "That is right for an x of two rows. How many has any x?",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[len(x) + 1 :],
+        "One row is lost: after rows 0 to len(x) − 1 comes row len(x).",
+    ),
     (lambda g, z, x, y, axis, starts: y, "That is y itself. What comes back to it are rows of g."),
-    (lambda g, z, x, y, axis, starts: g[:len(y)], "That begins at row 0, where x is. y begins after len(x) rows.")]
+    (
+        lambda g, z, x, y, axis, starts: g[: len(y)],
+        "That begins at row 0, where x is. y begins after len(x) rows.",
+    ),
+]
 
 
 @exercise(
-    "08.back", minutes=4, difficulty="easy",
+    "08.back",
+    minutes=4,
+    difficulty="easy",
     question="""
         Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z.
         `np.transpose(x)` of a matrix is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
@@ -378,8 +669,10 @@ _JOIN_Y = [
         transpose_x = lambda g, z, x, axes=None: ...
         join_x = lambda g, z, x, y, axis, starts: ...
         join_y = lambda g, z, x, y, axis, starts: ...""",
-    hints=["Where did each entry go? Bring it back from there. g has the shape of z, and the result needs that of x (or of y).",
-           "Joined: x's rows are the first `len(x)` rows of z, y's are the rest. `g[:2]` are the first two rows of g, `g[2:]` the others."],
+    hints=[
+        "Where did each entry go? Bring it back from there. g has the shape of z, and the result needs that of x (or of y).",
+        "Joined: x's rows are the first `len(x)` rows of z, y's are the rest. `g[:2]` are the first two rows of g, `g[2:]` the others.",
+    ],
     solution="""
         reshape_x = lambda g, z, x, shape: np.reshape(g, x.shape)
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
@@ -388,7 +681,8 @@ _JOIN_Y = [
     explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place. Reshaped, the
         n-th entry of x gets the n-th of g. Joined, row k of x gets row k of g, and row k of y gets row
         `len(x) + k`.""",
-    why="An op that only moves entries needs no arithmetic on the way back. It only has to know the places.")
+    why="An op that only moves entries needs no arithmetic on the way back. It only has to know the places.",
+)
 def back(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -397,7 +691,12 @@ def back(answer):
     z = np.concatenate([x, y])
     axes = Named(axis=0, starts=[0, 2, 3])
     both = joined, z, x, y, axes
-    examples = [(g, x.reshape(3, 2), x, Named(shape=(3, 2))), (g, x.T, x, Named(axes=None)), both, both]
+    examples = [
+        (g, x.reshape(3, 2), x, Named(shape=(3, 2))),
+        (g, x.T, x, Named(axes=None)),
+        both,
+        both,
+    ]
 
     def reshaped(d):
         x = d(*d.shape(2, 3, 1))
@@ -416,17 +715,33 @@ def back(answer):
         return d.g(n + m, width), np.concatenate([x, y]), x, y, Named(axis=0, starts=[0, n, n + m])
 
     for rule, name, example, build, right, hints in zip(
-            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), examples,
-            (reshaped, transposed, joined, joined), (
-                lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
-                lambda g, z, x, y, axis, starts: g[:len(x)], lambda g, z, x, y, axis, starts: g[len(x):]),
-            (_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y)):
-        expect_over(rule, right, build, first=[example], hints=hints, tried=lambda g, z, *xs, name=name: (
-            f"{name}, with g = {brief(g)}, " + " and ".join(
-                f"{letter} of shape {x.shape}" for letter, x in zip("xy", xs[:-1]))))
+        answer,
+        ("reshape_x", "transpose_x", "join_x", "join_y"),
+        examples,
+        (reshaped, transposed, joined, joined),
+        (
+            lambda g, z, x, shape: g.reshape(x.shape),
+            lambda g, z, x, axes=None: g.T,
+            lambda g, z, x, y, axis, starts: g[: len(x)],
+            lambda g, z, x, y, axis, starts: g[len(x) :],
+        ),
+        (_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y),
+    ):
+        expect_over(
+            rule,
+            right,
+            build,
+            first=[example],
+            hints=hints,
+            tried=lambda g, z, *xs, name=name: (
+                f"{name}, with g = {brief(g)}, "
+                + " and ".join(f"{letter} of shape {x.shape}" for letter, x in zip("xy", xs[:-1]))
+            ),
+        )
 
 
 # --- Indices ----------------------------------------------------------------------------------------------------------------
+
 
 def scattered(g, index, shape):
     out = np.zeros(shape)
@@ -496,7 +811,9 @@ def _in_the_mean(g, index, shape):
 
 
 @exercise(
-    "08.scatter", minutes=4, difficulty="medium",
+    "08.scatter",
+    minutes=4,
+    difficulty="medium",
     question="""
         Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index lists the entries
         that were read, or the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds into `out`
@@ -504,10 +821,17 @@ def _in_the_mean(g, index, shape):
     stub="""
         def scatter(g, index, shape):
             ...""",
-    hints=["Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
-           ("Help: I get None", "`np.add.at` changes out and gives nothing back. Return out, on a line of its own."),
-           ("Help: one entry is wrong",
-            "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
+    hints=[
+        "Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
+        (
+            "Help: I get None",
+            "`np.add.at` changes out and gives nothing back. Return out, on a line of its own.",
+        ),
+        (
+            "Help: one entry is wrong",
+            "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.",
+        ),
+    ],
     solution="""
         def scatter(g, index, shape):
             out = np.zeros(shape)
@@ -515,57 +839,117 @@ def _in_the_mean(g, index, shape):
             return out""",
     explained="Or, in place of `np.add.at`, a loop: `for k, row in enumerate(index): out[row] += g[k]`.",
     why="An entry that is read twice gets two gifts, and they add: the sum over paths of lesson 02, where a path is "
-        "a place in z.",
+    "a place in z.",
     mistakes=[
-        (_last_wins, "Entry 0 was read twice, so 100 and 3 belong there. "
-                     "The last one has won: out[index] = g and out[index] += g do that."),
+        (
+            _last_wins,
+            "Entry 0 was read twice, so 100 and 3 belong there. "
+            "The last one has won: out[index] = g and out[index] += g do that.",
+        ),
         (_first_wins, "Entry 0 was read twice, so 100 and 3 belong there, and both count."),
-        (lambda g, index, shape: g[index],
-         "That reads once more. On the way back g is written, to the places that were read."),
-        (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
-        (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
+        (
+            lambda g, index, shape: g[index],
+            "That reads once more. On the way back g is written, to the places that were read.",
+        ),
+        (
+            lambda g, index, shape: g,
+            "That has the shape of what was read. The gradient of x has x's shape.",
+        ),
+        (
+            _by_own_place,
+            "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index).",
+        ),
         (_all_to_each, "That adds all of g to each place. Each gets one gift: zip(index, g)."),
-        (_first_alone, "Only the first gift was added. Does return stand inside the loop? It belongs under the for."),
+        (
+            _first_alone,
+            "Only the first gift was added. Does return stand inside the loop? It belongs under the for.",
+        ),
         (_three, "That is right for three gifts. An index has len(index) of them."),
-        (lambda g, index, shape: np.add.at(np.zeros(shape)[index], g), "np.add.at takes three things: out, index, g."),
-        (lambda g, index, shape: [gift for row, gift in (index, g)],
-         "Two counters at once: zip(index, g) gives each place with its gift."),
-        (_exchanged, "np.add.at takes out first, then index, the places, and last g, which is added there."),
-        (lambda g, index, shape: scattered(g, index, g.shape),
-         "out has the shape of x, which is passed as shape. g has another."),
+        (
+            lambda g, index, shape: np.add.at(np.zeros(shape)[index], g),
+            "np.add.at takes three things: out, index, g.",
+        ),
+        (
+            lambda g, index, shape: [gift for row, gift in (index, g)],
+            "Two counters at once: zip(index, g) gives each place with its gift.",
+        ),
+        (
+            _exchanged,
+            "np.add.at takes out first, then index, the places, and last g, which is added there.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, index, g.shape),
+            "out has the shape of x, which is passed as shape. g has another.",
+        ),
         (_in_the_mean, "What meets in one place is added, and no mean is taken."),
-        (_whole,
-         "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
-        (lambda g, index, shape: scattered(g, index, shape).astype(np.float16),
-         "Digits are lost on the way: an array of floats such as np.zeros(shape) keeps them."),
-        (lambda g, index, shape: scattered(np.abs(g), index, shape),
-         "The signs are lost: what arrives is added as it is."),
-        (lambda g, index, shape: scattered(g, sorted(index), shape),
-         "g[k] is for entry index[k], in the order of index: do not sort it."),
-        (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
-         "Is each place taken once? An entry that was read twice gets two gifts."),
-        (lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
-         "g is in it from the beginning. out starts as zeros, in the shape of x: np.zeros(shape)."),
-        (lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),
-         "np.zeros_like(shape) is as long as the tuple. An array of that shape is np.zeros(shape)."),
-        (lambda g, index, shape: np.zeros(shape),
-         "There are only zeros: nothing was added into this array. Add into out, and return that one."),
-        (_from_the_front, "An index may count from the end: −1 is the last place, and out[-1] is that place."),
+        (
+            _whole,
+            "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, index, shape).astype(np.float16),
+            "Digits are lost on the way: an array of floats such as np.zeros(shape) keeps them.",
+        ),
+        (
+            lambda g, index, shape: scattered(np.abs(g), index, shape),
+            "The signs are lost: what arrives is added as it is.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, sorted(index), shape),
+            "g[k] is for entry index[k], in the order of index: do not sort it.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
+            "Is each place taken once? An entry that was read twice gets two gifts.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
+            "g is in it from the beginning. out starts as zeros, in the shape of x: np.zeros(shape).",
+        ),
+        (
+            lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),
+            "np.zeros_like(shape) is as long as the tuple. An array of that shape is np.zeros(shape).",
+        ),
+        (
+            lambda g, index, shape: np.zeros(shape),
+            "There are only zeros: nothing was added into this array. Add into out, and return that one.",
+        ),
+        (
+            _from_the_front,
+            "An index may count from the end: −1 is the last place, and out[-1] is that place.",
+        ),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
-        (lambda g, index, shape: np.bincount(index, g, shape[0]),
-         "That is right for one axis. If x has two, a row of g goes to a row of x.")])
+        (
+            lambda g, index, shape: np.bincount(index, g, shape[0]),
+            "That is right for one axis. If x has two, a row of g goes to a row of x.",
+        ),
+    ],
+)
 def scatter(answer):
     if is_stub(answer):
         raise NotYet
+
     def build(d):
         shape = (d.size(),) if d.round % 2 else (d.size(), d.size())
         index = d.places(shape[0], d.choice(shape[0], d.size()), ends=2).tolist()
         return d.g(len(index), *shape[1:]), index, shape
-    examples = [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([10.0, 1]), [-1, 1], (2,)),
-                (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]
+
+    examples = [
+        (np.array([100.0, 20, 3]), [0, 2, 0], (3,)),
+        (np.array([10.0, 1]), [-1, 1], (2,)),
+        (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)),
+    ]
     try:
-        expect_over(answer, scattered, build, first=examples, hints=scatter.mistakes, tried=lambda g, index, shape: (
-            f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"))
+        expect_over(
+            answer,
+            scattered,
+            build,
+            first=examples,
+            hints=scatter.mistakes,
+            tried=lambda g, index, shape: (
+                f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
+            ),
+        )
     except Wrong as difference:
         *shown, hint = difference.args
         none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."

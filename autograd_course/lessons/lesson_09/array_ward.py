@@ -8,6 +8,7 @@
 
 As in clinic.py, whose Scalar and cards these are, what is ill was really published. `Unknown` has no card.
 """
+
 from functools import partial
 
 import numpy as np
@@ -43,7 +44,9 @@ class Array(Scalar):
 
     def backward(self):
         if self.data.ndim:
-            raise ValueError(f"backward starts at a single number, and this has shape {self.data.shape}")
+            raise ValueError(
+                f"backward starts at a single number, and this has shape {self.data.shape}"
+            )
         ledger = {self: np.ones(())}
         for z in self.order():
             g = ledger.pop(z)
@@ -53,6 +56,7 @@ class Array(Scalar):
 
 
 # --- The patients -----------------------------------------------------------------------------------------------------------
+
 
 class Multiplied(Array):
     def __mul__(self, other):
@@ -75,7 +79,9 @@ class Twice(Array):
     def __matmul__(self, other):
         x, y = self.data, other.data
         z = type(self)(x @ y, (self, other))
-        z.rule = lambda g: [np.dot(g, y.T) if value is self else np.dot(x.T, g) for value in (self, other)]
+        z.rule = lambda g: [
+            np.dot(g, y.T) if value is self else np.dot(x.T, g) for value in (self, other)
+        ]
         return z
 
 
@@ -129,46 +135,74 @@ class Unknown(Array):
 
 PATIENTS = {
     1: Patient(
-        Multiplied, "__mul__",
+        Multiplied,
+        "__mul__",
         "Wrong gradients, of the right shape, where a smaller array was multiplied by a larger.",
         "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
         "It passes for factors of one shape. Broadcast one of them, and it fails.",
-        {"scaled": np.array([[2, 4, 6], [2, 4, 6]])}),
+        {"scaled": np.array([[2, 4, 6], [2, 4, 6]])},
+    ),
     2: Patient(
-        Seeded, "backward", "Answers a question that nobody asked.", "the blog series on babygrad",
+        Seeded,
+        "backward",
+        "Answers a question that nobody asked.",
+        "the blog series on babygrad",
         "backward starts with ones, whatever the shape",
         "It passes: a check starts at a single number. Start at an array, and there is an answer where an error belongs.",
-        {"several": np.array([2, 4, 6])}),
+        {"several": np.array([2, 4, 6])},
+    ),
     3: Patient(
-        Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the blog series on Zen",
+        Twice,
+        "__matmul__",
+        "Right for A @ B, wrong for A @ A.",
+        "the blog series on Zen",
         "a matrix in both places gets the first place's rule twice",
         "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
-        {"square": np.array([[6, 14], [6, 14]])}),
+        {"square": np.array([[6, 14], [6, 14]])},
+    ),
     4: Patient(
-        Unreduced, "fitted", "A single number has a gradient with a shape.", "the blog series on Zen",
+        Unreduced,
+        "fitted",
+        "A single number has a gradient with a shape.",
+        "the blog series on Zen",
         "a single number is left out when gradients are summed",
         "It passes for arrays, broadcast or not. Add a single number to one, and it fails.",
-        {"number": np.ones((2, 3))}),
+        {"number": np.ones((2, 3))},
+    ),
     5: Patient(
-        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.",
+        Dot,
+        "__matmul__",
+        "Right for 1-D, wrong or an error for matrices.",
         "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a product of matrices has the rule of a dot product",
         "It fails for matrices, unless a column is multiplied by a row. For two arrays of one axis it passes.",
-        {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
+        {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])},
+        caught=True,
+    ),
     6: Patient(
-        Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the blog series on Zen",
+        Reassigned,
+        "__add__",
+        "Right for x + b, wrong for b + x.",
+        "the blog series on Zen",
         "g, summed for one input, is handed to the next",
         "It passes for one shape, and for x + b. Put the smaller array first, and it fails.",
-        {"second": np.full((2, 3), 2)}),
+        {"second": np.full((2, 3), 2)},
+    ),
     7: Patient(
-        Unsummed, "fitted", "Gradients of the output's shape.", "the blog series on babygrad, and Mateen Ulhaq’s talk",
+        Unsummed,
+        "fitted",
+        "Gradients of the output's shape.",
+        "the blog series on babygrad, and Mateen Ulhaq’s talk",
         "nothing is ever summed over what was broadcast",
         "It passes for arrays of one shape. Broadcast anything, and it fails.",
-        {"bias": np.ones((2, 3)), "number": np.ones((2, 3))})}
+        {"bias": np.ones((2, 3)), "number": np.ones((2, 3))},
+    ),
+}
 
 
 # --- Examinations -----------------------------------------------------------------------------------------------------------
+
 
 def ordinary(x, y, w):
     """Every operation once, and w twice: for arrays of one shape, the check that one would think of."""
@@ -181,16 +215,34 @@ A, B = np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])
 # What is asked, what is right, and how it is asked. x is (2, 3), b is (3,), c a single number, A and B are (2, 2).
 EXAMINATIONS = {
     "bias": ("sum of x + b: gradient of b", np.full(3, 2), asked(lambda b, x: (x + b).sum(), b, x)),
-    "second": ("sum of b + x: gradient of x", np.ones((2, 3)), asked(lambda x, b: (b + x).sum(), x, b)),
-    "scaled": ("sum of b · x: gradient of x", np.array([[1, 2, 3], [1, 2, 3]]),
-               asked(lambda x, b: (b * x).sum(), x, b)),
+    "second": (
+        "sum of b + x: gradient of x",
+        np.ones((2, 3)),
+        asked(lambda x, b: (b + x).sum(), x, b),
+    ),
+    "scaled": (
+        "sum of b · x: gradient of x",
+        np.array([[1, 2, 3], [1, 2, 3]]),
+        asked(lambda x, b: (b * x).sum(), x, b),
+    ),
     "number": ("sum of c + x: gradient of c", np.array(6), asked(lambda c, x: (c + x).sum(), c, x)),
     "dot": ("b @ b of one axis: gradient of b", np.array([2, 4, 6]), asked(lambda b: b @ b, b)),
-    "product": ("sum of A @ B: gradient of A", np.array([[11, 15], [11, 15]]),
-                asked(lambda A, B: (A @ B).sum(), A, B)),
-    "square": ("sum of A @ A: gradient of A", np.array([[7, 11], [9, 13]]), asked(lambda A: (A @ A).sum(), A)),
-    "several": ("b · b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b))}
+    "product": (
+        "sum of A @ B: gradient of A",
+        np.array([[11, 15], [11, 15]]),
+        asked(lambda A, B: (A @ B).sum(), A, B),
+    ),
+    "square": (
+        "sum of A @ A: gradient of A",
+        np.array([[7, 11], [9, 13]]),
+        asked(lambda A: (A @ A).sum(), A),
+    ),
+    "several": ("b · b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b)),
+}
 
 # As in the clinic: a gradient check, what an engine shows, and whether that is not what is right.
 examine = clinic.examine
-sheet, fails = partial(clinic.sheet, examinations=EXAMINATIONS), partial(clinic.fails, examinations=EXAMINATIONS)
+sheet, fails = (
+    partial(clinic.sheet, examinations=EXAMINATIONS),
+    partial(clinic.fails, examinations=EXAMINATIONS),
+)

@@ -1,4 +1,5 @@
 """Lesson 09: a matrix product in blocks, forwards and backwards; eight products to choose from; a Jacobian; the array ward."""
+
 from itertools import product as pairs
 
 import numpy as np
@@ -19,16 +20,28 @@ class _Cross:
     def __init__(self, above, left, corner):
         (tall, wide), (rows, inner) = above[1].shape, left[1].shape
         self.plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-        self.places = {"left": (14, 66 + tall * HIGH), "above": (44 + inner * WIDE, 34),
-                       "corner": (44 + inner * WIDE, 66 + tall * HIGH)}
+        self.places = {
+            "left": (14, 66 + tall * HIGH),
+            "above": (44 + inner * WIDE, 34),
+            "corner": (44 + inner * WIDE, 66 + tall * HIGH),
+        }
         self.size = 44 + (inner + wide) * WIDE + 14, 66 + (tall + rows) * HIGH
         for place, (name, values, looks) in zip(self.places, (left, above, corner)):
             x, y = self.places[place]
             self.plot.words(x, y - 10, f"{name} {values.shape}", anchor="start", size=13)
             for r, c in np.ndindex(values.shape):
                 look = "gradient" if looks[r, c] == "framed" else looks[r, c]
-                self.plot.parts.append(cell(x + c * WIDE, y + r * HIGH, WIDE, HIGH, number(values[r, c]), look,
-                                            framed=looks[r, c] == "framed"))
+                self.plot.parts.append(
+                    cell(
+                        x + c * WIDE,
+                        y + r * HIGH,
+                        WIDE,
+                        HIGH,
+                        number(values[r, c]),
+                        look,
+                        framed=looks[r, c] == "framed",
+                    )
+                )
 
     def svg(self, words):
         """The drawing with `words` beneath it, and for a screen reader."""
@@ -36,7 +49,11 @@ class _Cross:
         for nth, line in enumerate(words):
             self.plot.words(14, high + 24 + 20 * nth, line, anchor="start", size=13)
         wide = max(wide, 24 + 7.2 * max(map(len, words)))
-        return svg(f"0 0 {wide:.0f} {high + 14 + 20 * len(words)}", "".join(self.plot.parts), "\n".join(words))
+        return svg(
+            f"0 0 {wide:.0f} {high + 14 + 20 * len(words)}",
+            "".join(self.plot.parts),
+            "\n".join(words),
+        )
 
 
 def _looks(shape, look="pale", at=()):
@@ -48,16 +65,24 @@ def _looks(shape, look="pale", at=()):
 
 def _terms(left, right):
     """3·1 + (−2)·4"""
-    return " + ".join("·".join(f"({number(value)})" if value < 0 else number(value) for value in pair)
-                      for pair in zip(left, right))
+    return " + ".join(
+        "·".join(f"({number(value)})" if value < 0 else number(value) for value in pair)
+        for pair in zip(left, right)
+    )
 
 
 def entry(A, B, i, j):
     """One entry of Z = A @ B, and the row and the column that it is made of."""
     Z = A @ B
-    cross = _Cross(("B", B, _looks(B.shape, "value", np.s_[:, j])), ("A", A, _looks(A.shape, "value", np.s_[i])),
-                   ("Z = A @ B", Z, _looks(Z.shape, "picked", (i, j))))
-    said = [f"Z[{i}, {j}]: row {i} of A times column {j} of B", f"= {_terms(A[i], B[:, j])} = {number(Z[i, j])}"]
+    cross = _Cross(
+        ("B", B, _looks(B.shape, "value", np.s_[:, j])),
+        ("A", A, _looks(A.shape, "value", np.s_[i])),
+        ("Z = A @ B", Z, _looks(Z.shape, "picked", (i, j))),
+    )
+    said = [
+        f"Z[{i}, {j}]: row {i} of A times column {j} of B",
+        f"= {_terms(A[i], B[:, j])} = {number(Z[i, j])}",
+    ]
     return Picture(cross.svg(said), " ".join(said))
 
 
@@ -67,21 +92,38 @@ def reach(A, B, g, i, k):
     moves = np.zeros(Z.shape)
     moves[i] = B[k]
     row = _looks(B.shape, "value", np.s_[k])
-    forth = _Cross(("B", B, row), ("A", A, _looks(A.shape, "picked", (i, k))),
-                   ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])))
-    back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "framed", (i, k))),
-                  ("g", g, _looks(g.shape, "gradient", np.s_[i])))
-    text = (f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
-            f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}.")
-    return Picture(beside(forth.svg([f"forward: row {k} of B moves row {i} of Z"]),
-                          back.svg([f"backward: row {i} of g times row {k} of B"])), text)
+    forth = _Cross(
+        ("B", B, row),
+        ("A", A, _looks(A.shape, "picked", (i, k))),
+        ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])),
+    )
+    back = _Cross(
+        ("B", B, row),
+        ("gradient of A", g @ B.T, _looks(A.shape, "framed", (i, k))),
+        ("g", g, _looks(g.shape, "gradient", np.s_[i])),
+    )
+    text = (
+        f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
+        f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}."
+    )
+    return Picture(
+        beside(
+            forth.svg([f"forward: row {k} of B moves row {i} of Z"]),
+            back.svg([f"backward: row {i} of g times row {k} of B"]),
+        ),
+        text,
+    )
 
 
 def _row(values):
     return "[" + ", ".join(map(number, values)) + "]"
 
 
-UNIT, LONG, ROW = 8, 46, 40      # of a factor: px for each row or column, its length, and the height of its line
+UNIT, LONG, ROW = (
+    8,
+    46,
+    40,
+)  # of a factor: px for each row or column, its length, and the height of its line
 
 
 def candidates(m, k, n):
@@ -93,15 +135,22 @@ def candidates(m, k, n):
     panels, lines, left = [], [], 74
     for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-        rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
-        A, B, g = (rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns)))
+        rng = np.random.default_rng(
+            1
+        )  # with these numbers no wrong product is right by chance; the tests try all sizes
+        A, B, g = (
+            rng.integers(-9, 10, shape)
+            for shape in ((rows, inner), (inner, columns), (rows, columns))
+        )
         head, fitting, right = f"A {A.shape}, B {B.shape}, g {g.shape}", [], []
         plot.words(14, 22, head, anchor="start", size=13)
         _factor(plot, left, 52, A.shape, style.INK, "none")
         plot.words(left + 2 * LONG + 20, 56, "A", anchor="start", size=13)
         for line, (swap, t, s) in enumerate(pairs((False, True), repeat=3), start=1):
-            factors = [("gᵀ" if t else "g", g.T if t else g, style.GRADIENT, "5 3"),
-                       ("Bᵀ" if s else "B", B.T if s else B, style.VALUE, "none")]
+            factors = [
+                ("gᵀ" if t else "g", g.T if t else g, style.GRADIENT, "5 3"),
+                ("Bᵀ" if s else "B", B.T if s else B, style.VALUE, "none"),
+            ]
             first, second = factors[::-1] if swap else factors
             called, y = f"{first[0]} @ {second[0]}", 52 + ROW * line
             verdict = _verdict(first[1], second[1], A.shape, g @ B.T)
@@ -109,21 +158,38 @@ def candidates(m, k, n):
             for x, (_, values, colour, dash) in [(left, first), (left + LONG + apart, second)]:
                 _factor(plot, x, y, values.shape, colour, dash)
             plot.words(14, y + 4, called, anchor="start", size=13)
-            plot.words(left + 2 * LONG + 20, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT,
-                       "start", 13)
+            plot.words(
+                left + 2 * LONG + 20,
+                y + 4,
+                verdict,
+                style.INK if "✓ right" in verdict else style.FAINT,
+                "start",
+                13,
+            )
             fitting += [called] * ("✓ shape" in verdict)
             right += [called] * ("✓ right" in verdict)
         panels.append(plot.parts)
-        lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")
-    return Picture(beside(*(svg(f"0 0 342 {76 + 8 * ROW}", "".join(parts), line) for parts, line in zip(panels, lines))),
-                   "\n".join(lines))
+        lines.append(
+            f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}."
+        )
+    return Picture(
+        beside(
+            *(
+                svg(f"0 0 342 {76 + 8 * ROW}", "".join(parts), line)
+                for parts, line in zip(panels, lines)
+            )
+        ),
+        "\n".join(lines),
+    )
 
 
 def _factor(plot, x, y, shape, colour, dash):
     """A matrix as a shape whose left edge is as high as it has rows, and whose right edge as it has columns."""
     rows, columns = (size * UNIT for size in shape)
-    plot.parts.append(f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
-                      f'fill-opacity="0.15" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
+    plot.parts.append(
+        f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
+        f'fill-opacity="0.15" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+    )
     plot.words(x + 10, y + 4.5, str(shape[0]), size=13)
     plot.words(x + LONG - 10, y + 4.5, str(shape[1]), size=13)
 
@@ -149,9 +215,14 @@ def jacobian(J, B):
             look = "value" if i == place[0] else "pale"
             plot.parts.append(cell(61 + 55 * c, 29 + 26 * r, 55, 26, number(J[i, j][place]), look))
     nothing = J.size - 2 * B.size
-    text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
-            f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")
-    return Picture(svg(f"0 -28 {69 + 55 * len(columns)} {72 + 26 * len(rows)}", "".join(plot.parts), text), text)
+    text = (
+        f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
+        f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times."
+    )
+    return Picture(
+        svg(f"0 -28 {69 + 55 * len(columns)} {72 + 26 * len(rows)}", "".join(plot.parts), text),
+        text,
+    )
 
 
 def ward(sheets):

@@ -1,26 +1,55 @@
 """Lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
+
 import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank, is_stub, of_rule, returned
+from ...ask import (
+    NotYet,
+    Wrong,
+    brief,
+    edit,
+    exercise,
+    expect,
+    expect_over,
+    has_blank,
+    is_stub,
+    of_rule,
+    returned,
+)
 from ...ask.texts import Question, card, prediction, recall
 from .array_ward import PATIENTS, A, Array, B, b, examine, x
 
-recall("09", [
-    Question("b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
-             "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied into both rows, so the rows are added."),
-    Question("A gradient check takes one number, and passes. Why is that weak evidence? (07)", None,
-             "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones."),
-    Question("$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (02)", 12,
-             "Each slot gets what arrives times the *other* factor, 2 · 3. Two slots: 6 + 6 = **12**.")])
+recall(
+    "09",
+    [
+        Question(
+            "b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
+            "(Lesson 08)",
+            [5, 7, 9],
+            "**[5, 7, 9]**. b was copied into both rows, so the rows are added.",
+        ),
+        Question(
+            "A gradient check takes one number, and passes. Why is that weak evidence? (07)",
+            None,
+            "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones.",
+        ),
+        Question(
+            "$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (02)",
+            12,
+            "Each slot gets what arrives times the *other* factor, 2 · 3. Two slots: 6 + 6 = **12**.",
+        ),
+    ],
+)
 
 prediction(
-    "09.row", question="""A has the shape (2, 3), B (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
+    "09.row",
+    question="""A has the shape (2, 3), B (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
         by 1. How many of the eight entries of Z move? By how much does Z[0, 3] move?""",
     answer={"entries that move": 4, "Z[0, 3] moves by": -1},
     reveal="""**4**: row 0 of Z, and nothing else. A[0, 1] stands in row 0 of A, and that row is in every dot product of row 0 of Z. In
-        each it is multiplied by an entry of *row 1 of B*, so they move by 3, −2, 4 and **−1**.""")
+        each it is multiplied by an entry of *row 1 of B*, so they move by 3, −2, 4 and **−1**.""",
+)
 
 prediction(
     "09.shapes",
@@ -29,32 +58,49 @@ prediction(
         shape of A? And how many if A is (2, 3), B (3, 4) and g (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
     reveal="""With squares all **8**: whatever you do, the result is (2, 2). With rectangles **1**: only $g \\cdot B^\\top$, (2, 4) times
-        (4, 3), is (2, 3).""")
+        (4, 3), is (2, 3).""",
+)
 
 Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
 prediction(
-    "09.gigabytes", question="""
+    "09.gigabytes",
+    question="""
         Z has 64 · 256 entries, and W has 784 · 256. J has one number for each pair of them, of 8 bytes each. How many
         gigabytes (10⁹ bytes) is that, about?""",
-    answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1), tolerance=1.5,
+    answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1),
+    tolerance=1.5,
     reveal=f"""About **26**. Z has 64 · 256 = {Z_ENTRIES:,} entries and W has 784 · 256 = {W_ENTRIES:,}. Each with each, times 8 bytes:
         {8 * Z_ENTRIES * W_ENTRIES / 1e9:.1f} · 10⁹. The answer that we want, the gradient of W, takes {8 * W_ENTRIES / 1e6:.1f}
-        *mega*bytes.""")
+        *mega*bytes.""",
+)
 
-card("09", [
-    "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
-    "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
-    "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
-    "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ checks any linear op: random u and v, two products, no h.",
-    "J is never built: a rule gives Jᵀ·g at once.",
-    "A matrix used by a whole batch, or in both places: its gradients are added."])
+card(
+    "09",
+    [
+        "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
+        "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
+        "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
+        "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ checks any linear op: random u and v, two products, no h.",
+        "J is never built: a rule gives Jᵀ·g at once.",
+        "A matrix used by a whole batch, or in both places: its gradients are added.",
+    ],
+)
 
 
 # The lesson's own A and B, and a gradient for their product.
-RECTANGLES = np.array([[1, 2, 0], [-1, 1, 2]]), np.array([[2, 1, 0, 1], [3, -2, 4, -1], [1, 0, 2, 5]])
+RECTANGLES = (
+    np.array([[1, 2, 0], [-1, 1, 2]]),
+    np.array([[2, 1, 0, 1], [3, -2, 4, -1], [1, 0, 2, 5]]),
+)
 G = np.array([[2, 1, 0, -1], [1, 0, 3, 1]])
-TALL = tuple(np.random.default_rng(0).integers(-4, 5, shape).astype(float) for shape in [(3, 5), (3, 2), (2, 5)])      # another such case
-THIN = np.array([[2.0, -1, 3]]), np.array([[0.5], [4], [-2]])        # axes of length 1, which a squeeze loses
+TALL = tuple(
+    np.random.default_rng(0).integers(-4, 5, shape).astype(float)
+    for shape in [(3, 5), (3, 2), (2, 5)]
+)  # another such case
+THIN = (
+    np.array([[2.0, -1, 3]]),
+    np.array([[0.5], [4], [-2]]),
+)  # axes of length 1, which a squeeze loses
 
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
@@ -63,7 +109,9 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
 
 
 @exercise(
-    "09.indices", minutes=4, difficulty="easy",
+    "09.indices",
+    minutes=4,
+    difficulty="easy",
     question="""
         **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added
         into Z[i, j]. What does this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
@@ -75,10 +123,14 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
                 grad_A[i, k] += ...
                 grad_B[k, j] += ...
             return grad_A, grad_B""",
-    hints=["It is a product of two numbers, so it is the rule of lesson 03: what arrives, times the other factor.",
-           "What arrives at this product is the gradient of the entry that it was added into: g[i, j].",
-           ("Help: index out of bounds",
-            "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].")],
+    hints=[
+        "It is a product of two numbers, so it is the rule of lesson 03: what arrives, times the other factor.",
+        "What arrives at this product is the gradient of the entry that it was added into: g[i, j].",
+        (
+            "Help: index out of bounds",
+            "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].",
+        ),
+    ],
     solution="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -89,50 +141,134 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
     explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
     why="There are 24 small products, and each has the rule of lesson 03. The next section says the same in one line.",
     mistakes=[
-        edit("g[i, j] * B[k, j]", "B[k, j]", "g[i, j] * A[i, k]", "A[i, k]",
-             "g is missing: multiply by what arrives at Z[i, j]."),
-        edit("* B[k, j]", "* A[i, k]", "* A[i, k]", "* B[k, j]",
-             "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
-        edit(" * B[k, j]", "", " * A[i, k]", "", "That is the rule of a sum. Here two numbers are multiplied."),
+        edit(
+            "g[i, j] * B[k, j]",
+            "B[k, j]",
+            "g[i, j] * A[i, k]",
+            "A[i, k]",
+            "g is missing: multiply by what arrives at Z[i, j].",
+        ),
+        edit(
+            "* B[k, j]",
+            "* A[i, k]",
+            "* A[i, k]",
+            "* B[k, j]",
+            "Are the two blanks swapped? In a product each slot gets the other factor, not its own.",
+        ),
+        edit(
+            " * B[k, j]",
+            "",
+            " * A[i, k]",
+            "",
+            "That is the rule of a sum. Here two numbers are multiplied.",
+        ),
         edit("* A[i, k]", "* A[k, i]", MISPLACED),
         edit("* B[k, j]", "* B[j, k]", MISPLACED),
         edit("* A[i, k]", "* A[i, j]", MISPLACED),
         edit("g[i, j] * A", "g[k, j] * A", MISPLACED),
-        edit("g[i, j] * B", "g[i, k] * B", "What arrives at this product is the gradient of Z[i, j]."),
-        edit("g[i, j] * B", "g * B", "g[i, j] * A", "g * A",
-             "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
-        edit("g[i, j] * B", "g[i, j] * A[i, k] * B", "* A[i, k]", "* A[i, k] * B[k, j]",
-             "Both factors are there. What goes to one is g times the other alone."),
-        edit("g[i, j] * B", "A[i, k] * B", "g[i, j] * A[i, k]", "A[i, k] * B[k, j]",
-             "That is the product itself. What goes to one factor is g[i, j] times the other."),
+        edit(
+            "g[i, j] * B", "g[i, k] * B", "What arrives at this product is the gradient of Z[i, j]."
+        ),
+        edit(
+            "g[i, j] * B",
+            "g * B",
+            "g[i, j] * A",
+            "g * A",
+            "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j].",
+        ),
+        edit(
+            "g[i, j] * B",
+            "g[i, j] * A[i, k] * B",
+            "* A[i, k]",
+            "* A[i, k] * B[k, j]",
+            "Both factors are there. What goes to one is g times the other alone.",
+        ),
+        edit(
+            "g[i, j] * B",
+            "A[i, k] * B",
+            "g[i, j] * A[i, k]",
+            "A[i, k] * B[k, j]",
+            "That is the product itself. What goes to one factor is g[i, j] times the other.",
+        ),
         edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
-        edit("g[i, j] * B[k, j]", "(g @ B.T)[i, k]", "g[i, j] * A[i, k]", "(A.T @ g)[k, j]",
-             "grad_A is 4 times too large and grad_B twice, as often as the loop adds to an entry of each. Send what "
-             "this one product sends."),
-        edit("    return", "        return",
-             "Only the first product has sent. Does return stand inside the loop? It belongs under the for."),
-        edit("[i, k] +=", "[i, k] =", "[k, j] +=", "[k, j] =",
-             "Only what the last product sent is left: = writes over what was there, += adds to it."),
-        edit("g[i, j] * B", "g.sum() * B", "g[i, j] * A", "g.sum() * A",
-             "All of g is in each entry. This product was added into one entry of Z: what arrives is g[i, j]."),
-        edit("g[i, j] * B", "g[i, j] @ B", "g[i, j] * A", "g[i, j] @ A",
-             "These are two numbers: their product is *, and @ is for arrays."),
-        edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]",
-             "g is added. What arrives multiplies the other factor."),
-        edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
-             "The signs are lost: a product may send a number below 0."),
-        edit("(A.shape)", "(A.shape, int)", "(B.shape)", "(B.shape, int)",
-             "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats."),
-        edit("(A.shape)", "_like(A)", "(B.shape)", "_like(B)",
-             "A and B hold whole numbers here, and zeros like them do too: the rest is cut off. np.zeros(A.shape) "
-             "gives floats.")])
+        edit(
+            "g[i, j] * B[k, j]",
+            "(g @ B.T)[i, k]",
+            "g[i, j] * A[i, k]",
+            "(A.T @ g)[k, j]",
+            "grad_A is 4 times too large and grad_B twice, as often as the loop adds to an entry of each. Send what "
+            "this one product sends.",
+        ),
+        edit(
+            "    return",
+            "        return",
+            "Only the first product has sent. Does return stand inside the loop? It belongs under the for.",
+        ),
+        edit(
+            "[i, k] +=",
+            "[i, k] =",
+            "[k, j] +=",
+            "[k, j] =",
+            "Only what the last product sent is left: = writes over what was there, += adds to it.",
+        ),
+        edit(
+            "g[i, j] * B",
+            "g.sum() * B",
+            "g[i, j] * A",
+            "g.sum() * A",
+            "All of g is in each entry. This product was added into one entry of Z: what arrives is g[i, j].",
+        ),
+        edit(
+            "g[i, j] * B",
+            "g[i, j] @ B",
+            "g[i, j] * A",
+            "g[i, j] @ A",
+            "These are two numbers: their product is *, and @ is for arrays.",
+        ),
+        edit(
+            "* B[k, j]",
+            "+ B[k, j]",
+            "* A[i, k]",
+            "+ A[i, k]",
+            "g is added. What arrives multiplies the other factor.",
+        ),
+        edit(
+            "g[i, j] * B[k, j]",
+            "abs(g[i, j] * B[k, j])",
+            "g[i, j] * A[i, k]",
+            "abs(g[i, j] * A[i, k])",
+            "The signs are lost: a product may send a number below 0.",
+        ),
+        edit(
+            "(A.shape)",
+            "(A.shape, int)",
+            "(B.shape)",
+            "(B.shape, int)",
+            "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats.",
+        ),
+        edit(
+            "(A.shape)",
+            "_like(A)",
+            "(B.shape)",
+            "_like(B)",
+            "A and B hold whole numbers here, and zeros like them do too: the rest is cut off. np.zeros(A.shape) "
+            "gives floats.",
+        ),
+    ],
+)
 def indices(answer):
     if has_blank(answer):
         raise NotYet
     # the shapes are those of the loop that the question gives
-    expect_over(answer, lambda g, A, B: (g @ B.T, A.T @ g), lambda d: (d.g(2, 4), d(2, 3), d(3, 4)), apart=True,
-                first=[(1.0 * G, *(1.0 * side for side in RECTANGLES)), (G / 4, *RECTANGLES)], hints=indices.mistakes,
-                tried=lambda g, A, B: f"from_indices(g, A, B), with g = {brief(g)}")
+    expect_over(
+        answer,
+        lambda g, A, B: (g @ B.T, A.T @ g),
+        lambda d: (d.g(2, 4), d(2, 3), d(3, 4)),
+        apart=True,
+        first=[(1.0 * G, *(1.0 * side for side in RECTANGLES)), (G / 4, *RECTANGLES)],
+        hints=indices.mistakes,
+        tried=lambda g, A, B: f"from_indices(g, A, B), with g = {brief(g)}",
+    )
 
 
 # --- As one line ------------------------------------------------------------------------------------------------------------------
@@ -142,70 +278,139 @@ RESHAPED = "A reshape goes line by line, and mixes rows and columns. What transp
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
-    (lambda g, z, x, y: g @ y.T(), "Round brackets call a function, and an array is none. Write .T without them."),
-    (lambda g, z, x, y: g @ RECTANGLES[1].T,
-     "That is right for the lesson's B alone. A rule is given its matrices: x and y."),
-    (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed? "
-     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
+    (
+        lambda g, z, x, y: g @ y.T(),
+        "Round brackets call a function, and an array is none. Write .T without them.",
+    ),
+    (
+        lambda g, z, x, y: g @ RECTANGLES[1].T,
+        "That is right for the lesson's B alone. A rule is given its matrices: x and y.",
+    ),
+    (
+        lambda g, z, x, y: g @ y,
+        "The columns of g are those of y, not its rows: which of the two has to be transposed? "
+        "(NumPy's transpose(0, 1) changes nothing: write .T.)",
+    ),
     (lambda g, z, x, y: y.mT @ g, "Those two stand in the wrong order."),
-    (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
-    (lambda g, z, x, y: y @ g.mT, "That is the right matrix, transposed: is the order of the two reversed?"),
-    (lambda g, z, x, y: y.mT, "What arrives is missing: g."), (lambda g, z, x, y: y, "What arrives is missing: g."),
-    (lambda g, z, x, y: g @ np.linalg.inv(y), "An inverse solves for x. The way back is the transposed: y.T."),
+    (
+        lambda g, z, x, y: g.mT @ y,
+        "The wrong one of the two is transposed: the columns of g are to meet those of y.",
+    ),
+    (
+        lambda g, z, x, y: y @ g.mT,
+        "That is the right matrix, transposed: is the order of the two reversed?",
+    ),
+    (lambda g, z, x, y: y.mT, "What arrives is missing: g."),
+    (lambda g, z, x, y: y, "What arrives is missing: g."),
+    (
+        lambda g, z, x, y: g @ np.linalg.inv(y),
+        "An inverse solves for x. The way back is the transposed: y.T.",
+    ),
     (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
-    (lambda g, z, x, y: z @ y.mT, "z stands where g belongs: what arrives, not the product itself."),
+    (
+        lambda g, z, x, y: z @ y.mT,
+        "z stands where g belongs: what arrives, not the product itself.",
+    ),
     (lambda g, z, x, y: np.abs(g @ y.mT), "The signs are lost."),
-    (lambda g, z, x, y: (g @ y.mT, x.mT @ g), "Both came back in a tuple. This rule is for x alone."),
-    (lambda g, z, x, y: g @ y.mT / y.shape[1],
-     "That is divided by the number of columns: the product adds, and takes no mean.")]
+    (
+        lambda g, z, x, y: (g @ y.mT, x.mT @ g),
+        "Both came back in a tuple. This rule is for x alone.",
+    ),
+    (
+        lambda g, z, x, y: g @ y.mT / y.shape[1],
+        "That is divided by the number of columns: the product adds, and takes no mean.",
+    ),
+]
 WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
-    (lambda g, z, x, y: RECTANGLES[0].T @ g,
-     "That is right for the lesson's A alone. A rule is given its matrices: x and y."),
-    (lambda g, z, x, y: g @ x.mT,
-     "That is the left rule once more. For y, the x stands on the left: sum over the rows i of both."),
-    (lambda g, z, x, y: x @ g,
-     "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
-     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
-    (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
-    (lambda g, z, x, y: g.mT @ x, "That is the right matrix, transposed: is the order of the two reversed?"),
-    (lambda g, z, x, y: g @ x,
-     "That is the left rule once more, and nothing is transposed. For y, the x stands on the left."),
-    (lambda g, z, x, y: x.mT, "What arrives is missing: g."), (lambda g, z, x, y: x, "What arrives is missing: g."),
+    (
+        lambda g, z, x, y: RECTANGLES[0].T @ g,
+        "That is right for the lesson's A alone. A rule is given its matrices: x and y.",
+    ),
+    (
+        lambda g, z, x, y: g @ x.mT,
+        "That is the left rule once more. For y, the x stands on the left: sum over the rows i of both.",
+    ),
+    (
+        lambda g, z, x, y: x @ g,
+        "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
+        "(NumPy's transpose(0, 1) changes nothing: write .T.)",
+    ),
+    (
+        lambda g, z, x, y: x @ g.mT,
+        "The wrong one of the two is transposed: the rows of x are to meet those of g.",
+    ),
+    (
+        lambda g, z, x, y: g.mT @ x,
+        "That is the right matrix, transposed: is the order of the two reversed?",
+    ),
+    (
+        lambda g, z, x, y: g @ x,
+        "That is the left rule once more, and nothing is transposed. For y, the x stands on the left.",
+    ),
+    (lambda g, z, x, y: x.mT, "What arrives is missing: g."),
+    (lambda g, z, x, y: x, "What arrives is missing: g."),
     (lambda g, z, x, y: np.reshape(x, x.shape[::-1]) @ g, RESHAPED),
-    (lambda g, z, x, y: x.mT @ z, "z stands where g belongs: what arrives, not the product itself."),
-    (lambda g, z, x, y: np.linalg.pinv(x) @ g, "An inverse solves for y. The way back is the transposed: x.T."),
-    (lambda g, z, x, y: x.mT @ g / len(x),
-     "That is divided by the number of rows: the product adds, and takes no mean.")]
+    (
+        lambda g, z, x, y: x.mT @ z,
+        "z stands where g belongs: what arrives, not the product itself.",
+    ),
+    (
+        lambda g, z, x, y: np.linalg.pinv(x) @ g,
+        "An inverse solves for y. The way back is the transposed: x.T.",
+    ),
+    (
+        lambda g, z, x, y: x.mT @ g / len(x),
+        "That is divided by the number of rows: the product adds, and takes no mean.",
+    ),
+]
 
 
 @exercise(
-    "09.matmul", minutes=2, difficulty="easy",
+    "09.matmul",
+    minutes=2,
+    difficulty="easy",
     question="Write both rules, in the library's letters: x is the left matrix, y the right one.",
     stub="""
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
-    hints=["The two boxes, with x for A and y for B. A transposed matrix is `y.T`.",
-           ("Help: the shapes do not fit",
-            "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.")],
+    hints=[
+        "The two boxes, with x for A and y for B. A transposed matrix is `y.T`.",
+        (
+            "Help: the shapes do not fit",
+            "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.",
+        ),
+    ],
     solution="""
         matmul_x = lambda g, z, x, y: g @ y.mT
         matmul_y = lambda g, z, x, y: x.mT @ g""",
     explained="""
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
         see the difference.""",
-    why="One product forward costs two products backward, each with as many multiplications as the first.")
+    why="One product forward costs two products backward, each with as many multiplications as the first.",
+)
 def matmul(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
     to_x, to_y = answer
-    for slot, rule, right, hints in [("x", to_x, _matmul_x, [swapped, *WRONG_X]), ("y", to_y, _matmul_y, WRONG_Y)]:
+    for slot, rule, right, hints in [
+        ("x", to_x, _matmul_x, [swapped, *WRONG_X]),
+        ("y", to_y, _matmul_y, WRONG_Y),
+    ]:
         example = G, RECTANGLES[0] @ RECTANGLES[1], *RECTANGLES
         hints = hints + of_rule(ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN])
-        expect_over(rule, right, _product, first=[example], hints=hints, tried=lambda g, z, x, y: (
-            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {'the same array' if y is x else y.shape}"))
+        expect_over(
+            rule,
+            right,
+            _product,
+            first=[example],
+            hints=hints,
+            tried=lambda g, z, x, y: (
+                f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {'the same array' if y is x else y.shape}"
+            ),
+        )
 
 
 def _product(d):
@@ -217,75 +422,129 @@ def _product(d):
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "09.square", minutes=5, difficulty="medium",
+    "09.square",
+    minutes=5,
+    difficulty="medium",
     question="""
         **The same matrix in both places.** A = [[1, 2], [3, 4]], Z = A @ A, and L is the sum of all entries of Z, so g is all ones. What is
         the gradient of A? By hand, as a list of two rows.""",
     stub="""
         gradient_of_A = ...""",
-    hints=["Two slots, one A: two arrivals, and they add. Which rule belongs to which slot?",
-           "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
-           ("Help: I get [[6, 14], [6, 14]]",
-            "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
+    hints=[
+        "Two slots, one A: two arrivals, and they add. Which rule belongs to which slot?",
+        "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
+        (
+            "Help: I get [[6, 14], [6, 14]]",
+            "That is the left rule twice. Would it fit the right slot, if that were a rectangle?",
+        ),
+    ],
     solution="""
         gradient_of_A = [[7, 11], [9, 13]]      # left slot [[3, 7], [3, 7]] + right slot [[4, 4], [6, 6]]""",
     explained="In a product of matrices the order matters. Here the two arrivals differ: the gradient is not 2A, and not "
-              "twice one of them.",
+    "twice one of them.",
     why="The shape is (2, 2) with the left rule twice as well. Only the numbers tell.",
     mistakes=[
-        (np.array([[6, 14], [6, 14]]),
-         "That is the left rule, twice: the shape is right, and no more. Does g·Aᵀ have B's shape for a rectangle?"),
-        (np.array([[8, 8], [12, 12]]), "That is the right rule, twice. What goes to the left slot?"),
-        (np.array([[3, 7], [3, 7]]), "That is what arrives through the left slot. A is in the right one too."),
-        (np.array([[4, 4], [6, 6]]), "That is what arrives through the right slot. A is in the left one too."),
-        (np.array([[2, 4], [6, 8]]), "2A is the rule of numbers, entry by entry. Here rows meet columns."),
-        (np.array([[7, 9], [11, 13]]),
-         "That is g·A + A·g, the right answer transposed. In both rules A is transposed."),
+        (
+            np.array([[6, 14], [6, 14]]),
+            "That is the left rule, twice: the shape is right, and no more. Does g·Aᵀ have B's shape for a rectangle?",
+        ),
+        (
+            np.array([[8, 8], [12, 12]]),
+            "That is the right rule, twice. What goes to the left slot?",
+        ),
+        (
+            np.array([[3, 7], [3, 7]]),
+            "That is what arrives through the left slot. A is in the right one too.",
+        ),
+        (
+            np.array([[4, 4], [6, 6]]),
+            "That is what arrives through the right slot. A is in the left one too.",
+        ),
+        (
+            np.array([[2, 4], [6, 8]]),
+            "2A is the rule of numbers, entry by entry. Here rows meet columns.",
+        ),
+        (
+            np.array([[7, 9], [11, 13]]),
+            "That is g·A + A·g, the right answer transposed. In both rules A is transposed.",
+        ),
         (np.array([[8, 10], [10, 12]]), "That is g·A + Aᵀ·g: the left rule lacks its transpose."),
         (np.array([[6, 10], [10, 14]]), "That is g·Aᵀ + A·g: the right rule lacks its transpose."),
-        (np.array([[4, 6], [4, 6]]),
-         "That is g·A: the left rule without its transpose. And A is in the right slot too."),
-        (np.array([[3, 3], [7, 7]]),
-         "That is A·g: the right rule without its transpose. And A is in the left slot too."),
-        (np.array([[8, 12], [8, 12]]),
-         "That is twice g·A: the left rule without its transpose. What goes to the right slot?"),
-        (np.array([[6, 6], [14, 14]]),
-         "That is twice A·g: the right rule without its transpose. What goes to the left slot?"),
-        (np.array([[7, 13], [7, 13]]),
-         "That is g·Aᵀ + g·A, with g on the left in both. In the right rule g stands on the right."),
-        (np.array([[7, 7], [13, 13]]),
-         "That is A·g + Aᵀ·g, with g on the right in both. In the left rule g stands on the left."),
+        (
+            np.array([[4, 6], [4, 6]]),
+            "That is g·A: the left rule without its transpose. And A is in the right slot too.",
+        ),
+        (
+            np.array([[3, 3], [7, 7]]),
+            "That is A·g: the right rule without its transpose. And A is in the left slot too.",
+        ),
+        (
+            np.array([[8, 12], [8, 12]]),
+            "That is twice g·A: the left rule without its transpose. What goes to the right slot?",
+        ),
+        (
+            np.array([[6, 6], [14, 14]]),
+            "That is twice A·g: the right rule without its transpose. What goes to the left slot?",
+        ),
+        (
+            np.array([[7, 13], [7, 13]]),
+            "That is g·Aᵀ + g·A, with g on the left in both. In the right rule g stands on the right.",
+        ),
+        (
+            np.array([[7, 7], [13, 13]]),
+            "That is A·g + Aᵀ·g, with g on the right in both. In the left rule g stands on the left.",
+        ),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
         (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot sends a product of g with Aᵀ."),
-        (np.array([[14, 22], [18, 26]]), "That is exactly double: each slot sends once, and the two are added."),
+        (
+            np.array([[14, 22], [18, 26]]),
+            "That is exactly double: each slot sends once, and the two are added.",
+        ),
         (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
-        (np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]),
-         "Both arrivals are right, and they arrive at one A: add them."),
-        (np.array([[5, 11], [11, 25]]),
-         "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.")])
+        (
+            np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]),
+            "Both arrivals are right, and they arrive at one A: add them.",
+        ),
+        (
+            np.array([[5, 11], [11, 25]]),
+            "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.",
+        ),
+    ],
+)
 def square(answer):
-    expect(answer, np.array([[7, 11], [9, 13]]), tried="the gradient of A in L = sum of A @ A",
-           shown="another array of shape (2, 2)", hints=square.mistakes)
+    expect(
+        answer,
+        np.array([[7, 11], [9, 13]]),
+        tried="the gradient of A in L = sum of A @ A",
+        shown="another array of shape (2, 2)",
+        hints=square.mistakes,
+    )
 
 
 # --- A shared matrix --------------------------------------------------------------------------------------------------------------
+
 
 def _to_w(g, x, w):
     return np.sum(x.mT @ g, axis=0)
 
 
 @exercise(
-    "09.batch", minutes=3, difficulty="medium",
+    "09.batch",
+    minutes=3,
+    difficulty="medium",
     question="""
         X is a *batch*: five matrices, shape (5, 2, 3). W (3, 4) is one matrix, used for all five. Z = X @ W has shape (5, 2, 4): `@`
         multiplies along the last two axes, and broadcasts the rest. Write the gradient of W, in W's own shape, for a
         batch of any size, with any number of rows. (`x.mT` exchanges the last two axes.)""",
     stub="""
         gradient_w = lambda g, x, w: ...""",
-    hints=["First for each of the five: what is the shape of `x.mT @ g`?",
-           "(5, 3, 4): a gradient from each of the five uses of W. What did lesson 08 do with what was shared?",
-           ("Help: an axis too many", "W was shared by the batch: sum over axis 0.")],
+    hints=[
+        "First for each of the five: what is the shape of `x.mT @ g`?",
+        "(5, 3, 4): a gradient from each of the five uses of W. What did lesson 08 do with what was shared?",
+        ("Help: an axis too many", "W was shared by the batch: sum over axis 0."),
+    ],
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
@@ -293,125 +552,232 @@ def _to_w(g, x, w):
         sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and the library takes that way.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
-        (lambda g, x, w: x.mT @ g,
-         "There is an axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
-        (lambda g, x, w: (x.mT @ g).mean(axis=0),
-         "That is five times too small: each use counts in full, so it is a sum and no mean."),
+        (
+            lambda g, x, w: x.mT @ g,
+            "There is an axis too many, one matrix for each of the five. W was shared by them: sum over axis 0.",
+        ),
+        (
+            lambda g, x, w: (x.mT @ g).mean(axis=0),
+            "That is five times too small: each use counts in full, so it is a sum and no mean.",
+        ),
         (lambda g, x, w: (x.mT @ g)[0], "That is the first of the five alone. All of them used W."),
-        (lambda g, x, w: (x.mT @ g).sum(), "That sums over everything. Only the batch, axis 0, was shared."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True),
-         "The axis of the batch is still there, with length 1. W has two axes."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=1), "That is summed over the wrong axis: the batch is axis 0."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=-1), "That is summed over the wrong axis: the batch is axis 0."),
+        (
+            lambda g, x, w: (x.mT @ g).sum(),
+            "That sums over everything. Only the batch, axis 0, was shared.",
+        ),
+        (
+            lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True),
+            "The axis of the batch is still there, with length 1. W has two axes.",
+        ),
+        (
+            lambda g, x, w: (x.mT @ g).sum(axis=1),
+            "That is summed over the wrong axis: the batch is axis 0.",
+        ),
+        (
+            lambda g, x, w: (x.mT @ g).sum(axis=-1),
+            "That is summed over the wrong axis: the batch is axis 0.",
+        ),
         (lambda g, x, w: g @ w.mT, "That is what goes to X. To W goes x transposed, times g."),
-        (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
+        (
+            lambda g, x, w: (x.T @ g).sum(axis=0),
+            "`.T` reverses all three axes. `.mT` exchanges the last two.",
+        ),
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
-        (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0),
-         "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
-        (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
-        (lambda g, x, w: (g @ x.mT).sum(axis=0),
-         "Those two stand in the wrong order: in X @ W the x stands on the left."),
-        (lambda g, x, w: (g @ w.mT).sum(axis=0), "That is what goes to X, summed. To W goes x transposed, times g."),
-        (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
-        (lambda g, x, w: (x.mT() @ g).sum(axis=0),
-         "Round brackets call a function, and an array is none. Write .mT without them."),
+        (
+            lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0),
+            "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter.",
+        ),
+        (
+            lambda g, x, w: (x @ g).sum(axis=0),
+            "x has to be transposed: (3, 2) @ (2, 4) in each of the five.",
+        ),
+        (
+            lambda g, x, w: (g @ x.mT).sum(axis=0),
+            "Those two stand in the wrong order: in X @ W the x stands on the left.",
+        ),
+        (
+            lambda g, x, w: (g @ w.mT).sum(axis=0),
+            "That is what goes to X, summed. To W goes x transposed, times g.",
+        ),
+        (
+            lambda g, x, w: (x.mT * g).sum(axis=0),
+            "* multiplies entry by entry. The product of matrices is @.",
+        ),
+        (
+            lambda g, x, w: (x.mT() @ g).sum(axis=0),
+            "Round brackets call a function, and an array is none. Write .mT without them.",
+        ),
         (lambda g, x, w: (x.mT @ g)[-1], "That is the last of the five alone. All of them used W."),
-        (lambda g, x, w: (x.mT @ g).max(axis=0),
-         "That is the largest of the five. Each use brings its own: add them up."),
+        (
+            lambda g, x, w: (x.mT @ g).max(axis=0),
+            "That is the largest of the five. Each use brings its own: add them up.",
+        ),
         (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "That is transposed: W has the shape (3, 4)."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=0) * w, "W is multiplied in. For W the other factor is x alone."),
-        (lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
-         "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them."),
-        (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
-         "The check tries other batches too. How many there are is len(x)."),
-        (lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
-         "That is right for five times two rows. The check tries other batches too: −1 in place of 10 counts them."),
-        (lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
-         "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.")])
+        (
+            lambda g, x, w: (x.mT @ g).sum(axis=0) * w,
+            "W is multiplied in. For W the other factor is x alone.",
+        ),
+        (
+            lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
+            "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them.",
+        ),
+        (
+            lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
+            "The check tries other batches too. How many there are is len(x).",
+        ),
+        (
+            lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
+            "That is right for five times two rows. The check tries other batches too: −1 in place of 10 counts them.",
+        ),
+        (
+            lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
+            "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.",
+        ),
+    ],
+)
 def batch(answer):
-    def build(d):      # W is (3, 4): the question says so
+    def build(d):  # W is (3, 4): the question says so
         n, rows = d.size(), d.size()
         return d.g(n, rows, 4), d(n, rows, 3), d(3, 4)
+
     rng = np.random.default_rng(0)
-    example = rng.integers(-6, 7, (5, 2, 4)) / 2, rng.integers(-6, 7, (5, 2, 3)) / 2, rng.integers(-6, 7, (3, 4)) / 2
-    expect_over(answer, _to_w, build, first=[example], apart=True, tried=lambda g, x, w: (
-        f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}"), hints=[
-            *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
-                              "That is summed too early. Each x belongs to its own g: multiply first, then sum.")])
+    example = (
+        rng.integers(-6, 7, (5, 2, 4)) / 2,
+        rng.integers(-6, 7, (5, 2, 3)) / 2,
+        rng.integers(-6, 7, (3, 4)) / 2,
+    )
+    expect_over(
+        answer,
+        _to_w,
+        build,
+        first=[example],
+        apart=True,
+        tried=lambda g, x, w: f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}",
+        hints=[
+            *batch.mistakes,
+            (
+                lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
+                "That is summed too early. Each x belongs to its own g: multiply first, then sum.",
+            ),
+        ],
+    )
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------
 
 OF = {letter: PATIENTS[number].cause for letter, number in zip("acdefgi", (7, 3, 6, 2, 5, 1, 4))}
-CAUSES = dict(sorted([*OF.items(), ("b", "an axis of length 1 is lost in a sum"),
-                      ("h", "in a product, each slot gets its own factor")]))
-RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient.cause)
-         for number, patient in PATIENTS.items()}
-ASKED = 1, 3, 5, 6      # the others may be given too
+CAUSES = dict(
+    sorted(
+        [
+            *OF.items(),
+            ("b", "an axis of length 1 is lost in a sum"),
+            ("h", "in a product, each slot gets its own factor"),
+        ]
+    )
+)
+RIGHT = {
+    number: next(letter for letter, cause in OF.items() if cause == patient.cause)
+    for number, patient in PATIENTS.items()
+}
+ASKED = 1, 3, 5, 6  # the others may be given too
 EVIDENCE = {
     1: "The shape is right, and every number is doubled: x has two rows. Only the check of b · x shows this. (Cause h would "
-       "send back x itself.)",
+    "send back x itself.)",
     2: "Nothing was summed, so there is no single number L to start at. And yet this engine answers [2, 4, 6].",
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], which the left slot sends. A @ B is right, so both rules are there.",
     4: "b is summed as it should be, and c is not. What is special about c?",
     5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
     6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
-    7: "The gradients of b and of c both have the shape of the output. Which cause does that to both?"}
+    7: "The gradients of b and of c both have the shape of the output. Which cause does that to both?",
+}
 
 
 @exercise(
-    "09.diagnose", minutes=5, difficulty="medium",
+    "09.diagnose",
+    minutes=5,
+    difficulty="medium",
     question="What is ill about 1, 3, 5 and 6? Give the cause.\n\n"
-             + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
-             + "\n\nTwo of the causes belong to no patient.",
+    + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
+    + "\n\nTwo of the causes belong to no patient.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
-    hints=["Begin with 1 and 6. Each fails in a single check, and there no other patient fails.",
-           "Compare 5 with 3: where does one fail and the other pass?",
-           *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
-           ("Help: 2, 4 and 7, which may be given too", """
+    hints=[
+        "Begin with 1 and 6. Each fails in a single check, and there no other patient fails.",
+        "Compare 5 with 3: where does one fail and the other pass?",
+        *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
+        (
+            "Help: 2, 4 and 7, which may be given too",
+            """
             2 answers where no single number was computed. Compare 7 with 4: where does one fail and the
-            other pass?""")],
+            other pass?""",
+        ),
+    ],
     solution="diagnosis = {" + ", ".join(f'{number}: "{RIGHT[number]}"' for number in ASKED) + "}",
     explained="""
         The other three: 2 e, 4 i, 7 a. Each wrong array is a fingerprint: a 2 where two rows were summed, B itself
         where a dot's rule ran, the left slot's [[3, 7], [3, 7]] twice.""",
     why="Six of the seven pass a check on square arrays of one shape. They fail at a broadcast, a single number, "
-        "one matrix in both places, or a loss that is an array.")
+    "one matrix in both places, or a loss that is an array.",
+)
 def diagnose(answer):
     if not isinstance(answer, dict):
-        raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}',
-                    "Give a dictionary: each number with the letter of a cause.")
+        raise Wrong(
+            "diagnosis",
+            brief(answer),
+            'a dictionary, {1: "a", …}',
+            "Give a dictionary: each number with the letter of a cause.",
+        )
     if any(letter is ... or letter is None for letter in answer.values()):
         raise NotYet
     for number, right in RIGHT.items():
         if number not in answer and number not in ASKED:
             continue
         if number not in answer:
-            raise Wrong("diagnosis", brief(list(answer)), "entries 1, 3, 5 and 6", f"Patient {number} has no entry."
-                        + " Its number stands without quotes." * (str(number) in answer))
+            raise Wrong(
+                "diagnosis",
+                brief(list(answer)),
+                "entries 1, 3, 5 and 6",
+                f"Patient {number} has no entry."
+                + " Its number stands without quotes." * (str(number) in answer),
+            )
         letter = str(answer[number]).strip().lower()
         if letter not in CAUSES:
-            raise Wrong(f"patient {number}", brief(answer[number]), "a letter from a to i",
-                        "Give the letter of a cause, in quotes.")
+            raise Wrong(
+                f"patient {number}",
+                brief(answer[number]),
+                "a letter from a to i",
+                "Give the letter of a cause, in quotes.",
+            )
         if letter != right:
-            raise Wrong(f"patient {number}", f"{letter}: {CAUSES[letter]}", "another cause", EVIDENCE[number])
+            raise Wrong(
+                f"patient {number}",
+                f"{letter}: {CAUSES[letter]}",
+                "another cause",
+                EVIDENCE[number],
+            )
 
 
 # --- Two of them, mended ----------------------------------------------------------------------------------------------------------
 
+
 def _sent_on(got, expected):
-    return ("What arrives here is not all ones, and some of it is negative. A rule gives back all of it, for any g, "
-            "and adds to no .grad itself.")
+    return (
+        "What arrives here is not all ones, and some of it is negative. A rule gives back all of it, for any g, "
+        "and adds to no .grad itself."
+    )
 
 
-WRONG_MATMUL = ("The left rule still runs for both, when x and y are the same. Say by place which rule is whose, "
-                "whatever they hold.")
+WRONG_MATMUL = (
+    "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, "
+    "whatever they hold."
+)
 
 
 @exercise(
-    "09.mended", minutes=6, difficulty="medium",
+    "09.mended",
+    minutes=6,
+    difficulty="medium",
     question="""
         **Mend two.** Patients 6 and 3, as published, each as a function. Mend what is ill in each rule, and return z in place of the `...`.
         (A rule gives a list with what goes to x and to y. `value.fitted(g)` is g, summed down to the shape of the value. `np.dot` is an `@`
@@ -433,10 +799,14 @@ WRONG_MATMUL = ("The left rule still runs for both, when x and y are the same. S
             z.rule = lambda g: [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g)
                                 for value in (x, y)]
             return ...""",
-    hints=["In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
-           "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
-           ("Help: what does a rule return?",
-            "A list, or a tuple, of two: first what goes to x, then what goes to y.")],
+    hints=[
+        "In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
+        "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
+        (
+            "Help: what does a rule return?",
+            "A list, or a tuple, of two: first what goes to x, then what goes to y.",
+        ),
+    ],
     solution="""
         def mended_add(x, y):
             z = Array(x.data + y.data, (x, y))
@@ -451,51 +821,126 @@ WRONG_MATMUL = ("The left rule still runs for both, when x and y are the same. S
         In the sum, one name, g, stood for two things. In the product the wrong question was asked: "is this the first
         operand?" in place of "is this the first place?". (For the sum `[g, g]` does as well: `backward` fits whatever
         arrives.)""",
-    why="Both rules looked right. With two different arrays of one shape, both are.")
+    why="Both rules looked right. With two different arrays of one shape, both are.",
+)
 def mended(answer):
     if not all(map(callable, answer)):
-        raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions",
-                    "The check calls them: give the functions, not what they return.")
+        raise Wrong(
+            "(mended_add, mended_matmul)",
+            brief(answer),
+            "two functions",
+            "The check calls them: give the functions, not what they return.",
+        )
     if any(map(has_blank, answer)):
         raise NotYet
-    Mended = type("Mended", (Array,),
-                  {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)})
+    Mended = type(
+        "Mended",
+        (Array,),
+        {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)},
+    )
     for name, f, xs, hints in [
-            ("b + x", lambda x, y: x + y, (b, x), [
-                (np.full((2, 3), 2),
-                 "x, on the right, gets 2, the sum that belongs to b. Both need the g that arrived: keep its name.")]),
-            ("x + b", lambda x, y: x + y, (x, b),
-             [(np.full((2, 3), 2), "x gets 2, the sum that belongs to b. Each is fitted to itself alone.")]),
-            ("A @ B", lambda x, y: x @ y, (A, B), [
-                (B, "That is B, entry by entry, as in the rule of a dot product. For a matrix, to x goes g·yᵀ."),
-                (np.array([[12, 14], [12, 14]]),
-                 "That is g·B, with nothing transposed: to x goes g·yᵀ, and to y goes xᵀ·g."),
-                (np.array([[3, 7], [3, 7]]),
-                 "That is g·Aᵀ. To x, on the left, goes g·yᵀ; and to y, on the right, xᵀ·g."),
+        (
+            "b + x",
+            lambda x, y: x + y,
+            (b, x),
+            [
+                (
+                    np.full((2, 3), 2),
+                    "x, on the right, gets 2, the sum that belongs to b. Both need the g that arrived: keep its name.",
+                )
+            ],
+        ),
+        (
+            "x + b",
+            lambda x, y: x + y,
+            (x, b),
+            [
+                (
+                    np.full((2, 3), 2),
+                    "x gets 2, the sum that belongs to b. Each is fitted to itself alone.",
+                )
+            ],
+        ),
+        (
+            "A @ B",
+            lambda x, y: x @ y,
+            (A, B),
+            [
+                (
+                    B,
+                    "That is B, entry by entry, as in the rule of a dot product. For a matrix, to x goes g·yᵀ.",
+                ),
+                (
+                    np.array([[12, 14], [12, 14]]),
+                    "That is g·B, with nothing transposed: to x goes g·yᵀ, and to y goes xᵀ·g.",
+                ),
+                (
+                    np.array([[3, 7], [3, 7]]),
+                    "That is g·Aᵀ. To x, on the left, goes g·yᵀ; and to y, on the right, xᵀ·g.",
+                ),
                 (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
-                (np.array([[15, 19], [17, 21]]),
-                 "The two are added here. Give one for each place: backward adds, if both are one matrix."),
-                (np.array([[4, 4], [6, 6]]),
-                 "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.")]),
-            ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
-            ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
-            ("a column + a row", lambda x, y: x + y, (x[:, :1], b), []),
-            ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
-            ("((C · D) @ D) · C, C = A − 2, D = B − 7", lambda x, y: ((x * y) @ y) * x, (A - 2, B - 7), [_sent_on]),
-            ("A @ (B @ A)", lambda x, y: x @ (y @ x), (A, B), [
-                lambda got, right: "Two products are made here, and only then do their rules run. Does each still "
-                                   "read its own x and y?"]),
-            ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
-            ("x + x", lambda x, y: x + x, (x, b), [
-                (np.ones((2, 3)), "x is in both places, and each place sends its own: backward adds the two.")]),
-            ("A @ A", lambda x, y: x @ x, (A, B), [
+                (
+                    np.array([[15, 19], [17, 21]]),
+                    "The two are added here. Give one for each place: backward adds, if both are one matrix.",
+                ),
+                (
+                    np.array([[4, 4], [6, 6]]),
+                    "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.",
+                ),
+            ],
+        ),
+        ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
+        ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
+        ("a column + a row", lambda x, y: x + y, (x[:, :1], b), []),
+        ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
+        (
+            "((C · D) @ D) · C, C = A − 2, D = B − 7",
+            lambda x, y: ((x * y) @ y) * x,
+            (A - 2, B - 7),
+            [_sent_on],
+        ),
+        (
+            "A @ (B @ A)",
+            lambda x, y: x @ (y @ x),
+            (A, B),
+            [
+                lambda got, right: (
+                    "Two products are made here, and only then do their rules run. Does each still "
+                    "read its own x and y?"
+                )
+            ],
+        ),
+        ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
+        (
+            "x + x",
+            lambda x, y: x + x,
+            (x, b),
+            [
+                (
+                    np.ones((2, 3)),
+                    "x is in both places, and each place sends its own: backward adds the two.",
+                )
+            ],
+        ),
+        (
+            "A @ A",
+            lambda x, y: x @ x,
+            (A, B),
+            [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
-                (np.array([[8, 8], [12, 12]]),
-                 "Now the right rule runs for both, when x and y are the same. Each place has its own."),
-                (np.array([[11, 15], [15, 19]]),
-                 "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")]),
-            ("(A @ A) · B", lambda x, y: (x @ x) * y, (A, B), []),
-            ("A @ C, two Arrays with the numbers of A", lambda x, y: x @ y, (A, A), [])]:
+                (
+                    np.array([[8, 8], [12, 12]]),
+                    "Now the right rule runs for both, when x and y are the same. Each place has its own.",
+                ),
+                (
+                    np.array([[11, 15], [15, 19]]),
+                    "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.",
+                ),
+            ],
+        ),
+        ("(A @ A) · B", lambda x, y: (x @ x) * y, (A, B), []),
+        ("A @ C, two Arrays with the numbers of A", lambda x, y: x @ y, (A, A), []),
+    ]:
         _expect_gradients(name, Mended, f, xs, hints)
     for name, f, xs in [("b + x", answer[0], (b, x)), ("A @ B", answer[1], (A, B))]:
         z = f(*map(Mended, xs))
@@ -503,39 +948,91 @@ def mended(answer):
         sent = [*map(np.array, z.rule(g))]
         later = [*z.rule(g / 4)]
         if len(later) < len(sent):
-            raise Wrong(f"the rule of {name}, at its second call", f"{len(later)} gradients", "two gradients",
-                        "An iterator gives what it has once, and no more: make it inside the rule, or take a tuple.")
+            raise Wrong(
+                f"the rule of {name}, at its second call",
+                f"{len(later)} gradients",
+                "two gradients",
+                "An iterator gives what it has once, and no more: make it inside the rule, or take a tuple.",
+            )
         for part, again in zip(sent, later):
-            expect(again, part / 4, tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
-                   hints=[(part, "That is the first answer once more. What is kept outside the rule outlives the "
-                                 "call: make it inside.")])
+            expect(
+                again,
+                part / 4,
+                tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
+                hints=[
+                    (
+                        part,
+                        "That is the first answer once more. What is kept outside the rule outlives the "
+                        "call: make it inside.",
+                    )
+                ],
+            )
 
 
 def _expect_gradients(name, Mended, f, xs, hints):
     """Stops the check unless the sum of f at xs has the right gradients with this engine."""
     z = returned(f, *map(Mended, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
-        raise Wrong(name, brief(z), "an Array", "Return z itself: the value that remembers where it came from.")
+        raise Wrong(
+            name,
+            brief(z),
+            "an Array",
+            "Return z itself: the value that remembers where it came from.",
+        )
     expect(z.data, f(*xs), tried=f"{name}: the value")
-    sent = returned(z.rule, np.ones(z.data.shape), tried=f"the rule of {name}", shown="two gradients", hints=[
-        (lambda g: g @ b, "What arrives at a dot product is a single number, and @ takes none: np.dot does."),
-        (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
-        (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
+    sent = returned(
+        z.rule,
+        np.ones(z.data.shape),
+        tried=f"the rule of {name}",
+        shown="two gradients",
+        hints=[
+            (
+                lambda g: g @ b,
+                "What arrives at a dot product is a single number, and @ takes none: np.dot does.",
+            ),
+            (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
+            (
+                lambda g: g.fitted,
+                "g is an array of NumPy. fitted belongs to the value: value.fitted(g).",
+            ),
+        ],
+    )
     if not isinstance(sent, (list, tuple)) or len(sent) != 2:
-        raise Wrong(f"the rule of {name}", brief(sent), "two gradients",
-                    "A rule gives back a list of two gradients: to x, to y.")
+        raise Wrong(
+            f"the rule of {name}",
+            brief(sent),
+            "two gradients",
+            "A rule gives back a list of two gradients: to x, to y.",
+        )
     shapes = [np.shape(value) for value in xs]
     if shapes[0] != shapes[1] and [np.shape(part) for part in sent] == shapes[::-1]:
-        raise Wrong(f"the rule of {name}", f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
-                    f"shapes {shapes[0]} and {shapes[1]}",
-                    "The two are exchanged: the first of the list goes to x.")
+        raise Wrong(
+            f"the rule of {name}",
+            f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
+            f"shapes {shapes[0]} and {shapes[1]}",
+            "The two are exchanged: the first of the list goes to x.",
+        )
     if any(part is None for part in sent):
-        raise Wrong(f"the rule of {name}", brief(sent), "two gradients",
-                    "backward calls z.rule(g), and here that gives a None in place of a gradient.")
-    for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
+        raise Wrong(
+            f"the rule of {name}",
+            brief(sent),
+            "two gradients",
+            "backward calls z.rule(g), and here that gives a None in place of a gradient.",
+        )
+    for slot, (_, got, measured) in zip(
+        ["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows
+    ):
         if isinstance(got, str):
-            raise Wrong(f"backward, from the sum of {name}", got, "gradients",
-                        "A shape does not fit on the way back, in a rule or in what a rule sends.")
-        expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}",
-               shown="another array",
-               hints=hints)
+            raise Wrong(
+                f"backward, from the sum of {name}",
+                got,
+                "gradients",
+                "A shape does not fit on the way back, in a rule or in what a rule sends.",
+            )
+        expect(
+            got,
+            measured.round(6),
+            tried=f"the sum of {name}: the gradient of what stands on the {slot}",
+            shown="another array",
+            hints=hints,
+        )

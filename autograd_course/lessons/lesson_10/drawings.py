@@ -1,4 +1,5 @@
 """Lesson 10: from logits to probabilities, and softmax as it is written beside softmax as it is computed."""
+
 import numpy as np
 
 from ...show import style
@@ -14,14 +15,23 @@ def from_logits(x):
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
-    panels = [_bars(34, "logits x", x, (-2.8, 3.6)), _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
-              _column(32, f"p, sum {_short(p.sum())}", p)]
-    text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
+    panels = [
+        _bars(34, "logits x", x, (-2.8, 3.6)),
+        _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
+        _column(32, f"p, sum {_short(p.sum())}", p),
+    ]
+    text = "\n".join(
+        f"{name}: {', '.join(map(_short, row))}"
+        for name, row in [("logits x", x), ("eˣ", e), ("p", p)]
+    )
     said = text.splitlines()
-    return Picture(beside(*(svg("0 0 185 296", "".join(parts), words) for parts, words in zip(panels, said))), text)
+    return Picture(
+        beside(*(svg("0 0 185 296", "".join(parts), words) for parts, words in zip(panels, said))),
+        text,
+    )
 
 
-LOW, HIGH = -745, 709       # beyond, np.exp gives 0 and inf
+LOW, HIGH = -745, 709  # beyond, np.exp gives 0 and inf
 
 
 def twins(x, c):
@@ -31,7 +41,10 @@ def twins(x, c):
     """
     x = np.asarray(x, float) + c
     parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
-    for top, title, logits in [(64, "as it is written", x), (268, "largest taken off first", x - x.max())]:
+    for top, title, logits in [
+        (64, "as it is written", x),
+        (268, "largest taken off first", x - x.max()),
+    ]:
         with np.errstate(all="ignore"):
             e = np.exp(logits)
             p = e / e.sum()
@@ -49,10 +62,16 @@ def _ruler(box, title, logits, e):
     left, top, wide, high = box
     plot = Axes(box, (-1350, 1350), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
-    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.GROUND}"/>'
-                      f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
-                      f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
-    for at, what in [((left + low) / 2, "eˣ is 0"), (plot.at(0, 0)[0], "logit"), ((up + left + wide) / 2, "eˣ is inf")]:
+    plot.parts.append(
+        f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.GROUND}"/>'
+        f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
+        f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>'
+    )
+    for at, what in [
+        ((left + low) / 2, "eˣ is 0"),
+        (plot.at(0, 0)[0], "logit"),
+        ((up + left + wide) / 2, "eˣ is inf"),
+    ]:
         plot.words(at, top + high + 36, what, size=13)
     for tick in (LOW, 0, HIGH):
         plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=13)
@@ -64,7 +83,9 @@ def _ruler(box, title, logits, e):
         if 0 < power < np.inf:
             plot.mark(px, py, style.VALUE, style.VALUE)
         else:
-            plot.parts.append(f'<path d="M{px - 5:.1f} {py - 5:.1f}l10 10m0 -10l-10 10" stroke="{style.INK}" stroke-width="2.5"/>')
+            plot.parts.append(
+                f'<path d="M{px - 5:.1f} {py - 5:.1f}l10 10m0 -10l-10 10" stroke="{style.INK}" stroke-width="2.5"/>'
+            )
     return plot.parts
 
 
@@ -81,10 +102,19 @@ def _bars(left, title, heights, y, top=56, high=190):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=13)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
-        plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '
-                          f'fill="{style.VALUE}" '
-                          f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>')
-        plot.words(px, top - 6 if height >= 0 else bottom + 16, _short(height), style.VALUE, size=13, halo=True)
+        plot.parts.append(
+            f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '
+            f'fill="{style.VALUE}" '
+            f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>'
+        )
+        plot.words(
+            px,
+            top - 6 if height >= 0 else bottom + 16,
+            _short(height),
+            style.VALUE,
+            size=13,
+            halo=True,
+        )
     return plot.parts
 
 
@@ -92,14 +122,18 @@ def _column(left, title, p):
     """The probabilities p, one on the other in a column of height 1: what one gains the others lose."""
     plot = Axes((left, 56, WIDE, 190), (0, 1), (0, 1))
     plot.frame([], ticks(0, 1, most=5), title=title)
-    beside = 46         # where the words stand: at their part, and 18 px below those above
+    beside = 46  # where the words stand: at their part, and 18 px below those above
     for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
         (px, upper), (_, lower) = plot.at(0.16, top), plot.at(0.16, top - share)
-        plot.parts.append(f'<rect x="{px - 18:.1f}" y="{upper:.1f}" width="36" height="{lower - upper:.1f}" '
-                          f'fill="{style.VALUE}" '
-                          f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>')
+        plot.parts.append(
+            f'<rect x="{px - 18:.1f}" y="{upper:.1f}" width="36" height="{lower - upper:.1f}" '
+            f'fill="{style.VALUE}" '
+            f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>'
+        )
         beside = max((upper + lower) / 2 + 4, beside + 18)
-        plot.words(px + 24, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
+        plot.words(
+            px + 24, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True
+        )
     return plot.parts
 
 
@@ -108,23 +142,42 @@ def choice_bars(p, true):
     p = np.asarray(p, float)
     gradient = p - (np.arange(len(p)) == true)
     parts, wide = [], max(52 * len(p), 150)
-    for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
-                                                          (118 + wide, "p − onehot", gradient, -1, style.GRADIENT,
-                                                           "6 4", 0.25)]:
+    for left, title, heights, low, colour, dash, fill in [
+        (48, "p", p, 0, style.VALUE, "none", 0.85),
+        (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25),
+    ]:
         plot = Axes((left, 40, wide, 240), (0, len(p)), (1.2 * low - 0.1, 1.1 - 0.1 * low))
-        plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1),
-                   "class, ✓ the right one",
-                   f"{title}, sum {number(round(float(heights.sum()), 10))}")
+        plot.frame(
+            [(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))],
+            ticks(low, 1),
+            "class, ✓ the right one",
+            f"{title}, sum {number(round(float(heights.sum()), 10))}",
+        )
         for k, height in enumerate(heights):
             if np.isnan(height):
                 plot.words(*plot.at(k + 0.5, 0.05), "nan", colour, size=13)
                 continue
-            (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
-            plot.parts.append(f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
-                              f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=13,
-                       halo=True)
+            (px, top), (_, bottom) = (
+                plot.at(k + 0.5, max(0, height)),
+                plot.at(k + 0.5, min(0, height)),
+            )
+            plot.parts.append(
+                f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
+                f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+            )
+            plot.words(
+                px,
+                top - 6 if height >= 0 else bottom + 16,
+                number(round(height, 3)),
+                colour,
+                size=13,
+                halo=True,
+            )
         parts += plot.parts
-    text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(round(float(p.sum()), 10))}",
-                      f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(round(float(gradient.sum()), 10))}"])
+    text = "\n".join(
+        [
+            f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(round(float(p.sum()), 10))}",
+            f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(round(float(gradient.sum()), 10))}",
+        ]
+    )
     return Picture(svg(f"0 0 {2 * wide + 140} 330", "".join(parts), text), text)

@@ -1,4 +1,5 @@
 """Lesson 11: gradient descent in a ravine, and by which factor each step multiplies each weight."""
+
 import numpy as np
 
 from ...show import style
@@ -7,16 +8,19 @@ from ...show.ink import number
 from ...show.landscapes import landscape
 from ...show.picture import Picture, svg
 
-SPAN = ((-3.0, 3.0), (-2.0, 2.0))       # as wide as it is high on the screen: a round bowl looks round
+SPAN = ((-3.0, 3.0), (-2.0, 2.0))  # as wide as it is high on the screen: a round bowl looks round
 # The race's: a loss over two weights, where it starts, and how high the lowest place is.
 LANDSCAPES = {
     "ravine": (lambda w1, w2: (w1**2 + 100 * w2**2) / 2, (-2.6, 1.2), 0.0),
-    "turned": (lambda w1, w2: ((w1 + w2)**2 + 100 * (w1 - w2)**2) / 4, (-2.4, -0.6), 0.0),
-    "bent": (lambda w1, w2: (1 - w1)**2 / 2 + 5 * (w2 - w1**2 / 2)**2, (-2.2, 0.5), 0.0),
-    "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25)}      # into the basin that + marks
+    "turned": (lambda w1, w2: ((w1 + w2) ** 2 + 100 * (w1 - w2) ** 2) / 4, (-2.4, -0.6), 0.0),
+    "bent": (lambda w1, w2: (1 - w1) ** 2 / 2 + 5 * (w2 - w1**2 / 2) ** 2, (-2.2, 0.5), 0.0),
+    "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25),
+}  # into the basin that + marks
 
 
-ZIGZAG = np.array([(-2.6 * 0.923**k, 1.2 * (-0.925)**k) for k in range(31)])        # down the ravine, at the rate 0.077
+ZIGZAG = np.array(
+    [(-2.6 * 0.923**k, 1.2 * (-0.925) ** k) for k in range(31)]
+)  # down the ravine, at the rate 0.077
 
 
 def _narrow(w1, w2):
@@ -29,12 +33,17 @@ def zigzag(step):
     lengths = np.hypot(*np.diff(ZIGZAG, axis=0).T)
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
     below = Axes((56, 0, 492, 80), (0, lengths.sum()), (0, 80))
-    said = f"walked {number(round(walked, 2))}", f"nearer to the bottom by {number(round(nearer, 2))}"
+    said = (
+        f"walked {number(round(walked, 2))}",
+        f"nearer to the bottom by {number(round(nearer, 2))}",
+    )
     for top, far, words in [(0, walked, said[0]), (40, nearer, said[1])]:
         below.words(56, top + 14, words, anchor="start", size=13)
         wide = below.at(far, 0)[0] - 56
-        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{style.INK}"/>'
-                           f'<path d="M56 {top + 20}h492v10h-492z" fill="none" stroke="{style.LINE}"/>')
+        below.parts.append(
+            f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{style.INK}"/>'
+            f'<path d="M56 {top + 20}h492v10h-492z" fill="none" stroke="{style.LINE}"/>'
+        )
     text = f"{above.text}\n{'; '.join(said)}"
     return Picture(above.html + svg("0 0 560 78", "".join(below.parts), "; ".join(said)), text)
 
@@ -45,12 +54,14 @@ def factors(f, path, curvatures, lr):
     curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
-    line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))        # right of 1: room for a name
+    line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))  # right of 1: room for a name
     (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
-    line.parts.append(f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
-                      f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" '
-                      f'fill="{style.GROUND}" '
-                      f'stroke="{style.LINE}"/>')
+    line.parts.append(
+        f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
+        f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" '
+        f'fill="{style.GROUND}" '
+        f'stroke="{style.LINE}"/>'
+    )
     line.frame([(x, number(x)) for x in (-1, 0, 1)], [], "each step multiplies a weight by", "")
     for x, words in [(-0.5, "shrinks, flips"), (0.5, "shrinks"), (-1.45, "runs away")]:
         line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=13)
@@ -58,11 +69,21 @@ def factors(f, path, curvatures, lr):
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
         factor = round(1 - lr * curvature, 10)
         px = line.at(max(factor, -1.85), 0)[0]
-        seen = "runs away" if abs(factor) > 1 + 1e-9 else "shrinks" if abs(factor) < 1 - 1e-9 else "stays as large as it is"
+        seen = (
+            "runs away"
+            if abs(factor) > 1 + 1e-9
+            else "shrinks"
+            if abs(factor) < 1 - 1e-9
+            else "stays as large as it is"
+        )
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
         py = high - (26 if square else 11)
-        line.words(px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True)
-        line.parts.append(f'<path d="M{px:.1f} {py + 4:.1f}V{high}" stroke="{style.VALUE}" stroke-width="2"/>')
+        line.words(
+            px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True
+        )
+        line.parts.append(
+            f'<path d="M{px:.1f} {py + 4:.1f}V{high}" stroke="{style.VALUE}" stroke-width="2"/>'
+        )
         line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
     text = "\n".join([above.text, *said])
     return Picture(above.html + svg("0 14 560 108", "".join(line.parts), "\n".join(said)), text)

@@ -1,4 +1,5 @@
 """Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
+
 import dis
 import inspect
 from contextlib import contextmanager
@@ -15,30 +16,49 @@ from ...ask.texts import Question, card, prediction, recall
 from ...data import digits
 from ...source import underneath
 
-recall("12", [
-    Question("The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)", 0.04,
-             "Beyond 2 / 50 = **0.04**: at 0.04 itself each step lands as far away on the other side as it started."),
-    Question("Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
-             "the three logits? (10)", [-0.3, 0.2, 0.1], "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0."),
-    Question("A value has two users. Two gradients come back to it. What happens to them? (02)", "they are added",
-             "They are **added**: each user is a route by which a change arrives.",
-             ["they are added", "they are multiplied", "the larger one counts"])])
+recall(
+    "12",
+    [
+        Question(
+            "The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)",
+            0.04,
+            "Beyond 2 / 50 = **0.04**: at 0.04 itself each step lands as far away on the other side as it started.",
+        ),
+        Question(
+            "Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
+            "the three logits? (10)",
+            [-0.3, 0.2, 0.1],
+            "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0.",
+        ),
+        Question(
+            "A value has two users. Two gradients come back to it. What happens to them? (02)",
+            "they are added",
+            "They are **added**: each user is a route by which a change arrives.",
+            ["they are added", "they are multiplied", "the larger one counts"],
+        ),
+    ],
+)
 
 prediction(
-    "12.pull", question="""After 300 steps of training, which points pull hardest?
+    "12.pull",
+    question="""After 300 steps of training, which points pull hardest?
 
         - **A** points where the network is undecided, with a probability near ½ for both classes
         - **B** points deep inside their own colour, where it is sure and right
         - **C** points deep inside the other colour, where it is sure and wrong""",
-    answer="C", choices=["A", "B", "C"],
+    answer="C",
+    choices=["A", "B", "C"],
     reveal="""**C.** The pull of a point is 1 − p(true class). For a point that is sure and wrong, that is almost 1.
-        The points of A pull too, but only half as hard.""")
+        The points of A pull too, but only half as hard.""",
+)
 
 prediction(
-    "12.start", question="""A network takes 64 pixels, has 256 hidden neurons and gives 10 logits. It has learned
+    "12.start",
+    question="""A network takes 64 pixels, has 256 hidden neurons and gives 10 logits. It has learned
         nothing yet, and gets a batch of 64 scans. Which shape do the logits have? Which shape does the gradient of the
         first layer's weight have? And about how large is the loss, the mean of −log p(true class)?""",
-    answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303}, tolerance=0.15,
+    answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303},
+    tolerance=0.15,
     reveal="""The logits have shape **(64, 10)**: a row for each scan, a column for each digit. The gradient has the
         shape of its weight, whatever the size of the batch: **(256, 64)**, a row for each hidden neuron, a column for
         each pixel.
@@ -46,13 +66,22 @@ prediction(
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
         log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, the network is sure
         before it knows anything: perhaps its weights or its inputs are too large. If the loss stays there, nothing is
-        learned.""")
+        learned.""",
+)
 
 prediction(
-    "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
+    "12.zero",
+    question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
         of the last) get a gradient that is not 0?""",
     answer="the last bias alone",
-    choices=["all four", "both weights", "both biases", "the last weight and bias", "the last bias alone", "none"],
+    choices=[
+        "all four",
+        "both weights",
+        "both biases",
+        "the last weight and bias",
+        "the last bias alone",
+        "none",
+    ],
     reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is made of
         them, so it is 0. And what goes back to the hidden layer is multiplied by the last weight, which is 0. So both
         weights stay 0, and nothing gets through to the first layer, not now and not after twenty epochs.
@@ -60,37 +89,49 @@ prediction(
         And with everything at 0.2? In the first step only the last layer moves: what goes back to a hidden neuron is
         0.2 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes
         the same value, gets the same gradient and takes the same step. So they stay the same: many neurons, one
-        opinion.""")
+        opinion.""",
+)
 
 prediction(
-    "12.parrot", question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
+    "12.parrot",
+    question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
         times. Of these 200 labels, what percentage does it get right then? And what percentage of the true labels of
         the 360 held-out scans?""",
-    answer={"on the 200": 100, "held out": 10}, tolerance=6,
+    answer={"on the 200": 100, "held out": 10},
+    tolerance=6,
     reveal="""**100 %** of the 200: it learns all the shuffled labels by heart. Of the held-out ones about **10 %**, as
-        many as by guessing: it knows nothing about digits.""")
+        many as by guessing: it knows nothing about digits.""",
+)
 
 prediction(
-    "12.hand", question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
+    "12.hand",
+    question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
         450 scans, and learn from the rest. What happens to the score, on average over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
     reveal="""**Lower, by about two points**: most scans of a block seem to be by writers whom the network has never seen. From
-        block to block the score differs by more than that.""")
+        block to block the score differs by more than that.""",
+)
 
-card("12", [
-    "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
-    "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
-    "First loss with C classes: about log C. If it stays there, nothing is learned.",
-    "Weights start at random, up to 1/√n: neurons that start equal, in and out, stay equal.",
-    "Images and labels are shuffled by one order.",
-    "The held-out score counts, give or take 2·√(p(1 − p)/n). A choice made by it has learned from it too."])
+card(
+    "12",
+    [
+        "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
+        "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
+        "First loss with C classes: about log C. If it stays there, nothing is learned.",
+        "Weights start at random, up to 1/√n: neurons that start equal, in and out, stay equal.",
+        "Images and labels are shuffled by one order.",
+        "The held-out score counts, give or take 2·√(p(1 − p)/n). A choice made by it has learned from it too.",
+    ],
+)
 
 # --- 12.batches -----------------------------------------------------------------------------------------------------------
 
 
 @exercise(
-    "12.batches", minutes=8, difficulty="medium",
+    "12.batches",
+    minutes=8,
+    difficulty="medium",
     question="""
         The score is no better than guessing, and the loss stays near 2.3: nothing is learned. Find the bug, and write
         the function right.
@@ -102,8 +143,10 @@ card("12", [
     stub="""
         def batches(images, labels, size, rng):
             ...""",
-    hints=["After the second line of the colleague's function, is `labels[0]` still the label of `images[0]`?",
-           "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers, for both arrays."],
+    hints=[
+        "After the second line of the colleague's function, is `labels[0]` still the label of `images[0]`?",
+        "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers, for both arrays.",
+    ],
     solution="""
         def batches(images, labels, size, rng):
             order = rng.permutation(len(images))  # one order, for both
@@ -111,7 +154,8 @@ card("12", [
                 rows = order[start:start + size]
                 yield images[rows], labels[rows]""",
     explained="`train` above does the same.",
-    why="One order for both: an image and its label are never apart, so no shuffle can part them.")
+    why="One order for both: an image and its label are never apart, so no shuffle can part them.",
+)
 def batches(answer):
     rng = np.random.default_rng(0)
     first = _one_epoch(answer, 10, 4, rng)
@@ -120,78 +164,159 @@ def batches(answer):
     tried = "10 images, each with its own label, in batches of 4"
     _together(tried, first)
     if sum(sizes) < 10:
-        raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "Some scans are never used. Does the order hold all rows? And the last batch may be smaller.")
-    if sorted(sizes) == [2, 4, 4] and sizes != [4, 4, 2] and all(np.ptp(y) == len(y) - 1 for _, y in first):
-        raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "Each batch holds neighbours in the file: the rows want a new order, each on its own.")
+        raise Wrong(
+            tried,
+            f"batches of {sizes}",
+            "batches of [4, 4, 2]",
+            "Some scans are never used. Does the order hold all rows? And the last batch may be smaller.",
+        )
+    if (
+        sorted(sizes) == [2, 4, 4]
+        and sizes != [4, 4, 2]
+        and all(np.ptp(y) == len(y) - 1 for _, y in first)
+    ):
+        raise Wrong(
+            tried,
+            f"batches of {sizes}",
+            "batches of [4, 4, 2]",
+            "Each batch holds neighbours in the file: the rows want a new order, each on its own.",
+        )
     if sizes != [4, 4, 2] and sum(sizes) == 10:
-        raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "`size` says how many rows a batch has. The last one takes what is left.")
+        raise Wrong(
+            tried,
+            f"batches of {sizes}",
+            "batches of [4, 4, 2]",
+            "`size` says how many rows a batch has. The last one takes what is left.",
+        )
     if sorted(called) != list(range(10)):
-        raise Wrong(tried, f"labels {called}", "each of the ten once",
-                    f"Some scans come twice{' and others never' * (len({*called}) < 10)}: draw one order of all rows, "
-                    "and use each piece once.")
+        raise Wrong(
+            tried,
+            f"labels {called}",
+            "each of the ten once",
+            f"Some scans come twice{' and others never' * (len({*called}) < 10)}: draw one order of all rows, "
+            "and use each piece once.",
+        )
     if called == list(range(10)):
-        raise Wrong(tried, f"labels {called}", "another order",
-                    "Nothing is shuffled now. rng.permutation(n) gives the numbers 0 to n − 1 in random order.")
+        raise Wrong(
+            tried,
+            f"labels {called}",
+            "another order",
+            "Nothing is shuffled now. rng.permutation(n) gives the numbers 0 to n − 1 in random order.",
+        )
     again = _order(_one_epoch(answer, 10, 4, rng))
     if again == called:
-        raise Wrong("a second epoch with the same rng", f"labels {again}, as before", "a new order",
-                    "Every epoch comes in the same order: draw a new one at each call, from the rng that is passed in.")
+        raise Wrong(
+            "a second epoch with the same rng",
+            f"labels {again}, as before",
+            "a new order",
+            "Every epoch comes in the same order: draw a new one at each call, from the rng that is passed in.",
+        )
     twice = [_order(_one_epoch(answer, 10, 4, np.random.default_rng(7))) for _ in range(2)]
     if twice[0] != twice[1]:
-        raise Wrong("two runs, each with a new rng of seed 7", "two different orders", "the same order",
-                    "The order does not come from the rng that is passed in alone: nobody could repeat this training.")
+        raise Wrong(
+            "two runs, each with a new rng of seed 7",
+            "two different orders",
+            "the same order",
+            "The order does not come from the rng that is passed in alone: nobody could repeat this training.",
+        )
     places = [np.argsort(_order(_one_epoch(answer, 10, 4, rng))) for _ in range(6)]
     if (still := np.flatnonzero(np.ptp(places, axis=0) == 0)).size:
-        raise Wrong("six epochs of 10 images", f"image {still[0]} in the same place each time", "any place",
-                    "Any row may come anywhere: draw the order of all rows, len(images) of them.")
+        raise Wrong(
+            "six epochs of 10 images",
+            f"image {still[0]} in the same place each time",
+            "any place",
+            "Any row may come anywhere: draw the order of all rows, len(images) of them.",
+        )
     many = _one_epoch(answer, 60, 6, rng)
     tried = "60 images in batches of 6"
     if all(np.ptp(np.floor_divide(y, 6)) == 0 and np.ptp(np.diff(y)) for _, y in many):
-        raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
-                    "Each batch holds six neighbours in the file: draw one order of all rows, and cut that.")
+        raise Wrong(
+            tried,
+            f"a batch {_order(many[:1])}",
+            "scans from all over the file",
+            "Each batch holds six neighbours in the file: draw one order of all rows, and cut that.",
+        )
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
-        raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
-                    "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.")
+        raise Wrong(
+            tried,
+            f"a batch {_order(many[:1])}",
+            "scans from all over the file",
+            "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.",
+        )
     if abs(np.mean(np.diff(_order(many)) > 0) - 0.5) > 0.25:
-        raise Wrong(tried, f"a batch {_order(many[:1])}", "rows up and down the file",
-                    "From one row to the next it goes mostly the same way through the file: draw one order of all "
-                    "rows, and leave it as it is.")
+        raise Wrong(
+            tried,
+            f"a batch {_order(many[:1])}",
+            "rows up and down the file",
+            "From one row to the next it goes mostly the same way through the file: draw one order of all "
+            "rows, and leave it as it is.",
+        )
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
     if not 5 < early < 25:
-        raise Wrong(tried, f"{early} of the first 30 images in the first 30 places", "about 15",
-                    f"Most of the file's first half comes {'first' if early > 15 else 'last'}: any row may come "
-                    "anywhere.")
+        raise Wrong(
+            tried,
+            f"{early} of the first 30 images in the first 30 places",
+            "about 15",
+            f"Most of the file's first half comes {'first' if early > 15 else 'last'}: any row may come "
+            "anywhere.",
+        )
     for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2), (1437, 64)]:
         came = _one_epoch(answer, count, size, rng)
         _together(f"{count} images in batches of {size}", came)
-        expect([len(y) for _, y in came],
-               [size] * (count // size) + [count % size] * (count % size > 0),
-               tried=f"how many rows have the batches of {count} images, with size {size}",
-               hints=[lambda got, right: "`size` says how many rows a batch has. The last one takes what is left."
-                      if sum(got) == sum(right) or got[0] != right[0] else "Every scan comes once: use each piece of the order once."])
+        expect(
+            [len(y) for _, y in came],
+            [size] * (count // size) + [count % size] * (count % size > 0),
+            tried=f"how many rows have the batches of {count} images, with size {size}",
+            hints=[
+                lambda got, right: (
+                    "`size` says how many rows a batch has. The last one takes what is left."
+                    if sum(got) == sum(right) or got[0] != right[0]
+                    else "Every scan comes once: use each piece of the order once."
+                )
+            ],
+        )
         order = _order(came)
         if sorted(order) != [*range(count)]:
-            raise Wrong(f"{count} images in batches of {size}", f"{len({*order})} different ones", "each of them once",
-                        "Some scans come twice and others never: the order holds each row number once, however many "
-                        "there are.")
-        if count > 20 and np.mean(np.less(order[:count // 2], count // 2)) > 0.81:
-            raise Wrong(f"{count} images in batches of {size}", "most of the file's first half in the first places",
-                        "a new order of all", "Is one order of all rows drawn, however many there are?")
+            raise Wrong(
+                f"{count} images in batches of {size}",
+                f"{len({*order})} different ones",
+                "each of them once",
+                "Some scans come twice and others never: the order holds each row number once, however many "
+                "there are.",
+            )
+        if count > 20 and np.mean(np.less(order[: count // 2], count // 2)) > 0.81:
+            raise Wrong(
+                f"{count} images in batches of {size}",
+                "most of the file's first half in the first places",
+                "a new order of all",
+                "Is one order of all rows drawn, however many there are?",
+            )
     blank = answer(np.zeros((6, 3)), np.arange(6), 4, np.random.default_rng(0))
-    expect(sorted(np.concatenate([y for _, y in blank]).tolist()), list(range(6)),
-           tried="six images, all of them blank, with the labels 0 to 5: the labels of an epoch, sorted",
-           hints=[lambda got, right: "Images that look the same may have different labels: go by the rows' numbers."])
+    expect(
+        sorted(np.concatenate([y for _, y in blank]).tolist()),
+        list(range(6)),
+        tried="six images, all of them blank, with the labels 0 to 5: the labels of an epoch, sorted",
+        hints=[
+            lambda got, right: (
+                "Images that look the same may have different labels: go by the rows' numbers."
+            )
+        ],
+    )
 
 
 def _together(tried, came):
     """Stops the check where an image has come with another's label."""
-    shown, called = np.rint(np.concatenate([x for x, _ in came])[:, 0] * 10).astype(int).tolist(), _order(came)
+    shown, called = (
+        np.rint(np.concatenate([x for x, _ in came])[:, 0] * 10).astype(int).tolist(),
+        _order(came),
+    )
     if shown != called:
-        raise Wrong(tried, f"images of {brief(shown)} with labels {brief(called)}", "the same numbers in both",
-                    "An image and its label have to move together. How many orders are drawn, and how many arrays follow each?")
+        raise Wrong(
+            tried,
+            f"images of {brief(shown)} with labels {brief(called)}",
+            "the same numbers in both",
+            "An image and its label have to move together. How many orders are drawn, and how many arrays follow each?",
+        )
 
 
 def _order(came):
@@ -211,49 +336,89 @@ def _one_epoch(answer, count, size, rng):
     if came is None:
         raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
     if isinstance(came, tuple) and came and isinstance(came[0], np.ndarray):
-        raise Wrong(tried, "one pair of arrays", "all the batches",
-                    "A return ends the function. A yield for each batch goes on.")
+        raise Wrong(
+            tried,
+            "one pair of arrays",
+            "all the batches",
+            "A return ends the function. A yield for each batch goes on.",
+        )
     try:
         came = list(islice(came, 10 * count))
     except IndexError as error:
-        error.hint = ("The rows are used up: the last batch may be smaller." if "pop from" in str(error) else
-                      "In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of "
-                      "all rows, the same for both arrays.")
+        error.hint = (
+            "The rows are used up: the last batch may be smaller."
+            if "pop from" in str(error)
+            else "In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of "
+            "all rows, the same for both arrays."
+        )
         raise
     if len(came) == 10 * count:
-        raise Wrong(tried, f"{len(came)} batches or more", "one epoch",
-                    "One call is one epoch: every scan comes once, and then the function ends.")
+        raise Wrong(
+            tried,
+            f"{len(came)} batches or more",
+            "one epoch",
+            "One call is one epoch: every scan comes once, and then the function ends.",
+        )
     if not came:
-        raise Wrong(tried, "no batch", "pairs (images, labels)", "Nothing came out: does the loop run over all rows?")
+        raise Wrong(
+            tried,
+            "no batch",
+            "pairs (images, labels)",
+            "Nothing came out: does the loop run over all rows?",
+        )
     for batch in came:
         shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
         if [*map(len, shapes)] != [2, 1] or shapes[0][0] != shapes[1][0]:
-            raise Wrong(tried, f"a batch of type {type(batch).__name__}, of shape {shapes or np.shape(batch)}",
-                        f"pairs (images, labels), the first of shapes {(size, 3)} and {(size,)}",
-                        "Yield two arrays, images first, with one label for every row.")
+            raise Wrong(
+                tried,
+                f"a batch of type {type(batch).__name__}, of shape {shapes or np.shape(batch)}",
+                f"pairs (images, labels), the first of shapes {(size, 3)} and {(size,)}",
+                "Yield two arrays, images first, with one label for every row.",
+            )
         if not shapes[0][0]:
-            raise Wrong(tried, "a batch without a row", "rows in every batch",
-                        "A batch is empty: yield only pieces that hold rows.")
+            raise Wrong(
+                tried,
+                "a batch without a row",
+                "rows in every batch",
+                "A batch is empty: yield only pieces that hold rows.",
+            )
     arrays = [batch[0] for batch in came[:2] if isinstance(batch[0], np.ndarray)]
     if len(arrays) == 2 and np.shares_memory(*arrays):
-        raise Wrong(tried, "two batches that share memory", "a new array for each batch",
-                    "The first two batches share memory. Each wants rows of its own: new ones, and no row in both.")
+        raise Wrong(
+            tried,
+            "two batches that share memory",
+            "a new array for each batch",
+            "The first two batches share memory. Each wants rows of its own: new ones, and no row in both.",
+        )
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
-        raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
-                    "It writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.")
+        raise Wrong(
+            "the caller's arrays after an epoch",
+            "changed",
+            "as they were",
+            "It writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.",
+        )
     rows = {*map(tuple, images.tolist())}
     for batch in came:
         if not np.isin(batch[1], labels).all() or np.asarray(batch[1]).dtype != labels.dtype:
-            raise Wrong(tried, f"labels {brief(batch[1])}", "labels, as they are",
-                        "The labels have changed. Row numbers choose labels, and leave each as it was.")
+            raise Wrong(
+                tried,
+                f"labels {brief(batch[1])}",
+                "labels, as they are",
+                "The labels have changed. Row numbers choose labels, and leave each as it was.",
+            )
         for row in np.asarray(batch[0]):
             if tuple(row.tolist()) not in rows:
-                raise Wrong(tried, f"an image {brief(row)}, no row of images", "rows of images, as they are",
-                            "The pixels have changed. Row numbers choose images, and leave each as it was.")
+                raise Wrong(
+                    tried,
+                    f"an image {brief(row)}, no row of images",
+                    "rows of images, as they are",
+                    "The pixels have changed. Row numbers choose images, and leave each as it was.",
+                )
     return came
 
 
 # --- 12.scale -------------------------------------------------------------------------------------------------------------
+
 
 def _scaled(train, new, fit, axis=0, keepdims=False):
     """Both arrays, scaled by mean and spread of `fit`."""
@@ -276,18 +441,30 @@ def _right_scale(train, new):
 
 
 def _one_row(got, expected):
-    more = isinstance(got, (tuple, list)) and len(got) == 2 and np.ndim(got[1]) > np.ndim(expected[1])
-    return more and ("`new` keeps its shape, (64,) for a single scan: no loop over its rows, and no row added "
-                     "(keepdims adds one).")
+    more = (
+        isinstance(got, (tuple, list)) and len(got) == 2 and np.ndim(got[1]) > np.ndim(expected[1])
+    )
+    return more and (
+        "`new` keeps its shape, (64,) for a single scan: no loop over its rows, and no row added "
+        "(keepdims adds one)."
+    )
 
 
 def _blown_up(got, expected):
-    big = isinstance(got, (tuple, list)) and any(not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got)
-    return "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there." if big else None
+    big = isinstance(got, (tuple, list)) and any(
+        not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got
+    )
+    return (
+        "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there."
+        if big
+        else None
+    )
 
 
 @exercise(
-    "12.scale", minutes=8, difficulty="optional",
+    "12.scale",
+    minutes=8,
+    difficulty="optional",
     question="""
         Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
@@ -300,14 +477,22 @@ def _blown_up(got, expected):
     stub="""
         def standardise(train, new):
             ...""",
-    hints=["""
+    hints=[
+        """
         A single new scan, scaled pixel by pixel by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.""",
-           ("Help: nan, or huge numbers", """
-            `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
-           ("Why is taking both together wrong? The numbers hardly change.", """
+        (
+            "Help: nan, or huge numbers",
+            """
+            `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones.""",
+        ),
+        (
+            "Why is taking both together wrong? The numbers hardly change.",
+            """
             The score may not change either, and then nobody notices. But the score was to say how the network does on
             scans that nobody has seen, and these scans have been looked at. Where scans are few, or the preparation is
-            cleverer than a mean, the score can rise for that reason alone.""")],
+            cleverer than a mean, the score can rise for that reason alone.""",
+        ),
+    ],
     solution="""
         def standardise(train, new):
             mean, spread = train.mean(axis=0), train.std(axis=0)
@@ -318,61 +503,132 @@ def _blown_up(got, expected):
         pixel that is 0.1 in every scan, rounding gives a spread of 1e−15 or so: there ask `spread > 1e-9`.)""",
     why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
     mistakes=[
-        *((lambda train, new, rows=rows: (_scaled(train, new, train)[0], _scaled(train, new, rows(new))[1]),
-           "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it then?")
-          for rows in (np.asarray, np.atleast_2d)),
-        *((lambda train, new, both=both: _scaled(train, new, both([train, new])),
-           "Mean and spread are taken over both: the test set leaks into training. Which may the scaler learn from?")
-          for both in (np.concatenate, np.vstack)),
-        (lambda train, new: _scaled(train, new, new),
-         "Mean and spread are those of the new scans. Which of the two may the scaler learn from?"),
+        *(
+            (
+                lambda train, new, rows=rows: (
+                    _scaled(train, new, train)[0],
+                    _scaled(train, new, rows(new))[1],
+                ),
+                "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it then?",
+            )
+            for rows in (np.asarray, np.atleast_2d)
+        ),
+        *(
+            (
+                lambda train, new, both=both: _scaled(train, new, both([train, new])),
+                "Mean and spread are taken over both: the test set leaks into training. Which may the scaler learn from?",
+            )
+            for both in (np.concatenate, np.vstack)
+        ),
+        (
+            lambda train, new: _scaled(train, new, new),
+            "Mean and spread are those of the new scans. Which of the two may the scaler learn from?",
+        ),
         (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
-        (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
-         "The mean is gone. Now divide by the spread, pixel by pixel."),
-        (lambda train, new: (train / _spread(train), new / _spread(train)),
-         "It divides by the spread. Subtract the mean before that."),
-        (lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
-         "Only the mean is divided: put parentheses around x - mean."),
-        edit("train.std(axis=0)", "train.std(axis=0, ddof=1)",
-             "ddof=1 divides by n − 1, as torch.std does. The spread here is .std as NumPy has it, over n."),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)),
-         "That divides by the variance. The spread is its root, .std."),
-        (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
-         "That is one mean and one spread for all pixels. With axis=0 each pixel has its own."),
-        (lambda train, new: tuple(_scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)),
-         "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0."),
-        (lambda train, new: _scaled(train, new, train, axis=1),
-         "axis=1 gives one number for each scan. Each pixel needs one: go down the rows, axis=0."),
-        (lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
-         "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
-        (lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
-         "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
-        (lambda train, new: _scaled(train, train, train), "train came back twice: scale the new scans too."),
-        swapped(_right_scale), printed(_right_scale), _one_row,
-        edit("train.mean(axis=0), train.std(axis=0)",
-             "(np.array([f(train[:, k]) for k in range(64)]) for f in (np.mean, np.std))",
-             "train need not have 64 pixels: go through all train.shape[1] of them."),
-        _blown_up])
+        (
+            lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
+            "The mean is gone. Now divide by the spread, pixel by pixel.",
+        ),
+        (
+            lambda train, new: (train / _spread(train), new / _spread(train)),
+            "It divides by the spread. Subtract the mean before that.",
+        ),
+        (
+            lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
+            "Only the mean is divided: put parentheses around x - mean.",
+        ),
+        edit(
+            "train.std(axis=0)",
+            "train.std(axis=0, ddof=1)",
+            "ddof=1 divides by n − 1, as torch.std does. The spread here is .std as NumPy has it, over n.",
+        ),
+        (
+            lambda train, new: tuple(
+                (x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)
+            ),
+            "That divides by the variance. The spread is its root, .std.",
+        ),
+        (
+            lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
+            "That is one mean and one spread for all pixels. With axis=0 each pixel has its own.",
+        ),
+        (
+            lambda train, new: tuple(
+                _scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)
+            ),
+            "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0.",
+        ),
+        (
+            lambda train, new: _scaled(train, new, train, axis=1),
+            "axis=1 gives one number for each scan. Each pixel needs one: go down the rows, axis=0.",
+        ),
+        (
+            lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
+            "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0.",
+        ),
+        (
+            lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
+            "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0.",
+        ),
+        (
+            lambda train, new: _scaled(train, train, train),
+            "train came back twice: scale the new scans too.",
+        ),
+        swapped(_right_scale),
+        printed(_right_scale),
+        _one_row,
+        edit(
+            "train.mean(axis=0), train.std(axis=0)",
+            "(np.array([f(train[:, k]) for k in range(64)]) for f in (np.mean, np.std))",
+            "train need not have 64 pixels: go through all train.shape[1] of them.",
+        ),
+        _blown_up,
+    ],
+)
 def scale(answer):
-    train, new = np.array([[1.0, 3.0], [5.0, 3.0], [9.0, 3.0]]), np.array([[7.0, 3.0], [9.0, 4.0]])   # the second pixel is constant
+    train, new = (
+        np.array([[1.0, 3.0], [5.0, 3.0], [9.0, 3.0]]),
+        np.array([[7.0, 3.0], [9.0, 4.0]]),
+    )  # the second pixel is constant
     one = np.array([4.0, 1.0])
-    count = np.arange(1437)      # as among the digits, a pixel that is inked in one scan; and one that is not in one
+    count = np.arange(
+        1437
+    )  # as among the digits, a pixel that is inked in one scan; and one that is not in one
     rare = np.column_stack([count % 17, count == 7, 16 - (count == 7)]) / 16
 
     def build(d):
         rows, pixels = d.size(2), d.size()
         scans = d(rows, pixels) * d.choice(1, 0.01)
-        scans = np.where(scans.std(axis=0) < 1e-7, np.round(scans), scans)      # what is about constant is constant
-        if d.round % 3 == 0 or d.kind == "equal":      # a pixel that never changes: whole, so that its spread is 0
+        scans = np.where(
+            scans.std(axis=0) < 1e-7, np.round(scans), scans
+        )  # what is about constant is constant
+        if (
+            d.round % 3 == 0 or d.kind == "equal"
+        ):  # a pixel that never changes: whole, so that its spread is 0
             scans[:, slice(None) if d.kind == "equal" else [d.places(pixels)]] = np.round(d())
         return scans, d(*d.choice((d.size(), pixels), (pixels,)))
+
     with np.errstate(all="ignore"):
-        expect_over(answer, _right_scale, build, apart=True, hints=scale.mistakes, first=[
-            (train, new), (train / 16, one), (train / 16, one[None]), (train[:1], new), (np.repeat(train, 150, axis=0), one),
-            (rare, rare[5:9])], atol=1e-9)
+        expect_over(
+            answer,
+            _right_scale,
+            build,
+            apart=True,
+            hints=scale.mistakes,
+            first=[
+                (train, new),
+                (train / 16, one),
+                (train / 16, one[None]),
+                (train[:1], new),
+                (np.repeat(train, 150, axis=0), one),
+                (rare, rare[5:9]),
+            ],
+            atol=1e-9,
+        )
 
 
 # --- 12.curve -------------------------------------------------------------------------------------------------------------
+
 
 def _fitted(images, labels, model, epochs, jitter=0.0):
     """The lesson's `train`, step by step the same."""
@@ -381,7 +637,7 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
         optimizer.lr = 0.01 * (1 - epoch / epochs)
         order = rng.permutation(len(labels))
         for start in range(0, len(labels), 64):
-            rows = order[start:start + 64]
+            rows = order[start : start + 64]
             noise = jitter * rng.normal(size=images[rows].shape)
             optimizer.zero_grad()
             nn.functional.cross_entropy(model(images[rows] + noise), labels[rows]).backward()
@@ -401,9 +657,14 @@ def _share(model, images, labels):
 
 
 @exercise(
-    "12.curve", minutes=8, difficulty="optional",
-    names=lambda: dict(zip(("images", "labels", "test_images", "test_labels"), digits()), accuracy=_share,
-                       train=lambda model, x, y, *rest, **named: _fitted(x, y, model, *rest, **named)),
+    "12.curve",
+    minutes=8,
+    difficulty="optional",
+    names=lambda: dict(
+        zip(("images", "labels", "test_images", "test_labels"), digits()),
+        accuracy=_share,
+        train=lambda model, x, y, *rest, **named: _fitted(x, y, model, *rest, **named),
+    ),
     question="""
         Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the **first n** training scans
         for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (The fewer
@@ -414,10 +675,12 @@ def _share(model, images, labels):
     stub="""
         def held_out_accuracy(n):
             ...""",
-    hints=["""
+    hints=[
+        """
         `images[:n]` and `labels[:n]` are the first n scans. A new network every time, or the second size starts with what the first has
         learned.""",
-           "`train(...)` returns the model. `accuracy(model, ..., ...)` wants the held-out arrays."],
+        "`train(...)` returns the model. `accuracy(model, ..., ...)` wants the held-out arrays.",
+    ],
     solution="""
         def held_out_accuracy(n):
             model = train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)
@@ -428,15 +691,26 @@ def _share(model, images, labels):
         scores of the curve differ by less. And the steps are not quite alike, 400 at first and 299 for all scans. With
         40 epochs in place of 13, all scans bring about 97 %: five more of the 360 are right, and none is lost. So the
         plateau may come in part from too little training.""",
-    why="Where the curve is flat, more data may not be what is missing: first train longer.")
+    why="Where the curve is flat, more data may not be what is missing: first train longer.",
+)
 def curve(answer):
     shown = "a share from 0 to 1"
     if isinstance(answer, nn.Module):
-        raise Wrong("your answer", "a network", "a function of n",
-                    "That is a network. The check calls your function, which makes a new network for each n.")
+        raise Wrong(
+            "your answer",
+            "a network",
+            "a function of n",
+            "That is a network. The check calls your function, which makes a new network for each n.",
+        )
     knows = nn.MLP([64, 32, 10])
     knows.load_state_dict(_stand_in())
-    for n in (59, 500, 1437, 50, 59):      # a share of 59 scans is no share of 360; 59 tells 20,000 from 20,001
+    for n in (
+        59,
+        500,
+        1437,
+        50,
+        59,
+    ):  # a share of 59 scans is no share of 360; 59 tells 20,000 from 20,001
         tried, calls = f"held_out_accuracy({n})", []
 
         def train(model, images, labels, epochs, jitter=0.0):
@@ -444,21 +718,50 @@ def curve(answer):
             _expect_training(answer, tried, len(calls), n, model, images, labels, epochs, jitter)
             model.load_state_dict(_stand_in())
             return model
+
         with _in_place_of("train", train, getattr(underneath(answer), "__globals__", {})):
-            got = returned(answer, n, tried=tried, shown=shown, hints=[(
-                lambda n: knows(digits()[3]), "accuracy wants the images first, then the labels.")])
+            got = returned(
+                answer,
+                n,
+                tried=tried,
+                shown=shown,
+                hints=[
+                    (
+                        lambda n: knows(digits()[3]),
+                        "accuracy wants the images first, then the labels.",
+                    )
+                ],
+            )
         if not calls:
-            raise Wrong(tried, "no call of train", "one",
-                        _outside(answer) or "Make a network, `train` it, then ask it.")
+            raise Wrong(
+                tried,
+                "no call of train",
+                "one",
+                _outside(answer) or "Make a network, `train` it, then ask it.",
+            )
         if isinstance(got, nn.Module):
-            raise Wrong(tried, "a network", shown,
-                        "A network came back. Ask it: accuracy(model, test_images, test_labels).")
+            raise Wrong(
+                tried,
+                "a network",
+                shown,
+                "A network came back. Ask it: accuracy(model, test_images, test_labels).",
+            )
         if np.ndim(got):
-            raise Wrong(tried, brief(got), shown,
-                        "A single number is wanted: the share of the held-out digits.")
-        expect(got, _share(knows, *digits()[2:]), tried=f"{tried}, where train makes two epochs, to be quick",
-               shown="another share", rtol=0, atol=1e-9,
-               hints=[lambda got, right: _misread(n, knows, float(got), right)])
+            raise Wrong(
+                tried,
+                brief(got),
+                shown,
+                "A single number is wanted: the share of the held-out digits.",
+            )
+        expect(
+            got,
+            _share(knows, *digits()[2:]),
+            tried=f"{tried}, where train makes two epochs, to be quick",
+            shown="another share",
+            rtol=0,
+            atol=1e-9,
+            hints=[lambda got, right: _misread(n, knows, float(got), right)],
+        )
 
 
 @contextmanager
@@ -476,25 +779,58 @@ def _in_place_of(name, ours, scope):
 def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
     """Stops the check unless `train` is called as the question says."""
     images, labels, test_images, _ = digits()
-    weights, fresh = ([p.data for p in m.parameters()] for m in (model, nn.MLP([64, 32, 10], rng=0)))
+    weights, fresh = (
+        [p.data for p in m.parameters()] for m in (model, nn.MLP([64, 32, 10], rng=0))
+    )
     begun = "It goes on with what it has learned before: make a new network at each call, inside the function."
     for good, got, expected, hint in [
-            (call == 1, "another call", "one call for each n",
-             "Train once for each n: a second call of `train` starts with the large rate again."),
-            ([*map(np.shape, weights)] == [*map(np.shape, fresh)], "a network of other sizes",
-             "nn.MLP([64, 32, 10], rng=0)", "The network has 64 inputs, 32 hidden neurons and 10 outputs."),
-            (all(map(np.array_equal, weights, fresh)), "a network with other weights", "nn.MLP([64, 32, 10], rng=0)",
-             _outside(answer) or (begun if all(map(np.array_equal, weights, _stand_in().values())) else
-                                  "rng=0 makes the same network every time.")),
-            (np.array_equal(x, images[:n]), f"other images, of shape {np.shape(x)}", f"the first {n} training scans",
-             "What is held out is not for training." if np.array_equal(x, test_images[:len(x)]) else
-             "That is a single row of numbers. First come the images, images[:n], then labels." if np.ndim(x) == 1 else
-             "The first n rows of images are images[:n]."),
-            (np.array_equal(y, labels[:n]), f"other labels, of shape {np.shape(y)}", f"those of the first {n} scans",
-             "Take the first n of both, images[:n] and labels[:n]."),
-            (epochs == 20_000 // n, f"epochs = {epochs}", f"epochs = {20_000 // n}",
-             "20_000 // n epochs: fewer scans, more epochs."),
-            (jitter == 0, f"jitter = {jitter}", "no jitter", "")]:
+        (
+            call == 1,
+            "another call",
+            "one call for each n",
+            "Train once for each n: a second call of `train` starts with the large rate again.",
+        ),
+        (
+            [*map(np.shape, weights)] == [*map(np.shape, fresh)],
+            "a network of other sizes",
+            "nn.MLP([64, 32, 10], rng=0)",
+            "The network has 64 inputs, 32 hidden neurons and 10 outputs.",
+        ),
+        (
+            all(map(np.array_equal, weights, fresh)),
+            "a network with other weights",
+            "nn.MLP([64, 32, 10], rng=0)",
+            _outside(answer)
+            or (
+                begun
+                if all(map(np.array_equal, weights, _stand_in().values()))
+                else "rng=0 makes the same network every time."
+            ),
+        ),
+        (
+            np.array_equal(x, images[:n]),
+            f"other images, of shape {np.shape(x)}",
+            f"the first {n} training scans",
+            "What is held out is not for training."
+            if np.array_equal(x, test_images[: len(x)])
+            else "That is a single row of numbers. First come the images, images[:n], then labels."
+            if np.ndim(x) == 1
+            else "The first n rows of images are images[:n].",
+        ),
+        (
+            np.array_equal(y, labels[:n]),
+            f"other labels, of shape {np.shape(y)}",
+            f"those of the first {n} scans",
+            "Take the first n of both, images[:n] and labels[:n].",
+        ),
+        (
+            epochs == 20_000 // n,
+            f"epochs = {epochs}",
+            f"epochs = {20_000 // n}",
+            "20_000 // n epochs: fewer scans, more epochs.",
+        ),
+        (jitter == 0, f"jitter = {jitter}", "no jitter", ""),
+    ]:
         if not good:
             raise Wrong(f"{tried}: what train is given", got, expected, hint)
 
@@ -516,8 +852,10 @@ def _misread(n, model, got, right):
 def _outside(function):
     """What to say where a function asks a network that it does not make."""
     outside = _networks_of(function)
-    return outside and (f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n: "
-                        "a network goes on from what it has learned before.")
+    return outside and (
+        f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n: "
+        "a network goes on from what it has learned before."
+    )
 
 
 def _networks_of(function):
@@ -526,6 +864,11 @@ def _networks_of(function):
     if not inspect.isfunction(function):
         return []
     used = inspect.getclosurevars(function)
-    read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}      # np.random reads no `random`
-    known = {**{name: value for name, value in used.globals.items() if name in read}, **used.nonlocals}
+    read = {
+        step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"
+    }  # np.random reads no `random`
+    known = {
+        **{name: value for name, value in used.globals.items() if name in read},
+        **used.nonlocals,
+    }
     return [name for name, value in known.items() if isinstance(value, nn.Module)]

@@ -1,4 +1,5 @@
 """Lesson 13: a wave as a point that turns, a graph of fifty equal steps, a plain that ends in a cliff, and a forecast."""
+
 from html import escape
 
 import numpy as np
@@ -8,14 +9,19 @@ from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, svg
 
-LONGEST = 4 * np.pi                       # four periods of the wave
-UNIT = 13                                 # px of width for a gradient of length 1
+LONGEST = 4 * np.pi  # four periods of the wave
+UNIT = 13  # px of width for a gradient of length 1
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def _wave(box, xlabel="x", title=""):
     plot = Axes(box, (0, LONGEST), (-0.65, 0.65))
-    plot.frame([(x, str(x)) for x in range(0, 13, 2)], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], xlabel, title)
+    plot.frame(
+        [(x, str(x)) for x in range(0, 13, 2)],
+        [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
+        xlabel,
+        title,
+    )
     return plot
 
 
@@ -55,20 +61,26 @@ def turning(h, n):
     face.dot(hand, y[-1], style.VALUE, style.VALUE)
     (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
     # Not through the numbers of the axis.
-    level_line = (f'<path d="M{left:.1f} {level:.1f}H{max(left, 170):.1f}M222 {level:.1f}H{right:.1f}" '
-                  f'stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>')
+    level_line = (
+        f'<path d="M{left:.1f} {level:.1f}H{max(left, 170):.1f}M222 {level:.1f}H{right:.1f}" '
+        f'stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>'
+    )
     wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
-    text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
-            "and its height is the value",
-            f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period{full}"]
+    text = [
+        f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
+        "and its height is the value",
+        f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period{full}",
+    ]
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         wave.mark(16, 287, style.INK, style.PAPER, square=True)
         wave.words(28, 292, "the next, by the rule", style.INK, "start", 13)
         right = np.sin(2 * (x[-1] + h)) / 2
-        text.append(f"next value by the rule of two terms: {number(round(following, 10))}; "
-                    f"it is {number(round(right, 10))}")
+        text.append(
+            f"next value by the rule of two terms: {number(round(following, 10))}; "
+            f"it is {number(round(right, 10))}"
+        )
     text = "\n".join(text)
     drawn = "".join([*face.parts, *wave.parts, level_line])
     return Picture(svg("0 0 560 304", drawn, text, even=True), text, says_all=True)
@@ -87,17 +99,23 @@ def unrolled(rho, gradients):
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
         width = UNIT * lengths[k - 1]
-        parts.append(f'<path d="M275 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
-                     f'stroke-width="0.5"/><path d="M{left + 1:.1f} {row}H{right - 1:.1f}" stroke="{style.GRADIENT}" '
-                     f'stroke-width="{min(width, widest):.3f}"/>')
+        parts.append(
+            f'<path d="M275 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
+            f'stroke-width="0.5"/><path d="M{left + 1:.1f} {row}H{right - 1:.1f}" stroke="{style.GRADIENT}" '
+            f'stroke-width="{min(width, widest):.3f}"/>'
+        )
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
-        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.VALUE}" stroke="{style.PAPER}"/>')
+        parts.append(
+            f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.VALUE}" stroke="{style.PAPER}"/>'
+        )
     chart.words(275, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
-    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length "
-            f"{number(lengths[0])} at s₀"]
+    text = [
+        f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length "
+        f"{number(lengths[0])} at s₀"
+    ]
     for k in range(0, n + 1, 10):
         px = chart.at(k, 0)[0]
         chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
@@ -106,8 +124,12 @@ def unrolled(rho, gradients):
     if UNIT * lengths.max() > widest:
         text.append("the widest arrows are cut off: wider than the picture")
         chart.words(8, 56, "the widest: cut off", style.GRADIENT, "start", 13)
-    chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
-                "the gradient's length; dashed: by ρ alone")
+    chart.frame(
+        [(k, str(k)) for k in range(0, n + 1, 10)],
+        decades(-4, 4, 2),
+        "step",
+        "the gradient's length; dashed: by ρ alone",
+    )
     chart.line([0, n], [n * np.log10(rho), 0], dash="6 4")
     for k in range(0, n + 1, 5):
         chart.dot(k, np.log10(lengths[k]), style.GRADIENT, size=4)
@@ -122,14 +144,18 @@ def _below(k):
 def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
     plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
-    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ",
-               f"the loss over ρ after step {step}, lines × 100")
-    fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
-    plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
+    plot.frame(
+        [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
+        decades(-6, 5, 2),
+        "ρ",
+        f"the loss over ρ after step {step}, lines × 100",
+    )
+    fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the ditch
+    plot.line(fine, np.log10(np.maximum((fine**steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
     for (name, path), square, fill in zip(runs.items(), (False, True), (style.INK, "none")):
         with np.errstate(all="ignore"):
-            heights = np.log10(np.maximum((path ** steps_back - 1) ** 2 / 8, 1e-6))
+            heights = np.log10(np.maximum((path**steps_back - 1) ** 2 / 8, 1e-6))
         rho = path[step]
         inside = plot.x[0] <= rho <= plot.x[1]
         for k in range(0, step, 5):
@@ -143,7 +169,10 @@ def cliff(runs, step, steps_back=50):
         plot.words(86, py + 5, f"{name}: {where}", anchor="start", size=13, halo=True)
         if inside:
             plot.dot(rho, heights[step], fill=fill, square=square, size=9 if square else 5)
-        text.append(f"{name}: {where}" + (f", loss {number((rho ** steps_back - 1) ** 2 / 8)}" if inside else ""))
+        text.append(
+            f"{name}: {where}"
+            + (f", loss {number((rho**steps_back - 1) ** 2 / 8)}" if inside else "")
+        )
     text = "\n".join(text)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)
 
@@ -151,8 +180,15 @@ def cliff(runs, step, steps_back=50):
 def continued(known, truth, network, rule):
     """A wave and how it is continued, blind: by a network and by the rule of two terms; below, how far off each is."""
     span, ahead = (-len(known), len(truth)), np.arange(len(truth))
-    plot, off = Axes((66, 40, 482, 150), span, (-0.85, 0.85)), Axes((66, 250, 482, 150), span, (-17, 0))
-    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="the value: known, then each goes on alone")
+    plot, off = (
+        Axes((66, 40, 482, 150), span, (-0.85, 0.85)),
+        Axes((66, 250, 482, 150), span, (-17, 0)),
+    )
+    plot.frame(
+        [],
+        [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
+        title="the value: known, then each goes on alone",
+    )
     off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.OTHER)
@@ -167,9 +203,15 @@ def continued(known, truth, network, rule):
     off.key(230, 458, "the network", style.OTHER, 2)
     off.mark(432, 453, style.INK, "none", square=True, size=3.5)
     off.words(442, 458, "the rule", anchor="start", size=13)
-    text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
-                      *(f"{name}: {np.abs(said - truth).max():.1g}"
-                        for name, said in [("network", network), ("rule", rule)])])
+    text = "\n".join(
+        [
+            f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
+            *(
+                f"{name}: {np.abs(said - truth).max():.1g}"
+                for name, said in [("network", network), ("rule", rule)]
+            ),
+        ]
+    )
     return Picture(svg("0 0 560 468", "".join(plot.parts + off.parts), text), text)
 
 
@@ -185,28 +227,54 @@ def gradient_sizes(named, limits=None):
     sizes, said = {}, []
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
-        words = ("no gradient arrived" if g is None else
-                 "0: every entry is zero" if sizes[name] == 0 else number(float(f"{sizes[name]:.2g}")))
+        words = (
+            "no gradient arrived"
+            if g is None
+            else "0: every entry is zero"
+            if sizes[name] == 0
+            else number(float(f"{sizes[name]:.2g}"))
+        )
         said.append((name, "" if g is None else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
-    low, high = (np.log10(limits) if limits else
-                 (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
+    low, high = (
+        np.log10(limits)
+        if limits
+        else (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen))))
+        if seen
+        else (-3, 0)
+    )
     left = 24
     plot = Axes((left, 34, 280, 40 * len(said)), (low, high), (0, len(said)))
-    step = max(1, int(np.ceil((high - low) / 6)))           # more labels would touch
-    plot.frame(decades(int(np.ceil(low)), int(high), 1)[::step], [], "√ mean(g²)",
-               "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
+    step = max(1, int(np.ceil((high - low) / 6)))  # more labels would touch
+    plot.frame(
+        decades(int(np.ceil(low)), int(high), 1)[::step],
+        [],
+        "√ mean(g²)",
+        "size of the gradient, each line ten times the last"
+        if step == 1
+        else "size of the gradient, logarithmic",
+    )
     for k in range(int(np.ceil(low)), int(high) + 1):
         plot.line([k, k], plot.y, style.LINE, 0.5)
     for nth, (name, shape, words) in enumerate(said):
         py = 34 + 40 * nth + 34
-        plot.parts.append(f'<path d="M{left} {py - 5}h280" stroke="{style.LINE}" stroke-width="0.5"/>')
-        plot.words(left, py - 17, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="start", size=13,
-                   halo=True)
+        plot.parts.append(
+            f'<path d="M{left} {py - 5}h280" stroke="{style.LINE}" stroke-width="0.5"/>'
+        )
+        plot.words(
+            left,
+            py - 17,
+            f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>",
+            anchor="start",
+            size=13,
+            halo=True,
+        )
         right = left
         if 0 < sizes[name] < np.inf:
             right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
             plot.mark(right, py - 5, style.GRADIENT, style.GRADIENT)
         plot.words(right + 12, py, words, style.GRADIENT, "start", halo=True)
-    text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
+    text = "\n".join(
+        ["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)]
+    )
     return Picture(svg(f"0 0 400 {40 * len(said) + 84}", "".join(plot.parts), text), text)

@@ -1,4 +1,5 @@
 """Lesson 14: a kernel on an image, one output at a time and one pixel at a time; windows as rows; what kernels respond to."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -8,27 +9,39 @@ from ...show.axes import Axes
 from ...show.ink import cell, counted, number
 from ...show.picture import Picture, svg
 
-WIDE, HIGH, TOP, GAP = 32, 28, 44, 18       # a cell, the words above a grid, the space between two
+WIDE, HIGH, TOP, GAP = 32, 28, 44, 18  # a cell, the words above a grid, the space between two
 
 # Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
 _LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
 _FALLING = 3 * np.eye(3, dtype=int) - 1
-STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]       # (4, 1, 3, 3)
+STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # (4, 1, 3, 3)
 
 
 def window(x, y, i, j):
     """The kernel y on the image x where it makes z[i, j]: the nine pixels that are read."""
     z = _slid(x, y, 1, 0)
     read = np.zeros(x.shape, bool)
-    read[i:i + y.shape[0], j:j + y.shape[1]] = True
+    read[i : i + y.shape[0], j : j + y.shape[1]] = True
     here = np.zeros(z.shape, bool)
     here[i, j] = True
-    terms = [f"{number(pixel)}·{number(weight)}" for pixel, weight in zip(x[read], y.ravel()) if pixel]
-    text = (f"z[{i}, {j}] reads {read.sum()} pixels of x, rows {i} to {i + y.shape[0] - 1} and columns {j} to {j + y.shape[1] - 1}.\n"
-            f"Times the kernel, and added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
-            f"{' (the pixels that are 0 left out)' * bool(terms)}.")
-    return _drawn([[("image x", x, np.where(read, "value", "plain")), ("kernel y", y, np.full(y.shape, "value")),
-                    ("output z", z, np.where(here, "picked", "plain"))]], text)
+    terms = [
+        f"{number(pixel)}·{number(weight)}" for pixel, weight in zip(x[read], y.ravel()) if pixel
+    ]
+    text = (
+        f"z[{i}, {j}] reads {read.sum()} pixels of x, rows {i} to {i + y.shape[0] - 1} and columns {j} to {j + y.shape[1] - 1}.\n"
+        f"Times the kernel, and added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
+        f"{' (the pixels that are 0 left out)' * bool(terms)}."
+    )
+    return _drawn(
+        [
+            [
+                ("image x", x, np.where(read, "value", "plain")),
+                ("kernel y", y, np.full(y.shape, "value")),
+                ("output z", z, np.where(here, "picked", "plain")),
+            ]
+        ],
+        text,
+    )
 
 
 def reach(x, y, i, j, stride=1, padding=0, backward=False):
@@ -41,7 +54,9 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
     raised[i + padding, j + padding] = 1
     moves = _slid(raised, y, stride, 0)
     reached = _slid(raised, np.ones(y.shape), stride, 0) > 0
-    used = _slid(raised, np.arange(1, y.size + 1).reshape(y.shape), stride, 0)       # the place in the kernel, from 1
+    used = _slid(
+        raised, np.arange(1, y.size + 1).reshape(y.shape), stride, 0
+    )  # the place in the kernel, from 1
     looks = np.pad(np.full(x.shape, "plain", "U6"), padding, constant_values="rim")
     looks[i + padding, j + padding] = "picked"
     count = int(reached.sum())
@@ -50,20 +65,31 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
         text += f"\nEach moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached])}."
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
     rim = " and a rim" * bool(padding)
-    rows = [[("image x" + rim, np.pad(x, padding), looks),
-             ("kernel", y, np.where(lying, "value", "plain")),
-             ("z moves", moves, np.where(reached, "value", "pale"))]]
+    rows = [
+        [
+            ("image x" + rim, np.pad(x, padding), looks),
+            ("kernel", y, np.where(lying, "value", "plain")),
+            ("z moves", moves, np.where(reached, "value", "pale")),
+        ]
+    ]
     if backward:
         ones = np.ones(moves.shape)
-        _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding),
-                         x * 1.0)
+        _, pull = ag.vjp(
+            lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding),
+            x * 1.0,
+        )
         (gradient,) = pull(ones[None, None])
         entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "0"
         text += f"\nBackward, 1 arrives at every output: the gradient of x[{i}, {j}] is {entries}"
         text += f" = {number(gradient[i, j])}." if count > 1 else "."
         found = np.where(looks == "picked", "gradient", np.where(looks == "rim", "rim", "pale"))
-        rows.append([("gradient of x" + rim, np.pad(gradient, padding), found), None,
-                     ("g at z", ones, np.where(reached, "gradient", "pale"))])
+        rows.append(
+            [
+                ("gradient of x" + rim, np.pad(gradient, padding), found),
+                None,
+                ("g at z", ones, np.where(reached, "gradient", "pale")),
+            ]
+        )
     return _drawn(rows, text)
 
 
@@ -82,8 +108,16 @@ def _drawn(lines, text):
                 top = above + TOP + (high - len(values)) * HIGH / 2
                 plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
                 for r, c in np.ndindex(values.shape):
-                    plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]),
-                                           looks[r, c]))
+                    plot.parts.append(
+                        cell(
+                            left + c * WIDE,
+                            top + r * HIGH,
+                            WIDE,
+                            HIGH,
+                            number(values[r, c]),
+                            looks[r, c],
+                        )
+                    )
             left += max(widest.shape[1] * WIDE, 124) + GAP
         above += TOP + high * HIGH + 10
     return Picture(svg(f"0 0 {left - GAP + 12} {above}", "".join(plot.parts), text), text)
@@ -92,7 +126,9 @@ def _drawn(lines, text):
 def copies(x, y, i, j):
     """Every window of x as a row of X, the kernel as a column Y, and where in X the pixel x[i, j] stands."""
     (h, w), (kh, kw) = x.shape, y.shape
-    places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(int)     # (windows, kh·kw)
+    places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(
+        int
+    )  # (windows, kh·kw)
     X, mine = x.ravel()[places], places == i * w + j
     Z = X @ y.reshape(-1, 1)
     plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 24, 22, 60
@@ -101,28 +137,66 @@ def copies(x, y, i, j):
     left_of_z = left_of_y + 60
     plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
     for r, c in np.ndindex(x.shape):
-        plot.parts.append(cell(12 + c * wide, below + r * wide, wide, wide, number(x[r, c]),
-                               "picked" if (r, c) == (i, j) else "plain"))
+        plot.parts.append(
+            cell(
+                12 + c * wide,
+                below + r * wide,
+                wide,
+                wide,
+                number(x[r, c]),
+                "picked" if (r, c) == (i, j) else "plain",
+            )
+        )
     plot.words(columns_at, below - 30, "a window is a row", anchor="start", size=13)
     plot.words(columns_at, below - 12, f"X {X.shape}", anchor="start", size=13)
     for r, c in np.ndindex(X.shape):
         if c == 0:
-            plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT,
-                       "end", 13)
-        plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]),
-                               "value" if mine[r, c] else "pale"))
+            plot.words(
+                columns_at - 6,
+                below + r * high + 15,
+                "z[{}, {}]".format(*divmod(r, w - kw + 1)),
+                style.FAINT,
+                "end",
+                13,
+            )
+        plot.parts.append(
+            cell(
+                columns_at + c * wide,
+                below + r * high,
+                wide,
+                high,
+                number(X[r, c]),
+                "value" if mine[r, c] else "pale",
+            )
+        )
     plot.words(left_of_y + 12, below - 12, "Y", size=13)
     for r, value in enumerate(y.ravel()):
         plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain"))
     plot.words(left_of_z + 18, below - 12, "Z", size=13)
     for r, value in enumerate(Z[:, 0]):
-        plot.parts.append(cell(left_of_z, below + r * high, wide + 12, high, number(value),
-                               "value" if mine[r].any() else "plain"))
+        plot.parts.append(
+            cell(
+                left_of_z,
+                below + r * high,
+                wide + 12,
+                high,
+                number(value),
+                "value" if mine[r].any() else "plain",
+            )
+        )
     count = int(mine.sum())
-    text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
-            f"x[{i}, {j}] stands in X {counted(count, 'time')}, once in each window that reads it.")
-    return Picture(svg(f"0 0 {left_of_z + 48} {below + max(len(X) * high, h * wide) + 10}", "".join(plot.parts),
-                       text), text)
+    text = (
+        f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
+        f"x[{i}, {j}] stands in X {counted(count, 'time')}, once in each window that reads it."
+    )
+    return Picture(
+        svg(
+            f"0 0 {left_of_z + 48} {below + max(len(X) * high, h * wide) + 10}",
+            "".join(plot.parts),
+            text,
+        ),
+        text,
+    )
 
 
 def responses(kernels, scan, names=None, bias=0):
@@ -130,7 +204,7 @@ def responses(kernels, scan, names=None, bias=0):
 
     + is a weight that wants ink, − one that wants none; the stronger the blue, the larger the response.
     """
-    made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]          # (K, 8, 8)
+    made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]  # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
     plot, pixel, step = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 12, 110
     called = names or [f"kernel {k}" for k in range(len(kernels))]
@@ -143,21 +217,33 @@ def responses(kernels, scan, names=None, bias=0):
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
             colour = style.ABOVE if share > 0 else style.BELOW
-            plot.parts.append(f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" '
-                              f'fill="{colour}" '
-                              f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')
+            plot.parts.append(
+                f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" '
+                f'fill="{colour}" '
+                f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>'
+            )
             if abs(share) > 0.2:
                 ink = style.PAPER if abs(share) > 0.6 else style.INK
-                plot.words(left + 20 * c + 9.5, top + 44 + 20 * r, "+" if share > 0 else "−", ink, size=13)
+                plot.words(
+                    left + 20 * c + 9.5, top + 44 + 20 * r, "+" if share > 0 else "−", ink, size=13
+                )
         _image(plot, left, top + 104, pixel, response / strongest, style.VALUE)
         if not response.any():
             plot.words(left + 48, top + 156, "none", style.FAINT, size=13)
         row, column = np.unravel_index(response.argmax(), response.shape)
-        largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
+        largest = (
+            f"largest response {number(response.max())}, at row {row}, column {column}"
+            if response.any()
+            else "no response"
+        )
         said.append(f"{called[k]}: {largest}")
-    text = "\n".join(["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said])
+    text = "\n".join(
+        ["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said]
+    )
     high = 212 * -(-len(kernels) // 4)
-    for k, words in enumerate(["small: the kernel; + wants ink, − wants none", "blue: its response; blank: 0 or less"]):
+    for k, words in enumerate(
+        ["small: the kernel; + wants ink, − wants none", "blue: its response; blank: 0 or less"]
+    ):
         plot.words(10, high + 18 + 24 * k, words, style.FAINT, "start", 13)
     size = f"{130 + step * min(4, len(kernels))} {high + 54}"
     return Picture(svg(f"0 0 {size}", "".join(plot.parts), text, even=True), text)
@@ -166,7 +252,11 @@ def responses(kernels, scan, names=None, bias=0):
 def _image(plot, x, y, pixel, shades, colour):
     """An image of shades from 0 to 1."""
     side = len(shades) * pixel
-    plot.parts.append(f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}" stroke-width="1"/>')
+    plot.parts.append(
+        f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}" stroke-width="1"/>'
+    )
     for r, c in np.argwhere(shades > 0.02):
-        plot.parts.append(f'<rect x="{x + c * pixel}" y="{y + r * pixel}" width="{pixel}" height="{pixel}" fill="{colour}" '
-                          f'fill-opacity="{shades[r, c]:.2f}"/>')
+        plot.parts.append(
+            f'<rect x="{x + c * pixel}" y="{y + r * pixel}" width="{pixel}" height="{pixel}" fill="{colour}" '
+            f'fill-opacity="{shades[r, c]:.2f}"/>'
+        )

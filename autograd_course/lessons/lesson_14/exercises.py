@@ -1,4 +1,5 @@
 """Lesson 14: both gradients of a convolution, by indices and by windows; a pooling tie; an operation of one's own."""
+
 from functools import partial
 
 import numpy as np
@@ -27,74 +28,105 @@ from ...ask.texts import Question, card, prediction, recall
 from ...show.ink import number
 from .layout import as_columns, as_kernels, as_rows
 
-recall("14", [
-    Question("50 gradients come back to a weight that is used at 50 steps. What is the gradient of the weight? "
-             "(Lesson 13)", "their sum",
-             "Their **sum**: one weight used 50 times, 50 arrivals.",
-             ["their sum", "their mean", "that of the last step", "their product"]),
-    Question("A network for ten digits has learned nothing yet. About how large is its loss, the mean of "
-             "−log p at the true class? (12)", 2.303,
-             "−log(1/10) = log 10 ≈ **2.303**.", tolerance=0.1),
-    Question("X has the shape (16, 9), Y (9, 1), and g arrives at X @ Y. What goes to X, and what to Y? (09)", None,
-             "To X: **g · Yᵀ**, (16, 1) times (1, 9). To Y: **Xᵀ · g**, (9, 16) times (16, 1).")])
+recall(
+    "14",
+    [
+        Question(
+            "50 gradients come back to a weight that is used at 50 steps. What is the gradient of the weight? "
+            "(Lesson 13)",
+            "their sum",
+            "Their **sum**: one weight used 50 times, 50 arrivals.",
+            ["their sum", "their mean", "that of the last step", "their product"],
+        ),
+        Question(
+            "A network for ten digits has learned nothing yet. About how large is its loss, the mean of "
+            "−log p at the true class? (12)",
+            2.303,
+            "−log(1/10) = log 10 ≈ **2.303**.",
+            tolerance=0.1,
+        ),
+        Question(
+            "X has the shape (16, 9), Y (9, 1), and g arrives at X @ Y. What goes to X, and what to Y? (09)",
+            None,
+            "To X: **g · Yᵀ**, (16, 1) times (1, 9). To Y: **Xᵀ · g**, (9, 16) times (16, 1).",
+        ),
+    ],
+)
 
 prediction(
-    "14.reach", question="""A kernel of 3 × 3 slides over an image of 6 × 6 pixels, so z has the shape (4, 4). Each
+    "14.reach",
+    question="""A kernel of 3 × 3 slides over an image of 6 × 6 pixels, so z has the shape (4, 4). Each
         output reads nine pixels. You change a single number. How many of the 16 outputs can move, if this number is the
         pixel in the corner, x[0, 0]? How many, if it is the pixel x[2, 2]? And how many, if it is one entry of the
         kernel?""",
     answer={"x[0, 0]": 1, "x[2, 2]": 9, "a kernel entry": 16},
     reveal="""**1, 9, 16.** Only one window reaches into the corner. The pixel x[2, 2] lies in nine windows, once at each of their nine
-        places. And the kernel is used at every place.""")
+        places. And the kernel is used at every place.""",
+)
 
 prediction(
-    "14.stride", question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have (16, 1, 3, 3). With padding 1,
+    "14.stride",
+    question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have (16, 1, 3, 3). With padding 1,
         which shape does z have at stride 1? And at stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
     reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the rim
         there are 10 pixels down and across. A kernel of 3 has 8 places there, and stride 2 takes every second
-        place.""")
+        place.""",
+)
 
 prediction(
     "14.moved",
     question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each scan is moved to the
         right by one pixel. How many percent does the MLP read now?""",
-    answer=46, tolerance=12,
+    answer=46,
+    tolerance=12,
     reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by a
-        pixel comes in by other inputs, with other weights.""")
+        pixel comes in by other inputs, with other weights.""",
+)
 
-card("14", [
-    "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-    "Of a kernel's outputs, a pixel moves at most kh·kw. An entry of the kernel may move all. Each adds up what comes back.",
-    "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
-    "unfold copies, fold adds up: each is the other's way back.",
-    "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
-    "An op of your own: a function, a rule, check_grads. The engine does the rest."])
+card(
+    "14",
+    [
+        "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
+        "Of a kernel's outputs, a pixel moves at most kh·kw. An entry of the kernel may move all. Each adds up what comes back.",
+        "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
+        "unfold copies, fold adds up: each is the other's way back.",
+        "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
+        "An op of your own: a function, a rule, check_grads. The engine does the rest.",
+    ],
+)
 
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
 
+
 def _loop(line, of):
     """One of the two gradients, by this line in the loop; `of` is 1 for x and 2 for y."""
+
     def gradient(g, x, y):
         made = np.zeros((g, x, y)[of].shape)
         for place in np.ndindex(*g.shape, *y.shape):
             line(made, g, x, y, *place)
         return made
+
     return gradient
 
 
 def _adds(place, value):
     """The line grad[place] += value."""
+
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] += value(g, x, y, i, j, a, b)
+
     return line
 
 
 def _keeps(place, value):
     """The line grad[place] = value."""
+
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] = value(g, x, y, i, j, a, b)
+
     return line
 
 
@@ -123,54 +155,110 @@ OWN = "In a product each slot gets the other factor, not its own."
 OF_THE_KERNEL = "The kernel and grad_y have the shape of y, and a place in them is [a, b]. [i, j] is a place in z."
 NO_G = "g is missing: multiply by what arrives at z[i, j]."
 SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
-WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
-    (_keeps(_pixel, _times_y), "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=."),
-    (_adds(_window, _times_y),
-     "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?"),
-    (_adds(_entry, _times_y), "For x: all of it lands at [a, b]. Which pixel did this multiplication read?"),
-    (_adds(lambda i, j, a, b: (i, j, a, b), _times_y),
-     "`place` holds all four indices. Each array has two of its own: x[i + a, j + b], y[a, b]."),
-    (_adds(lambda i, j, a, b: (i - a, j - b), _times_y), "For x: the multiplication read x[i + a, j + b], so plus."),
-    (_adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
-     "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b]."),
-    (_adds(lambda i, j, a, b: (i + b, j + a), _times_y),
-     "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b]."),
-    (_adds(_pixel, _times_x), OWN),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
-    *((_adds(_pixel, wrong), "What arrives at this product is the gradient of z[i, j], into which it was added.")
-      for wrong in [
-        lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
-    (_adds(lambda i, j, a, b: (a + j, b + i), _times_y),
-     "For x: i and j are exchanged. i and a count rows, j and b columns: x[i + a, j + b]."),
-    (_adds(lambda i, j, a, b: [i + a, j + b], _times_y),
-     "For x: a list in the brackets picks two whole rows. Write both numbers without a list: grad_x[i + a, j + b]."),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
-     "This is one multiplication: g[i, j] times the one number that it met, not all of g."),
-    *((_adds(_pixel, wrong),
-       "For x: the kernel lies the other way round here. What goes to x[i + a, j + b] has the factor y[a, b].")
-      for wrong in [
-        lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b], lambda g, x, y, i, j, a, b: g[i, j] * y[-a, -b]])]]
-WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
-    (_keeps(_entry, _times_x),
-     "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=."),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
-     "For y: every entry is multiplied by x[i, j], the window's first pixel. Which pixel lies on y[a, b]?"),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
-     "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?"),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
-     "For y: what arrives at this product is the gradient of z[i, j], into which it was added."),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
-     "For y: the multiplication read x[i + a, j + b], so plus."),
-    (_adds(_window, _times_x), OF_THE_KERNEL),
-    (_adds(_entry, _times_y), OWN),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: x[i + a, j + b]), NO_G),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j]), SUM)]]
+WRONG_PIXELS = [
+    (_loop(line, 1), hint)
+    for line, hint in [
+        (
+            _keeps(_pixel, _times_y),
+            "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=.",
+        ),
+        (
+            _adds(_window, _times_y),
+            "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?",
+        ),
+        (
+            _adds(_entry, _times_y),
+            "For x: all of it lands at [a, b]. Which pixel did this multiplication read?",
+        ),
+        (
+            _adds(lambda i, j, a, b: (i, j, a, b), _times_y),
+            "`place` holds all four indices. Each array has two of its own: x[i + a, j + b], y[a, b].",
+        ),
+        (
+            _adds(lambda i, j, a, b: (i - a, j - b), _times_y),
+            "For x: the multiplication read x[i + a, j + b], so plus.",
+        ),
+        (
+            _adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
+            "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b].",
+        ),
+        (
+            _adds(lambda i, j, a, b: (i + b, j + a), _times_y),
+            "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b].",
+        ),
+        (_adds(_pixel, _times_x), OWN),
+        (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
+        (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
+        *(
+            (
+                _adds(_pixel, wrong),
+                "What arrives at this product is the gradient of z[i, j], into which it was added.",
+            )
+            for wrong in [
+                lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b],
+                lambda g, x, y, i, j, a, b: g[a, b] * y[a, b],
+            ]
+        ),
+        (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
+        (
+            _adds(lambda i, j, a, b: (a + j, b + i), _times_y),
+            "For x: i and j are exchanged. i and a count rows, j and b columns: x[i + a, j + b].",
+        ),
+        (
+            _adds(lambda i, j, a, b: [i + a, j + b], _times_y),
+            "For x: a list in the brackets picks two whole rows. Write both numbers without a list: grad_x[i + a, j + b].",
+        ),
+        (
+            _adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
+            "This is one multiplication: g[i, j] times the one number that it met, not all of g.",
+        ),
+        *(
+            (
+                _adds(_pixel, wrong),
+                "For x: the kernel lies the other way round here. What goes to x[i + a, j + b] has the factor y[a, b].",
+            )
+            for wrong in [
+                lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b],
+                lambda g, x, y, i, j, a, b: g[i, j] * y[-a, -b],
+            ]
+        ),
+    ]
+]
+WRONG_ENTRIES = [
+    (_loop(line, 2), hint)
+    for line, hint in [
+        (
+            _keeps(_entry, _times_x),
+            "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=.",
+        ),
+        (
+            _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
+            "For y: every entry is multiplied by x[i, j], the window's first pixel. Which pixel lies on y[a, b]?",
+        ),
+        (
+            _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
+            "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?",
+        ),
+        (
+            _adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
+            "For y: what arrives at this product is the gradient of z[i, j], into which it was added.",
+        ),
+        (
+            _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
+            "For y: the multiplication read x[i + a, j + b], so plus.",
+        ),
+        (_adds(_window, _times_x), OF_THE_KERNEL),
+        (_adds(_entry, _times_y), OWN),
+        (_adds(_entry, lambda g, x, y, i, j, a, b: x[i + a, j + b]), NO_G),
+        (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
+    ]
+]
 
 
 @exercise(
-    "14.from_indices", minutes=4, difficulty="easy",
+    "14.from_indices",
+    minutes=4,
+    difficulty="easy",
     question="""
         **From the indices.** The loop goes through every multiplication in z. What does this multiplication send to
         the pixel that it read, and what to the kernel entry? Say in the brackets which pixel and which entry these
@@ -183,11 +271,15 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
                 grad_x[...] += ...
                 grad_y[...] += ...
             return grad_x, grad_y""",
-    hints=["In a product, each factor gets what arrives, times the other factor. What arrives is the gradient of the "
-           "entry into which the product was added, g[i, j].",
-           "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
-           ("Help: index out of bounds",
-            "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].")],
+    hints=[
+        "In a product, each factor gets what arrives, times the other factor. What arrives is the gradient of the "
+        "entry into which the product was added, g[i, j].",
+        "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
+        (
+            "Help: index out of bounds",
+            "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].",
+        ),
+    ],
     solution="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -197,30 +289,56 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
                 grad_y[a, b] += g[i, j] * x[i + a, j + b]
             return grad_x, grad_y""",
     explained="These are the two lines of lesson 09, with other indices. The `+=` adds up the arrivals, 16 at each entry of the kernel.",
-    why="Products, and `+=` for what is used more than once: all of it is from lessons 03 and 05.")
+    why="Products, and `+=` for what is used more than once: all of it is from lessons 03 and 05.",
+)
 def from_indices(answer):
     if has_blank(answer):
         raise NotYet
+
     def build(d):
         rows, columns, high, wide = d.size(), d.size(), d.size(1, 3), d.size(1, 3)
         return d.g(rows, columns), d(rows + high - 1, columns + wide - 1), d(high, wide)
+
     rng = np.random.default_rng(0)
     example = rng.integers(1, 5, (4, 4)), rng.integers(1, 5, (6, 6)), rng.integers(-3, 4, (3, 3))
-    oblong = rng.normal(size=(2, 5)).round(2), rng.normal(size=(4, 6)).round(2), rng.normal(size=(3, 2)).round(2)
-    fraction = oblong[0], *(np.rint(10 * one).astype(int) for one in oblong[1:])       # whole x and y, g not
+    oblong = (
+        rng.normal(size=(2, 5)).round(2),
+        rng.normal(size=(4, 6)).round(2),
+        rng.normal(size=(3, 2)).round(2),
+    )
+    fraction = (
+        oblong[0],
+        *(np.rint(10 * one).astype(int) for one in oblong[1:]),
+    )  # whole x and y, g not
     for g, x, y in (example, oblong, fraction):
         both, shown = (_grad_x(g, x, y), _grad_y(g, x, y)), "other numbers"
         tried = f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}"
-        got = returned(answer, g, x, y, tried=tried, shown=shown, hints=WRONG_PIXELS + WRONG_ENTRIES)
+        got = returned(
+            answer, g, x, y, tried=tried, shown=shown, hints=WRONG_PIXELS + WRONG_ENTRIES
+        )
         if isinstance(got, (tuple, list)) and [np.shape(one) for one in got] == [x.shape, y.shape]:
             for name, mine, right, hints in zip("xy", got, both, [WRONG_PIXELS, WRONG_ENTRIES]):
-                expect(mine, right, tried=f"grad_{name} of {tried}", shown=shown, hints=hints, args=(g, x, y))
+                expect(
+                    mine,
+                    right,
+                    tried=f"grad_{name} of {tried}",
+                    shown=shown,
+                    hints=hints,
+                    args=(g, x, y),
+                )
         expect_call(answer, g, x, y, gives=both, tried=tried, shown=shown)
-    expect_over(answer, lambda *given: (_grad_x(*given), _grad_y(*given)), build, apart=True, rounds=8,
-                tried=lambda g, x, y: f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}")
+    expect_over(
+        answer,
+        lambda *given: (_grad_x(*given), _grad_y(*given)),
+        build,
+        apart=True,
+        rounds=8,
+        tried=lambda g, x, y: f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}",
+    )
 
 
 # --- unfold and fold --------------------------------------------------------------------------------------------------------------
+
 
 def _unfold_x(g, z, x, kernel_size, stride=1, padding=0):
     return ag.fold(g, x.shape[2:], kernel_size, stride, padding)
@@ -232,63 +350,171 @@ def _no_size(g, z, x, kernel_size, stride=1, padding=0):
 
 ORDER = "stride comes before padding here. PyTorch's fold and unfold have them the other way round."
 WRONG_UNFOLD = [
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
-     "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, stride),
-     "Hand padding on too."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, padding=padding),
-     "Hand stride on too."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, (5, 7), kernel_size, stride, padding),
-     "An image may have any size: x.shape[2:]."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape, kernel_size, stride, padding),
-     "fold wants the height and the width alone: the last two of x.shape, x.shape[2:]."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[:2], kernel_size, stride, padding),
-     "That is (N, C). Height and width are the last two: x.shape[2:]."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[:1:-1], kernel_size, stride, padding),
-     "Width and height are exchanged: x.shape[2:] has them in order."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, g.shape[2:], kernel_size, stride, padding),
-     "g has the shape of the windows. How high and wide was x?"),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(z, x.shape[2:], kernel_size, stride, padding),
-     "That folds the windows themselves. What arrives is g."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(x, x.shape[2:], kernel_size, stride, padding),
-     "x is the image itself. What arrives, in windows, is g."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
-     "That is z again. What was copied forward is added up backward: which of the two adds?"),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: g,
-     "g has a number for each copy of a pixel, and x has one pixel: what arrives at the copies has to be added."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: g * ag.fold(g, x.shape[2:], kernel_size, stride, padding),
-     "g is in already: fold adds up what arrives, and nothing is multiplied."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, (8, 8), kernel_size, stride, padding),
-     "An image may have any size: x.shape[2:]."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride, padding),
-     "unfold copies. What was copied forward is added up backward."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
-     "fold needs one thing more, right after g: how large the image is, x.shape[2:]."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, padding, stride), ORDER),
-    (_no_size, "output_size is an argument of fold. In the rule of unfold it is the height and width of x: x.shape[2:].")]
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
+        "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape[2:], kernel_size, stride
+        ),
+        "Hand padding on too.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape[2:], kernel_size, padding=padding
+        ),
+        "Hand stride on too.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, (5, 7), kernel_size, stride, padding
+        ),
+        "An image may have any size: x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape, kernel_size, stride, padding
+        ),
+        "fold wants the height and the width alone: the last two of x.shape, x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape[:2], kernel_size, stride, padding
+        ),
+        "That is (N, C). Height and width are the last two: x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape[:1:-1], kernel_size, stride, padding
+        ),
+        "Width and height are exchanged: x.shape[2:] has them in order.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, g.shape[2:], kernel_size, stride, padding
+        ),
+        "g has the shape of the windows. How high and wide was x?",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            z, x.shape[2:], kernel_size, stride, padding
+        ),
+        "That folds the windows themselves. What arrives is g.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            x, x.shape[2:], kernel_size, stride, padding
+        ),
+        "x is the image itself. What arrives, in windows, is g.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(
+            x, kernel_size, stride, padding
+        ),
+        "That is z again. What was copied forward is added up backward: which of the two adds?",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: g,
+        "g has a number for each copy of a pixel, and x has one pixel: what arrives at the copies has to be added.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: (
+            g * ag.fold(g, x.shape[2:], kernel_size, stride, padding)
+        ),
+        "g is in already: fold adds up what arrives, and nothing is multiplied.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, (8, 8), kernel_size, stride, padding
+        ),
+        "An image may have any size: x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(
+            g, kernel_size, stride, padding
+        ),
+        "unfold copies. What was copied forward is added up backward.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
+        "fold needs one thing more, right after g: how large the image is, x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x.shape[2:], kernel_size, padding, stride
+        ),
+        ORDER,
+    ),
+    (
+        _no_size,
+        "output_size is an argument of fold. In the rule of unfold it is the height and width of x: x.shape[2:].",
+    ),
+]
 WRONG_FOLD = [
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
-     "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride),
-     "Hand padding on too."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, padding=padding),
-     "Hand stride on too."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(z, kernel_size, stride, padding),
-     "That unfolds the value. What arrives is g."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
-     "x is what fold was given, the windows. What arrives, an image, is g."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, padding, stride), ORDER),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x,
-     "That is x itself, the windows. What arrives is g."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(g, output_size, kernel_size, stride, padding),
-     "fold adds. What was added forward is copied backward."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, kernel_size, stride, padding),
-     "unfold takes no output_size: it sees how large g is."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, stride, padding),
-     "The windows are as large as the kernel: kernel_size, not output_size.")]
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
+        "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            g, kernel_size, stride
+        ),
+        "Hand padding on too.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            g, kernel_size, padding=padding
+        ),
+        "Hand stride on too.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            z, kernel_size, stride, padding
+        ),
+        "That unfolds the value. What arrives is g.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            x, kernel_size, stride, padding
+        ),
+        "x is what fold was given, the windows. What arrives, an image, is g.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            g, kernel_size, padding, stride
+        ),
+        ORDER,
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x,
+        "That is x itself, the windows. What arrives is g.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(
+            g, output_size, kernel_size, stride, padding
+        ),
+        "fold adds. What was added forward is copied backward.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            g, output_size, kernel_size, stride, padding
+        ),
+        "unfold takes no output_size: it sees how large g is.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
+            g, output_size, stride, padding
+        ),
+        "The windows are as large as the kernel: kernel_size, not output_size.",
+    ),
+]
+
 
 @exercise(
-    "14.fold", minutes=2, difficulty="easy",
+    "14.fold",
+    minutes=2,
+    difficulty="easy",
     names=lambda: {"fold": ag.fold, "unfold": ag.unfold},
     question="""
         Write the rules of `unfold(x, kernel_size, stride, padding)` and of
@@ -297,27 +523,39 @@ WRONG_FOLD = [
     stub="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
-    hints=["fold needs what unfold lost: how high and wide x was.",
-           "Both want g, and then the sizes that were used forward.",
-           ("Help: fold is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
+    hints=[
+        "fold needs what unfold lost: how high and wide x was.",
+        "Both want g, and then the sizes that were used forward.",
+        (
+            "Help: fold is not defined",
+            "`unfold` and `fold` are imported at the top of the lesson. Run that cell.",
+        ),
+    ],
     solution="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: (
             fold(g, x.shape[2:], kernel_size, stride, padding))
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: (
             unfold(g, kernel_size, stride, padding))""",
     explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
-    why="unfold copies on the way forward, so it adds on the way back. fold adds on the way forward, so it copies on the way back.")
+    why="unfold copies on the way forward, so it adds on the way back. fold adds on the way forward, so it copies on the way back.",
+)
 def fold(answer):
     if any(map(is_stub, answer)):
         raise NotYet
+
     def image(d):
         """The shape of a batch, and the sizes, by their names, of which the last may be left out."""
         kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
-        shape = d.size(1, 3), d.choice(1, 1, 2, 7), side, side if high == wide and d.round % 3 == 0 else wide + d.size(0)
+        shape = (
+            d.size(1, 3),
+            d.choice(1, 1, 2, 7),
+            side,
+            side if high == wide and d.round % 3 == 0 else wide + d.size(0),
+        )
         sizes = {"kernel_size": kernel, "stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)}
-        return shape, Named(list(sizes.items())[:d.choice(3, 3, 1, 2)])
+        return shape, Named(list(sizes.items())[: d.choice(3, 3, 1, 2)])
 
     def unfolded(d):
         shape, sizes = image(d)
@@ -332,67 +570,133 @@ def fold(answer):
         return d.g(*shape), ag.fold(windows, **sizes), windows, sizes
 
     def tried(op, g, z, x, sizes):
-        said = ", ".join([f"{name}={size}" for name, size in sizes.items()]
-                         + [f"{name} left out" for name in ("stride", "padding") if name not in sizes])
+        said = ", ".join(
+            [f"{name}={size}" for name, size in sizes.items()]
+            + [f"{name} left out" for name in ("stride", "padding") if name not in sizes]
+        )
         return f"the rule of {op}, with x {x.shape} and {said}"
+
     for rule, op, build, right, hints in [
-            (answer[0], "unfold", unfolded, _unfold_x, WRONG_UNFOLD),
-            (answer[1], "fold", folded, lambda g, z, x, output_size, **sizes: ag.unfold(g, **sizes), WRONG_FOLD)]:
+        (answer[0], "unfold", unfolded, _unfold_x, WRONG_UNFOLD),
+        (
+            answer[1],
+            "fold",
+            folded,
+            lambda g, z, x, output_size, **sizes: ag.unfold(g, **sizes),
+            WRONG_FOLD,
+        ),
+    ]:
         expect_over(rule, right, build, hints=hints, tried=partial(tried, op), rounds=14)
 
 
 # --- The fast form ----------------------------------------------------------------------------------------------------------------
 
+
 def _conv_x(inner):
     """conv2d_x with this in the first blank."""
+
     def conv2d_x(g, z, x, y, stride=1, padding=0):
         return ag.fold(inner(as_rows(g), as_columns(y)), x.shape[2:], y.shape[2:], stride, padding)
+
     return conv2d_x
 
 
 def _conv_y(inner):
     def conv2d_y(g, z, x, y, stride=1, padding=0):
         return as_kernels(inner(as_rows(g), ag.unfold(x, y.shape[2:], stride, padding)), y.shape)
+
     return conv2d_y
 
 
 WRONG_X = [
-    (_conv_x(lambda G, Y: G @ Y),
-     "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
-    *((_conv_x(wrong), "The two belong in the other order: G · Yᵀ.") for wrong in [
-        lambda G, Y: Y.mT @ G.mT, lambda G, Y: Y.mT @ G, lambda G, Y: Y @ G, lambda G, Y: Y @ G.mT]),
-    (lambda g, z, x, y, stride=1, padding=0: ag.fold(g @ as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding),
-     "The small g still has the layout of z. G is g as rows."),
+    (
+        _conv_x(lambda G, Y: G @ Y),
+        "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed.",
+    ),
+    *(
+        (_conv_x(wrong), "The two belong in the other order: G · Yᵀ.")
+        for wrong in [
+            lambda G, Y: Y.mT @ G.mT,
+            lambda G, Y: Y.mT @ G,
+            lambda G, Y: Y @ G,
+            lambda G, Y: Y @ G.mT,
+        ]
+    ),
+    (
+        lambda g, z, x, y, stride=1, padding=0: ag.fold(
+            g @ as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding
+        ),
+        "The small g still has the layout of z. G is g as rows.",
+    ),
     (_conv_x(lambda G, Y: 2 * G @ Y.mT), "Exactly double."),
     (_conv_x(lambda G, Y: G * Y), "* multiplies entry by entry. The product of matrices is @."),
-    (_conv_x(lambda G, Y: G), "Only what arrives is folded. First multiply it by the other matrix, transposed."),
-    (_conv_x(lambda G, Y: Y.mT), "What arrives is missing: G.")]
+    (
+        _conv_x(lambda G, Y: G),
+        "Only what arrives is folded. First multiply it by the other matrix, transposed.",
+    ),
+    (_conv_x(lambda G, Y: Y.mT), "What arrives is missing: G."),
+]
 WRONG_Y = [
-    (_conv_y(lambda G, X: X.mT @ G),
-     "There is an axis too many, a result for each image. All images share the kernels: sum over axis 0."),
-    (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
-    (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
-    (_conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)), "All of the images used the kernels, not the first two alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)),
-     "That is a mean over the images. Each use counts in full: add them."),
-    (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
-     "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
-    (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
-     "That is the right one, transposed: the order of the two is reversed."),
+    (
+        _conv_y(lambda G, X: X.mT @ G),
+        "There is an axis too many, a result for each image. All images share the kernels: sum over axis 0.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G)[0]),
+        "That is the first image alone. All of them used the kernels.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G)[-1]),
+        "That is the last image alone. All of them used the kernels.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)),
+        "All of the images used the kernels, not the first two alone.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G).mean(axis=0)),
+        "That is a mean over the images. Each use counts in full: add them.",
+    ),
+    (
+        _conv_y(lambda G, X: (X @ G).sum(axis=0)),
+        "The rows of both, X and G, count the windows: which of the two has to be transposed?",
+    ),
+    (
+        _conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
+        "That is the right one, transposed: the order of the two is reversed.",
+    ),
     (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
     (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
-    (_conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
-     "The sums come too early: that multiplies the windows of one image with the g of another."),
-    (_conv_y(lambda G, X: (X.mT @ G).sum()), "A single number comes out of that. axis=0 adds over the images alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "That is summed over the wrong axis: the images are axis 0."),
-    (_conv_y(lambda G, X: (X.T @ G).sum(axis=0)), "`.T` reverses all three axes. `.mT` exchanges the last two."),
-    *((_conv_y(wrong), "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.")
-      for wrong in [
-        lambda G, X: X.transpose(1, 2) @ G, lambda G, X: X.transpose(-2, -1) @ G])]
+    (
+        _conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
+        "The sums come too early: that multiplies the windows of one image with the g of another.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G).sum()),
+        "A single number comes out of that. axis=0 adds over the images alone.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.mT @ G).sum(axis=1)),
+        "That is summed over the wrong axis: the images are axis 0.",
+    ),
+    (
+        _conv_y(lambda G, X: (X.T @ G).sum(axis=0)),
+        "`.T` reverses all three axes. `.mT` exchanges the last two.",
+    ),
+    *(
+        (
+            _conv_y(wrong),
+            "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.",
+        )
+        for wrong in [lambda G, X: X.transpose(1, 2) @ G, lambda G, X: X.transpose(-2, -1) @ G]
+    ),
+]
 
 
 @exercise(
-    "14.fast", minutes=3, difficulty="medium",
+    "14.fast",
+    minutes=3,
+    difficulty="medium",
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
         Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank says which shape has to come out.
@@ -407,9 +711,11 @@ WRONG_Y = [
             G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)    # …, (N, windows, kh·kw·C)
             columns = ...                                                 # (kh·kw·C, K)
             return as_kernels(columns, y.shape)""",
-    hints=["X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
-           "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
-           ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` adds over the images.")],
+    hints=[
+        "X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
+        "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
+        ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` adds over the images."),
+    ],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
             G, Y = as_rows(g), as_columns(y)
@@ -421,23 +727,40 @@ WRONG_Y = [
             columns = (X.mT @ G).sum(axis=0)
             return as_kernels(columns, y.shape)""",
     explained="These are the two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
-    why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.")
+    why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
+)
 def fast(answer):
     if any(map(has_blank, answer)):
         raise NotYet
+
     def build(d):
         high, wide = d.size(1, 3), d.size(1, 3)
         x = d(d.size(1, 3), channels := d.size(1, 3), high + d.size(0), wide + d.size(0))
-        kernels, numbers = d.size(1, 3), high * wide * channels      # now and then equal: Y is square
+        kernels, numbers = d.size(1, 3), high * wide * channels  # now and then equal: Y is square
         y = d(numbers if d.round % 2 and numbers < 20 else kernels, channels, high, wide)
-        sizes = Named({"stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)} if d.round % 3 else {})
+        sizes = Named(
+            {"stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)} if d.round % 3 else {}
+        )
         z = ag.conv2d(x, y, **sizes)
         return d.g(*z.shape), z, x, y, sizes
-    for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),
-                                     ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
-        expect_over(rule, right, build, hints=hints, rounds=14, tried=lambda g, z, x, y, sizes, name=name: (
-            f"the rule for {name}, with x {x.shape}, y {y.shape}, "
-            + ", ".join(f"{size} {sizes.get(size, 'left out')}" for size in ("stride", "padding"))))
+
+    for name, rule, right, hints in [
+        ("x", answer[0], ops.conv2d.rules[0], WRONG_X),
+        ("y", answer[1], ops.conv2d.rules[1], WRONG_Y),
+    ]:
+        expect_over(
+            rule,
+            right,
+            build,
+            hints=hints,
+            rounds=14,
+            tried=lambda g, z, x, y, sizes, name=name: (
+                f"the rule for {name}, with x {x.shape}, y {y.shape}, "
+                + ", ".join(
+                    f"{size} {sizes.get(size, 'left out')}" for size in ("stride", "padding")
+                )
+            ),
+        )
 
 
 # --- Pooling ------------------------------------------------------------------------------------------------------------------------
@@ -446,21 +769,29 @@ POOLED = np.array([[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]])
 
 
 def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=((0, 0), (0, 40))):
-    return np.block([[np.array(top_left), np.array(top_right)],
-                     [np.array(bottom_left), np.array(bottom_right)]]).astype(float)
+    return np.block(
+        [[np.array(top_left), np.array(top_right)], [np.array(bottom_left), np.array(bottom_right)]]
+    ).astype(float)
 
 
 @exercise(
-    "14.pool", minutes=2, difficulty="optional",
+    "14.pool",
+    minutes=2,
+    difficulty="optional",
     question="""
         Max pooling makes an array of shape (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]]. Then
         g = [[10, 20], [30, 40]] arrives. What is the gradient of x, by the rule of `max` from lesson 10? Give four rows
         of four numbers.""",
     stub="""
         gradient_of_x = ...""",
-    hints=["There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",
-           "At a tie, all entries that are largest share equally what arrives.",
-           ("Help: the block of zeros", "Its largest is 0, and all four are that large: a tie of four.")],
+    hints=[
+        "There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",
+        "At a tie, all entries that are largest share equally what arrives.",
+        (
+            "Help: the block of zeros",
+            "Its largest is 0, and all four are that large: a tie of four.",
+        ),
+    ],
     solution="""
         gradient_of_x = [[5, 0, 5, 5],
                          [5, 0, 5, 5],
@@ -470,45 +801,111 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         Every block of blank paper is a tie, and so is every block that a relu has set to 0.""",
     why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
     mistakes=[
-        (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
-         "All goes to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),
-        (_to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
-         "Each of the largest gets all: that gives away 20 of 10, and 80 of 20."),
-        (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
-         "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
-        (_to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]), "The block of zeros is a tie too, of four."),
-        (_to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]), "The block at the top left is a tie too: two are 3."),
-        (_to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]),
-         "Each of the largest gets all: share. And who is largest among zeros?"),
-        (_to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]), "In the first block the two 3 stand one above the other."),
-        (_to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]), "The two 3 share as well: each of them has all of the 10."),
-        (_to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]),
-         "The four 0 share as well: each of them has all of the 20."),
-        (_to_pooled([[10, 10], [10, 10]], [[20, 20], [20, 20]], [[30, 30], [30, 30]], [[40, 40], [40, 40]]),
-         "Each entry gets what arrives at its block. max sends nothing to those that are not the largest."),
-        (_to_pooled([[0.5, 0], [0.5, 0]], [[0.25, 0.25], [0.25, 0.25]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
-         "Those are the shares. Multiply them by what arrives, g."),
-        (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]),
-         "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
-        (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
-         "Those are the values. What arrives there is in g."),
-        (_to_pooled([[2.5, 2.5], [2.5, 2.5]], [[5, 5], [5, 5]], [[7.5, 7.5], [7.5, 7.5]], [[10, 10], [10, 10]]),
-         "That is the mean of each block, average pooling. max sends nothing to those that are not the largest."),
-        (_to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
-         "Those are the places. What arrives there?"),
-        (_to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
-         "All goes to the last of them. The rule of lesson 10 shares a tie equally."),
-        (POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
-         "What arrives is multiplied by the value: the slope of max at the largest is 1, at a tie its share of 1."),
-        (_to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
-         "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other."),
-        (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the largest values. What goes back to x, in the shape of x?")])
+        (
+            _to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
+            "All goes to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally.",
+        ),
+        (
+            _to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
+            "Each of the largest gets all: that gives away 20 of 10, and 80 of 20.",
+        ),
+        (
+            _to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
+            "The block of zeros gives nothing back. Its largest is 0: who is that large?",
+        ),
+        (
+            _to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]),
+            "The block of zeros is a tie too, of four.",
+        ),
+        (
+            _to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]),
+            "The block at the top left is a tie too: two are 3.",
+        ),
+        (
+            _to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]),
+            "Each of the largest gets all: share. And who is largest among zeros?",
+        ),
+        (
+            _to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]),
+            "In the first block the two 3 stand one above the other.",
+        ),
+        (
+            _to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]),
+            "The two 3 share as well: each of them has all of the 10.",
+        ),
+        (
+            _to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]),
+            "The four 0 share as well: each of them has all of the 20.",
+        ),
+        (
+            _to_pooled(
+                [[10, 10], [10, 10]],
+                [[20, 20], [20, 20]],
+                [[30, 30], [30, 30]],
+                [[40, 40], [40, 40]],
+            ),
+            "Each entry gets what arrives at its block. max sends nothing to those that are not the largest.",
+        ),
+        (
+            _to_pooled(
+                [[0.5, 0], [0.5, 0]],
+                [[0.25, 0.25], [0.25, 0.25]],
+                [[1, 0], [0, 0]],
+                [[0, 0], [0, 1]],
+            ),
+            "Those are the shares. Multiply them by what arrives, g.",
+        ),
+        (
+            _to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]),
+            "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally.",
+        ),
+        (
+            _to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
+            "Those are the values. What arrives there is in g.",
+        ),
+        (
+            _to_pooled(
+                [[2.5, 2.5], [2.5, 2.5]],
+                [[5, 5], [5, 5]],
+                [[7.5, 7.5], [7.5, 7.5]],
+                [[10, 10], [10, 10]],
+            ),
+            "That is the mean of each block, average pooling. max sends nothing to those that are not the largest.",
+        ),
+        (
+            _to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
+            "Those are the places. What arrives there?",
+        ),
+        (
+            _to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
+            "All goes to the last of them. The rule of lesson 10 shares a tie equally.",
+        ),
+        (
+            POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
+            "What arrives is multiplied by the value: the slope of max at the largest is 1, at a tie its share of 1.",
+        ),
+        (
+            _to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
+            "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other.",
+        ),
+        (
+            np.array([[3.0, 0.0], [5.0, 6.0]]),
+            "Those are the largest values. What goes back to x, in the shape of x?",
+        ),
+    ],
+)
 def pool(answer):
-    expect(answer, _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]), tried="the gradient of x in max pooling",
-           shown="other numbers, in the shape (4, 4)", hints=pool.mistakes)
+    expect(
+        answer,
+        _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
+        tried="the gradient of x in max pooling",
+        shown="other numbers, in the shape (4, 4)",
+        hints=pool.mistakes,
+    )
 
 
 # --- An op of one's own ---------------------------------------------------------------------------------------------------------------
+
 
 def _slope(function, x, h=1e-5):
     return (function(x + h) - function(x - h)) / (2 * h)
@@ -528,7 +925,9 @@ def _known(x, z):
 
 
 @exercise(
-    "14.my_op", minutes=8, difficulty="hard",
+    "14.my_op",
+    minutes=8,
+    difficulty="hard",
     question="""
         Write a row of one input: a function, and its rule. Take one of these functions, or any other that the table does
         not have. It has to take every number, and its graph must not be a straight line:
@@ -545,14 +944,20 @@ def _known(x, z):
             lambda x: ...,                  # z
             lambda g, z, x: ...,            # what goes to x
             name="my_op")""",
-    hints=["Draw it as a graph of operations that you know. Two arrows leave x? Then there are two paths: multiply along each, and add.",
-           "$x \\cdot \\sigma(x)$: along one path the slope is $\\sigma(x)$. Along the other it is x times the slope of $\\sigma$, "
-           "which is $\\sigma(x)(1 - \\sigma(x))$.",
-           ("Help: an error about the truth value, or about a type",
-            "x is an array. Use `np.where(x > 0, …, …)` in place of `if`, and `np.exp` in place of `math.exp`."),
-           ("May an op mix the entries of x?",
+    hints=[
+        "Draw it as a graph of operations that you know. Two arrows leave x? Then there are two paths: multiply along each, and add.",
+        "$x \\cdot \\sigma(x)$: along one path the slope is $\\sigma(x)$. Along the other it is x times the slope of $\\sigma$, "
+        "which is $\\sigma(x)(1 - \\sigma(x))$.",
+        (
+            "Help: an error about the truth value, or about a type",
+            "x is an array. Use `np.where(x > 0, …, …)` in place of `if`, and `np.exp` in place of `math.exp`.",
+        ),
+        (
+            "May an op mix the entries of x?",
             "It may: by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape "
-            "of x. Lesson 15 says what a push is.")],
+            "of x. Lesson 15 says what a push is.",
+        ),
+    ],
     solution="""
         from autograd_lib import elementwise
 
@@ -561,15 +966,25 @@ def _known(x, z):
             lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x))),      # x·σ·(1 − σ) is z·(1 − σ)
             name="my_op")""",
     explained="This one is called silu, or swish.",
-    why="A function and one line. Broadcasting, shared inputs, both modes and higher derivatives come with the engine.")
+    why="A function and one line. Broadcasting, shared inputs, both modes and higher derivatives come with the engine.",
+)
 def my_op(answer):
     if not isinstance(answer, Primitive):
-        raise Wrong("your op", brief(answer), "a row", "It is made by elementwise(function, rule, name=\"my_op\").")
+        raise Wrong(
+            "your op",
+            brief(answer),
+            "a row",
+            'It is made by elementwise(function, rule, name="my_op").',
+        )
     if is_stub(answer.function) or any(map(is_stub, answer.rules)):
         raise NotYet
     if len(answer.rules) != 1:
-        raise Wrong("your op", f"{len(answer.rules)} rules", "1 rule",
-                    "A row of one input this time: a function of x, and a rule.")
+        raise Wrong(
+            "your op",
+            f"{len(answer.rules)} rules",
+            "1 rule",
+            "A row of one input this time: a function of x, and a rule.",
+        )
     if answer.kind != "elementwise":
         return _mixes(answer)
     function, rule = _called(answer), answer.rules[0]
@@ -577,83 +992,178 @@ def my_op(answer):
     with np.errstate(all="ignore"):
         z, at_whole = np.asarray(function(X)), np.asarray(function(whole))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
-        raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}",
-                    "the same number, in both",
-                    "An elementwise op makes one number of each entry of x, and asks no other entry.")
+        raise Wrong(
+            "your function, of an array and of one of its entries",
+            f"shape {z.shape}, {brief(z)}",
+            "the same number, in both",
+            "An elementwise op makes one number of each entry of x, and asks no other entry.",
+        )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
         x, got = [*whole, *X.ravel()], [*at_whole, *z.ravel()]
         first = np.argmin(np.isfinite(got))
-        raise Wrong(f"your function at x = {number(x[first])}", number(got[first]), "a number everywhere",
-                    "In a network it meets any number, 0 and those below too. Choose one that takes every number.")
+        raise Wrong(
+            f"your function at x = {number(x[first])}",
+            number(got[first]),
+            "a number everywhere",
+            "In a network it meets any number, 0 and those below too. Choose one that takes every number.",
+        )
     far = np.array([-1000.0, 1000.0])
     with np.errstate(all="ignore"):
         if np.isnan(function(far)).any() or np.isnan(rule(1.0, function(far), far)).any():
-            raise Wrong("your function and your rule at x = −1000 and 1000", "nan", "numbers",
-                        "Does exp overflow there? ag.sigmoid and np.tanh do not.")
+            raise Wrong(
+                "your function and your rule at x = −1000 and 1000",
+                "nan",
+                "numbers",
+                "Does exp overflow there? ag.sigmoid and np.tanh do not.",
+            )
     if known := _known(np.append(whole, X), np.append(at_whole, z)):
-        raise Wrong("your function", f"the same as ag.{known}", "a new one",
-                    f"That is {known}: the table has it already.")
+        raise Wrong(
+            "your function",
+            f"the same as ag.{known}",
+            "a new one",
+            f"That is {known}: the table has it already.",
+        )
     slope = _slope(function, X)
     if np.ptp(_slope(function, np.append(whole + 0.3, X))) < 1e-6:
-        raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
-                    "It is straight wherever it has a slope: take one that bends." if np.any(slope) else
-                    "It is flat wherever it has a slope: no gradient would come through.")
+        raise Wrong(
+            "your function",
+            f"the slope {brief(slope[0, 0])} everywhere",
+            "one that bends",
+            "It is straight wherever it has a slope: take one that bends."
+            if np.any(slope)
+            else "It is flat wherever it has a slope: no gradient would come through.",
+        )
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
-    hints = [lambda got, expected: ("A tuple came back. One input has one gradient: where x takes two paths, add them."
-                                    if isinstance(got, tuple) else None),
-             without(g), (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
-             (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
-             (lambda g, z, x: g * g * slope, "g is in it twice: what arrives multiplies once."),
-             (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
-             *((path, "Does x stand in two places of your function? Then there are two paths, and one is missing.")
-               for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))),
-             (lambda g, z, x: g * z / x + slope - z / x,
-              "g multiplies the first path alone: put the sum of both in brackets."),
-             *[(lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
-                "The second path is x times the slope of σ."),
-               (lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)), "z is x·σ(x) here: the slope of σ is σ(1 − σ)."),
-               (lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))),
-                "σ is in the slope of σ: σ(x)(1 − σ(x))."),
-               (lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
-                "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ.")
-               ] * np.allclose(z, X * ag.sigmoid(X)),
-             (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-              "That is the slope of σ alone. What else does x meet? Where it takes two paths, they are added."),
-             (lambda g, z, x: g * slope / (2 * x), "A factor 2x is missing: the inner slope, where x is squared."),
-             (lambda g, z, x: -g * slope / (2 * x),
-              "A factor −2x is missing: the inner slope, where x is squared, and a sign."),
-             (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
-             (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
-             *[(lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
-               (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below 0, too, the bottom is (1 + |x|)²."),
-               (lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
-                "Right above 0. Below 0 the slope of |x| is −1: np.sign(x)."),
-               (lambda g, z, x: g * (1 - z) ** 2, "Right above 0. Below 0 z is negative: there (1 + z)² is right.")
-               ] * np.allclose(z, X / (1 + np.abs(X))),
-             times(-1, "The right size with the wrong sign."), times(2, "Exactly double."), times(0.5, "Exactly half."),
-             lambda got, expected: " ".join(
-                 f"At x = {X[at]} you send g times {number(got[at] / g[at])}, and the slope is {number(slope[at])}."
-                 for at in [(1, 2), (0, 2)]
-                 if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
+    hints = [
+        lambda got, expected: (
+            "A tuple came back. One input has one gradient: where x takes two paths, add them."
+            if isinstance(got, tuple)
+            else None
+        ),
+        without(g),
+        (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
+        (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
+        (lambda g, z, x: g * g * slope, "g is in it twice: what arrives multiplies once."),
+        (
+            lambda g, z, x: g,
+            "That says that the value moves as fast as x. It should be g times the slope.",
+        ),
+        *(
+            (
+                path,
+                "Does x stand in two places of your function? Then there are two paths, and one is missing.",
+            )
+            for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))
+        ),
+        (
+            lambda g, z, x: g * z / x + slope - z / x,
+            "g multiplies the first path alone: put the sum of both in brackets.",
+        ),
+        *[
+            (
+                lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+                "The second path is x times the slope of σ.",
+            ),
+            (
+                lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)),
+                "z is x·σ(x) here: the slope of σ is σ(1 − σ).",
+            ),
+            (
+                lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))),
+                "σ is in the slope of σ: σ(x)(1 − σ(x)).",
+            ),
+            (
+                lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+                "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ.",
+            ),
+        ]
+        * np.allclose(z, X * ag.sigmoid(X)),
+        (
+            lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
+            "That is the slope of σ alone. What else does x meet? Where it takes two paths, they are added.",
+        ),
+        (
+            lambda g, z, x: g * slope / (2 * x),
+            "A factor 2x is missing: the inner slope, where x is squared.",
+        ),
+        (
+            lambda g, z, x: -g * slope / (2 * x),
+            "A factor −2x is missing: the inner slope, where x is squared, and a sign.",
+        ),
+        (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
+        (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
+        *[
+            (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
+            (
+                lambda g, z, x: g / (1 + x) ** 2,
+                "Right above 0. Below 0, too, the bottom is (1 + |x|)².",
+            ),
+            (
+                lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
+                "Right above 0. Below 0 the slope of |x| is −1: np.sign(x).",
+            ),
+            (
+                lambda g, z, x: g * (1 - z) ** 2,
+                "Right above 0. Below 0 z is negative: there (1 + z)² is right.",
+            ),
+        ]
+        * np.allclose(z, X / (1 + np.abs(X))),
+        times(-1, "The right size with the wrong sign."),
+        times(2, "Exactly double."),
+        times(0.5, "Exactly half."),
+        lambda got, expected: (
+            " ".join(
+                f"At x = {X[at]} you send g times {number(got[at] / g[at])}, and the slope is {number(slope[at])}."
+                for at in [(1, 2), (0, 2)]
+                if not np.isclose(got[at], expected[at], 1e-4)
+            )
+            if np.shape(got) == X.shape
+            else None
+        ),
+    ]
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
-    function(1 - 2 * X)      # what its last call kept is no longer of X
+    function(1 - 2 * X)  # what its last call kept is no longer of X
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
-    expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers",
-                rtol=1e-5, atol=1e-7)
+    expect_call(
+        rule,
+        g[0, 0],
+        z[0, 0],
+        X[0, 0],
+        gives=g[0, 0] * slope[0, 0],
+        tried="your rule, for single numbers",
+        rtol=1e-5,
+        atol=1e-7,
+    )
     g = np.where(whole < 0, -2.0, 1.5)
-    sent = returned(rule, g, at_whole, whole, tried="your rule from x = −25 to 25", shown="g times the slope")
+    sent = returned(
+        rule, g, at_whole, whole, tried="your rule from x = −25 to 25", shown="g times the slope"
+    )
     for i, *sides in not_between(np.asarray(sent) / g, function, whole):
         low, high = (number(round(slope, 3)) for slope in sides)
-        raise Wrong(f"your rule at x = {number(whole[i])}, with g = {number(g[i])}", number(sent[i]),
-                    f"g times {low}" if low == high else f"g times {low} to {high}",
-                    "nan is no number: 0/0, or a root of what is below 0?" if np.isnan(sent[i]) else
-                    "Look at the slopes of your function there, on both sides.")
+        raise Wrong(
+            f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",
+            number(sent[i]),
+            f"g times {low}" if low == high else f"g times {low} to {high}",
+            "nan is no number: 0/0, or a root of what is below 0?"
+            if np.isnan(sent[i])
+            else "Look at the slopes of your function there, on both sides.",
+        )
 
     def build(d):
-        x = np.clip(d(*d.shape(0, 1, 3)), -25, 25) + 0.0123      # between whole numbers, where no kink is likely
+        x = (
+            np.clip(d(*d.shape(0, 1, 3)), -25, 25) + 0.0123
+        )  # between whole numbers, where no kink is likely
         return d.g(*np.shape(x)), function(x), x
-    expect_over(rule, lambda g, z, x: g * _slope(function, x), build, rtol=1e-4, atol=1e-6, rounds=12,
-                tried=lambda g, z, x: f"your rule, with g = {brief(g)} and x = {brief(x)}")
+
+    expect_over(
+        rule,
+        lambda g, z, x: g * _slope(function, x),
+        build,
+        rtol=1e-4,
+        atol=1e-6,
+        rounds=12,
+        tried=lambda g, z, x: f"your rule, with g = {brief(g)} and x = {brief(x)}",
+    )
     _silent(answer, PLAIN)
 
 
@@ -669,17 +1179,32 @@ def _mixes(op):
         with np.errstate(all="ignore"):
             z, at_zero = np.asarray(function(x)), np.asarray(function(0 * x))
         if z.shape != x.shape:
-            raise Wrong(f"your function of x {x.shape}", f"shape {z.shape}", f"shape {x.shape}",
-                        "Further down your op stands between two layers: z has to have the shape of x.")
+            raise Wrong(
+                f"your function of x {x.shape}",
+                f"shape {z.shape}",
+                f"shape {x.shape}",
+                "Further down your op stands between two layers: z has to have the shape of x.",
+            )
         if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
-            raise Wrong(f"your function at x = {brief(x)}, and at 0", brief(z), "a number everywhere",
-                        "In a network it meets any number. Choose a function that takes every number, 0 too.")
+            raise Wrong(
+                f"your function at x = {brief(x)}, and at 0",
+                brief(z),
+                "a number everywhere",
+                "In a network it meets any number. Choose a function that takes every number, 0 too.",
+            )
         if np.ptp(z) < 1e-9:
-            raise Wrong(f"your function at x = {brief(x)}", brief(z), "different numbers",
-                        "Every entry is the same: nothing would be left to tell two scans apart.")
-        _silent(op, "The rule of a row that mixes entries: which entries of z did x[i] move, and by how much each? "
-                    "Their gradients, times that, are added. (`linear` wants a linear function; a push says how z moves.)",
-                x)
+            raise Wrong(
+                f"your function at x = {brief(x)}",
+                brief(z),
+                "different numbers",
+                "Every entry is the same: nothing would be left to tell two scans apart.",
+            )
+        _silent(
+            op,
+            "The rule of a row that mixes entries: which entries of z did x[i] move, and by how much each? "
+            "Their gradients, times that, are added. (`linear` wants a linear function; a push says how z moves.)",
+            x,
+        )
 
 
 PLAIN = "Write the rule with ag functions, those of np that the table has, and + − · /: the engine goes through it."
@@ -691,5 +1216,9 @@ def _silent(op, hint, x=X):
         ag.check_grads(op, x.copy())
     except Exception as error:
         said = str(error).splitlines()[0] if str(error) else ""
-        raise Wrong("ag.check_grads, second derivative too", f"{type(error).__name__}: {said}", "silence",
-                    hint if isinstance(error, AssertionError) or "push" in said else PLAIN) from None
+        raise Wrong(
+            "ag.check_grads, second derivative too",
+            f"{type(error).__name__}: {said}",
+            "silence",
+            hint if isinstance(error, AssertionError) or "push" in said else PLAIN,
+        ) from None

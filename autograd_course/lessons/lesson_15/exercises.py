@@ -1,66 +1,114 @@
 """Lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
+
 from functools import partial
 
 import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, expect_over, formula, is_stub
+from ...ask import (
+    NotYet,
+    Wrong,
+    brief,
+    edit,
+    exercise,
+    expect,
+    expect_call,
+    expect_over,
+    formula,
+    is_stub,
+)
 from ...ask.battery import alike
 from ...ask.texts import Question, card, prediction, recall
 
-recall("15", [
-    Question("A kernel of 3 × 3 has stride 1. How many outputs read a pixel in the middle? (Lesson 14)", 9,
-             "**9**: each of the nine kernel entries lies on it once."),
-    Question("""$\\langle u, J v\\rangle = \\langle J^\\top u, v\\rangle$. Which has the input's shape, $J v$ or
-        $J^\\top u$? (09)""", "Jᵀu",
-             "**Jᵀu**: it is what comes back to the input. Jv has the shape of the output.", choices=["Jv", "Jᵀu"]),
-    Question("z has slopes 12 along x, 9 along y. Nudge x by 0.1, y by 0.2. About how far does z move? (02)", 3.0,
-             "12 · 0.1 + 9 · 0.2 = **3.0**.")])
+recall(
+    "15",
+    [
+        Question(
+            "A kernel of 3 × 3 has stride 1. How many outputs read a pixel in the middle? (Lesson 14)",
+            9,
+            "**9**: each of the nine kernel entries lies on it once.",
+        ),
+        Question(
+            """$\\langle u, J v\\rangle = \\langle J^\\top u, v\\rangle$. Which has the input's shape, $J v$ or
+        $J^\\top u$? (09)""",
+            "Jᵀu",
+            "**Jᵀu**: it is what comes back to the input. Jv has the shape of the output.",
+            choices=["Jv", "Jᵀu"],
+        ),
+        Question(
+            "z has slopes 12 along x, 9 along y. Nudge x by 0.1, y by 0.2. About how far does z move? (02)",
+            3.0,
+            "12 · 0.1 + 9 · 0.2 = **3.0**.",
+        ),
+    ],
+)
 
 prediction(
-    "15.lag", question="""
+    "15.lag",
+    question="""
         After step 3 the tangent is 5.9 times as far off as the value. As the loop goes on, what becomes of that factor,
         and where do both errors go?""",
     answer={"the factor": "about doubles at every step", "both errors": "to 0"},
-    choices={"the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
-             "both errors": ["to 0", "only the value's to 0"]},
+    choices={
+        "the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
+        "both errors": ["to 0", "only the value's to 0"],
+    },
     reveal="""It **about doubles at every step**, until rounding hides the errors, and both go **to 0**.
-        The tangent is the exact derivative of what was computed. What was computed is not yet the root.""")
+        The tangent is the exact derivative of what was computed. What was computed is not yet the root.""",
+)
 
 prediction(
-    "15.warm", question="""
+    "15.warm",
+    question="""
         The loop starts *at* the root, at 1.41421356…, a plain number. What is the tangent after no step? And after one?
         (The derivative of √a at 2 is 0.3536.)""",
-    answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
+    answer={"after no step": 0, "after one step": 0.3536},
+    tolerance=0.001,
     reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that number does not move
         with a. One step is enough here: the value's error is 0, and it is a factor in both terms of the tangent's new
-        error.""")
+        error.""",
+)
 
 prediction(
-    "15.sweeps", question="""
+    "15.sweeps",
+    question="""
         How many sweeps fill the whole Jacobian, forward and backward? Take a function of 3 inputs and 2 outputs; one of
         1,000 inputs and 1 output, such as a loss; and one of 1 input and 1,000 outputs, such as a curve that one knob
         moves.""",
-    answer={"3 → 2, forward": 3, "3 → 2, backward": 2, "1,000 → 1, forward": 1000, "1,000 → 1, backward": 1,
-            "1 → 1,000, forward": 1, "1 → 1,000, backward": 1000},
+    answer={
+        "3 → 2, forward": 3,
+        "3 → 2, backward": 2,
+        "1,000 → 1, forward": 1000,
+        "1,000 → 1, backward": 1,
+        "1 → 1,000, forward": 1,
+        "1 → 1,000, backward": 1000,
+    },
     reveal="""**3 and 2; 1,000 and 1; 1 and 1,000.** Forward takes a sweep for every input, backward takes one for every
-        output.""")
+        output.""",
+)
 
 prediction(
-    "15.angle", question="""
+    "15.angle",
+    question="""
         Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step, its speed
         becomes smaller by a thousandth of its square. At which angle does the ball fly farthest?""",
-    answer="below 45", choices=["below 45", "at 45", "above 45"],
-    reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
+    answer="below 45",
+    choices=["below 45", "at 45", "above 45"],
+    reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""",
+)
 
-card("15", [
-    "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
-    "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
-    "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
-    "A row's kind gives its tangent: by its rules, its function, its function with one argument swapped, or a push.",
-    "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
-    "Many inputs and one loss: backward. One knob, or one direction: forward."])
+card(
+    "15",
+    [
+        "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
+        "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
+        "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
+        "A row's kind gives its tangent: by its rules, its function, its function with one argument swapped, or a push.",
+        "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
+        "Many inputs and one loss: backward. One knob, or one direction: forward.",
+    ],
+)
 
 
 # --- A dual number ----------------------------------------------------------------------------------------------------
@@ -96,66 +144,118 @@ PROGRAMS = [
     ("2 * x", lambda x: 2 * x, (3.0, 2.0)),
     ("1 + x", lambda x: 1 + x, (3.0, 2.0)),
     ("x / 4", lambda x: x / 4, (3.0, 2.0)),
-    *((f"{words}, where c = {c}", partial(program, c), (3.0, 2.0)) for words, program in [
-        ("x + c", lambda c, x: x + c), ("x * c", lambda c, x: x * c), ("c * x", lambda c, x: c * x),
-        ("x / c", lambda c, x: x / c)] for c in (-2, 2.5, -0.4, 20, 0) if c or "/" not in words),
+    *(
+        (f"{words}, where c = {c}", partial(program, c), (3.0, 2.0))
+        for words, program in [
+            ("x + c", lambda c, x: x + c),
+            ("x * c", lambda c, x: x * c),
+            ("c * x", lambda c, x: c * x),
+            ("x / c", lambda c, x: x / c),
+        ]
+        for c in (-2, 2.5, -0.4, 20, 0)
+        if c or "/" not in words
+    ),
     ("x * x + x", lambda x: x * x + x, (-1.5, 2.0)),
     ("x + x", lambda x: x + x, (-1.5, 2.0)),
     ("x / x", lambda x: x / x, (-1.5, 2.0)),
     ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
-    ("x * y + y + x, of which y is 0 and moves", lambda x, y: x * y + y + x, (3.0, 1.0), (0.0, 2.0)),
+    (
+        "x * y + y + x, of which y is 0 and moves",
+        lambda x, y: x * y + y + x,
+        (3.0, 1.0),
+        (0.0, 2.0),
+    ),
     ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
     ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1)),
-    *((f"x {sign} y{said}", program, x, y) for sign, program in [
-        ("+", lambda x, y: x + y), ("*", lambda x, y: x * y), ("/", lambda x, y: x / y)] for said, x, y in [
-            (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)), (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
+    *(
+        (f"x {sign} y{said}", program, x, y)
+        for sign, program in [
+            ("+", lambda x, y: x + y),
+            ("*", lambda x, y: x * y),
+            ("/", lambda x, y: x / y),
+        ]
+        for said, x, y in [
+            (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)),
+            (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
             (" of whole numbers", (7, 1), (2, 3)),
-            (" below 0, of which y stands still", (-3.0, 1.0), (-2.0, 0.0)), (" of equal values", (1.5, 2.0), (1.5, -0.5)),
+            (" below 0, of which y stands still", (-3.0, 1.0), (-2.0, 0.0)),
+            (" of equal values", (1.5, 2.0), (1.5, -0.5)),
             (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
-            (" of large numbers", (-4e5, 2e4), (3e3, 5e5)), (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
-            (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8))])]
+            (" of large numbers", (-4e5, 2e4), (3e3, 5e5)),
+            (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
+            (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8)),
+        ]
+    ),
+]
 
 
 def _nearly(got, expected):
     """A hint for an answer that is right up to what a finite difference, or float32, leaves."""
     try:
-        near = np.shape(got) == np.shape(expected) and np.allclose(got, expected, 1e-4, 1e-6 * np.max(np.abs(expected)))
+        near = np.shape(got) == np.shape(expected) and np.allclose(
+            got, expected, 1e-4, 1e-6 * np.max(np.abs(expected))
+        )
     except TypeError:
         return None
-    return "Right to a few digits: rounded, or a finite difference? A tangent is exact." if near else None
+    return (
+        "Right to a few digits: rounded, or a finite difference? A tangent is exact."
+        if near
+        else None
+    )
 
 
 def _pushed(Number):
     """What a class of dual numbers makes of a program: (value, tangent)."""
+
     def push(program, *pairs):
         given = [Number(*pair) for pair in pairs]
         for pair, one in zip(pairs, given):
             if (one.value, one.tangent) != pair:
-                raise Wrong(f"Dual{pair}", f"value {brief(one.value)}, tangent {brief(one.tangent)}",
-                            "what it was given", "Look at __init__: it keeps the value and the tangent.")
+                raise Wrong(
+                    f"Dual{pair}",
+                    f"value {brief(one.value)}, tangent {brief(one.tangent)}",
+                    "what it was given",
+                    "Look at __init__: it keeps the value and the tangent.",
+                )
         z = program(*given)
         if not hasattr(z, "value") or not hasattr(z, "tangent"):
-            raise Wrong("the result of the program", brief(z), "a Dual",
-                        "Every method gives back a new Dual(value, tangent).")
+            raise Wrong(
+                "the result of the program",
+                brief(z),
+                "a Dual",
+                "Every method gives back a new Dual(value, tangent).",
+            )
         if z.value is None or z.tangent is None:
-            raise Wrong("the result of the program", f"value {brief(z.value)}, tangent {brief(z.tangent)}",
-                        "two numbers",
-                        "None is no number: something that gives nothing back, such as print, stands in the blank.")
+            raise Wrong(
+                "the result of the program",
+                f"value {brief(z.value)}, tangent {brief(z.tangent)}",
+                "two numbers",
+                "None is no number: something that gives nothing back, such as print, stands in the blank.",
+            )
         if [(one.value, one.tangent) for one in given] != [*pairs]:
-            raise Wrong("the inputs after the program", str([(one.value, one.tangent) for one in given]), str([*pairs]),
-                        "It changes its input. Make a new Dual, and leave self and other as they are.")
+            raise Wrong(
+                "the inputs after the program",
+                str([(one.value, one.tangent) for one in given]),
+                str([*pairs]),
+                "It changes its input. Make a new Dual, and leave self and other as they are.",
+            )
         return z.value, z.tangent
+
     return push
 
 
 def _right(program, *pairs):
-    value, tangent = ag.jvp(program, [float(value) for value, _ in pairs], [float(tangent) for _, tangent in pairs])
+    value, tangent = ag.jvp(
+        program, [float(value) for value, _ in pairs], [float(tangent) for _, tangent in pairs]
+    )
     return float(value), float(tangent)
 
 
 @exercise(
-    "15.Dual", minutes=6, difficulty="medium",
+    "15.Dual",
+    minutes=6,
+    difficulty="medium",
     question="""
         Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still, with the
         tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product: solve for ż.""",
@@ -181,10 +281,12 @@ def _right(program, *pairs):
                 return Dual(z, ...)
 
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
-    hints=["The tangents are `self.tangent` and `other.tangent`, the values `self.value` and `other.value`.",
-           "Multiply out $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$: two of the terms have a single ε.",
-           ("Help: the quotient", "From z · y = x: ż · y + z · ẏ = ẋ. So ż = (ẋ − z · ẏ) / y."),
-           ("Help: 'ellipsis' in an error", "One `...` is left, in one of the three methods.")],
+    hints=[
+        "The tangents are `self.tangent` and `other.tangent`, the values `self.value` and `other.value`.",
+        "Multiply out $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$: two of the terms have a single ε.",
+        ("Help: the quotient", "From z · y = x: ż · y + z · ẏ = ẋ. So ż = (ẋ − z · ẏ) / y."),
+        ("Help: 'ellipsis' in an error", "One `...` is left, in one of the three methods."),
+    ],
     solution="""
         def lift(x):
             return x if isinstance(x, Dual) else Dual(x)
@@ -213,80 +315,198 @@ def _right(program, *pairs):
         would need more such methods: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
-        edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
-             _LOGARITHMIC),
+        edit(
+            _TIMES,
+            "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
+            _LOGARITHMIC,
+        ),
         edit(_OVER, "z * (self.tangent / self.value - other.tangent / other.value)", _LOGARITHMIC),
-        edit(_OVER, "(self.tangent - z.value * other.tangent) / other.value",
-             "z is a plain number already: the quotient of the values."),
-        edit(_OVER, "self.tangent / other.value - other.tangent / self.value",
-             "The second term is z · ẏ / y, with the quotient z."),
-        *(edit(old, old.replace("return", f"return self if other.value == {number} else"),
-               f"A {number} may move too, and then its tangent counts: nothing is left out.")
-          for old, number in [(_ADD, 0), ("return Dual(self.value * other", 1)]),
-        edit(_ADD, "return Dual(self.value + other.value, self.value + other.value)",
-             "Those are the values again. In a sum the tangents are added."),
-        edit("else Dual(x)", "else Dual(abs(x))", "A plain number may be below 0, and keeps its sign."),
+        edit(
+            _OVER,
+            "(self.tangent - z.value * other.tangent) / other.value",
+            "z is a plain number already: the quotient of the values.",
+        ),
+        edit(
+            _OVER,
+            "self.tangent / other.value - other.tangent / self.value",
+            "The second term is z · ẏ / y, with the quotient z.",
+        ),
+        *(
+            edit(
+                old,
+                old.replace("return", f"return self if other.value == {number} else"),
+                f"A {number} may move too, and then its tangent counts: nothing is left out.",
+            )
+            for old, number in [(_ADD, 0), ("return Dual(self.value * other", 1)]
+        ),
+        edit(
+            _ADD,
+            "return Dual(self.value + other.value, self.value + other.value)",
+            "Those are the values again. In a sum the tangents are added.",
+        ),
+        edit(
+            "else Dual(x)",
+            "else Dual(abs(x))",
+            "A plain number may be below 0, and keeps its sign.",
+        ),
         edit("else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: no int."),
         edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),
-        edit(_OVER, "(self.tangent - z * other.tangent) / abs(other.value)",
-             "The bottom y keeps its sign, also below 0: no abs."),
+        edit(
+            _OVER,
+            "(self.tangent - z * other.tangent) / abs(other.value)",
+            "The bottom y keeps its sign, also below 0: no abs.",
+        ),
         edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
         edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
         edit(_TIMES, f"int({_TIMES})", "int cuts off: a tangent is any number."),
-        edit(_TIMES, "self.tangent * other.value", "That is half of the product rule: y moves too. Its term is x · ẏ."),
-        edit(_TIMES, "self.value * other.tangent", "That is half of the product rule: x moves too. Its term is ẋ · y."),
-        edit(_TIMES, "self.tangent * other.tangent",
-             "That is what stands with ε², which is 0. Multiply out: which two terms have one ε?"),
-        edit(_TIMES, "self.tangent * self.value + other.value * other.tangent",
-             "Each tangent is multiplied by the *other* value: ẋ · y + x · ẏ."),
+        edit(
+            _TIMES,
+            "self.tangent * other.value",
+            "That is half of the product rule: y moves too. Its term is x · ẏ.",
+        ),
+        edit(
+            _TIMES,
+            "self.value * other.tangent",
+            "That is half of the product rule: x moves too. Its term is ẋ · y.",
+        ),
+        edit(
+            _TIMES,
+            "self.tangent * other.tangent",
+            "That is what stands with ε², which is 0. Multiply out: which two terms have one ε?",
+        ),
+        edit(
+            _TIMES,
+            "self.tangent * self.value + other.value * other.tangent",
+            "Each tangent is multiplied by the *other* value: ẋ · y + x · ẏ.",
+        ),
         edit(_TIMES, _TIMES.replace("+", "-"), "A product's two terms are added."),
-        edit(_TIMES, "(self.tangent + other.tangent) * self.value * other.value",
-             "That adds the tangents as in a sum. A product has the tangent ẋ · y + x · ẏ."),
-        edit(_TIMES, "self.tangent + other.tangent", "In a sum the tangents are added like that. A product has the "
-                                                     "tangent ẋ · y + x · ẏ."),
-        edit(_TIMES, _TIMES + " + self.tangent * other.tangent",
-             "One term too many: ẋ · ẏ stands with ε², and ε² is 0."),
-        edit(_OVER, "(self.tangent - self.value * other.tangent) / other.value",
-             "The second term is z · ẏ, with the quotient z, and not x · ẏ."),
-        edit(_OVER, "(self.tangent + z * other.tangent) / other.value",
-             "A sign is wrong: ż = (ẋ − z · ẏ) / y."),
-        edit(_OVER, "(z * other.tangent - self.tangent) / other.value",
-             "The two terms are the wrong way round: ẋ first, minus z · ẏ."),
-        edit(_OVER, "self.tangent - z * other.tangent / other.value", "Brackets are missing: all of ẋ − z · ẏ is "
-                                                                      "divided by y."),
-        edit(_OVER, _OVER + " ** 2", "You divide by y once too often, for z is x / y already. ż = (ẋ − z · ẏ) / y."),
+        edit(
+            _TIMES,
+            "(self.tangent + other.tangent) * self.value * other.value",
+            "That adds the tangents as in a sum. A product has the tangent ẋ · y + x · ẏ.",
+        ),
+        edit(
+            _TIMES,
+            "self.tangent + other.tangent",
+            "In a sum the tangents are added like that. A product has the tangent ẋ · y + x · ẏ.",
+        ),
+        edit(
+            _TIMES,
+            _TIMES + " + self.tangent * other.tangent",
+            "One term too many: ẋ · ẏ stands with ε², and ε² is 0.",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent - self.value * other.tangent) / other.value",
+            "The second term is z · ẏ, with the quotient z, and not x · ẏ.",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent + z * other.tangent) / other.value",
+            "A sign is wrong: ż = (ẋ − z · ẏ) / y.",
+        ),
+        edit(
+            _OVER,
+            "(z * other.tangent - self.tangent) / other.value",
+            "The two terms are the wrong way round: ẋ first, minus z · ẏ.",
+        ),
+        edit(
+            _OVER,
+            "self.tangent - z * other.tangent / other.value",
+            "Brackets are missing: all of ẋ − z · ẏ is divided by y.",
+        ),
+        edit(
+            _OVER,
+            _OVER + " ** 2",
+            "You divide by y once too often, for z is x / y already. ż = (ẋ − z · ẏ) / y.",
+        ),
         edit(_OVER, "self.tangent / other.value", "The bottom moves too: (ẋ − z · ẏ) / y."),
         edit(_OVER, "-z * other.tangent / other.value", "The top moves too: (ẋ − z · ẏ) / y."),
-        edit(_OVER, "self.tangent / other.tangent",
-             "Tangents are not divided by each other. From z · y = x: ż · y + z · ẏ = ẋ."),
-        edit(_OVER, "self.tangent - z * other.tangent",
-             "The division by y is missing: (ẋ − z · ẏ) / y. (With ẋ · y − x · ẏ on top, the bottom is y².)"),
-        edit(_OVER, "(self.tangent - z * other.tangent) / self.value", "It is divided by the bottom, other.value."),
-        edit(_OVER, "(self.tangent - z * other.tangent) / z", "It is divided by the bottom y, not by the quotient z."),
+        edit(
+            _OVER,
+            "self.tangent / other.tangent",
+            "Tangents are not divided by each other. From z · y = x: ż · y + z · ẏ = ẋ.",
+        ),
+        edit(
+            _OVER,
+            "self.tangent - z * other.tangent",
+            "The division by y is missing: (ẋ − z · ẏ) / y. (With ẋ · y − x · ẏ on top, the bottom is y².)",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent - z * other.tangent) / self.value",
+            "It is divided by the bottom, other.value.",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent - z * other.tangent) / z",
+            "It is divided by the bottom y, not by the quotient z.",
+        ),
         edit(_ADD, _ADD.replace("tangent +", "tangent *"), "In a sum the tangents are added."),
-        edit(_ADD, _ADD.replace("self.tangent + other.tangent", _TIMES),
-             "That is the tangent of a product. In a sum the tangents are added."),
-        edit(_ADD, _ADD.replace("+ other.tangent", ""), "y moves as well: in a sum the tangents are added."),
-        edit(_ADD, _ADD.replace("self.tangent + ", ""), "x moves as well: in a sum the tangents are added."),
-        edit(_ADD, "return Dual(self.value + other.value, 1.0)",
-             "1 is the *local* gradient. What each input brings is its tangent: ẋ + ẏ."),
-        edit(_ADD, _ADD.replace("tangent + other", "tangent - other"), "In a sum the tangents are added: no minus."),
-        edit(_TIMES, "other.value + self.value",
-             "Those are the local gradients. Each is multiplied by the tangent that comes: ẋ · y + x · ẏ."),
-        edit(_OVER, _OVER.replace("/ other", "// other"), "// cuts off to whole numbers: one / divides.")])
+        edit(
+            _ADD,
+            _ADD.replace("self.tangent + other.tangent", _TIMES),
+            "That is the tangent of a product. In a sum the tangents are added.",
+        ),
+        edit(
+            _ADD,
+            _ADD.replace("+ other.tangent", ""),
+            "y moves as well: in a sum the tangents are added.",
+        ),
+        edit(
+            _ADD,
+            _ADD.replace("self.tangent + ", ""),
+            "x moves as well: in a sum the tangents are added.",
+        ),
+        edit(
+            _ADD,
+            "return Dual(self.value + other.value, 1.0)",
+            "1 is the *local* gradient. What each input brings is its tangent: ẋ + ẏ.",
+        ),
+        edit(
+            _ADD,
+            _ADD.replace("tangent + other", "tangent - other"),
+            "In a sum the tangents are added: no minus.",
+        ),
+        edit(
+            _TIMES,
+            "other.value + self.value",
+            "Those are the local gradients. Each is multiplied by the tangent that comes: ẋ · y + x · ẏ.",
+        ),
+        edit(
+            _OVER,
+            _OVER.replace("/ other", "// other"),
+            "// cuts off to whole numbers: one / divides.",
+        ),
+    ],
+)
 def dual(answer):
     if is_stub(answer):
         raise NotYet
     if not isinstance(answer, type):
         raise Wrong("your answer", brief(answer), "a class", "Give the check the class, Dual.")
-    pushed, hints = _pushed(answer), [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)]
+    pushed, hints = (
+        _pushed(answer),
+        [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)],
+    )
     sure = partial(alike, pushed, lambda: [(program, *pairs) for _, program, *pairs in PROGRAMS])
     for words, program, *pairs in PROGRAMS:
         names = "a" if "root" in words else "xy"
-        given = ", ".join(f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs))
-        expect_call(pushed, program, *pairs, gives=_right(program, *pairs), hints=hints, sure=sure, rtol=1e-9,
-                    atol=1e-15, tried=f"{words}, with {given}: (value, tangent)")
+        given = ", ".join(
+            f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs)
+        )
+        expect_call(
+            pushed,
+            program,
+            *pairs,
+            gives=_right(program, *pairs),
+            hints=hints,
+            sure=sure,
+            rtol=1e-9,
+            atol=1e-15,
+            tried=f"{words}, with {given}: (value, tangent)",
+        )
 
 
 # --- Jacobians by columns and by rows ---------------------------------------------------------------------------------
@@ -297,20 +517,35 @@ _BY_COLUMNS = "return np.stack(columns, axis=1)"
 _BY_ROWS = "return np.stack(rows, axis=0)"
 
 FUNCTIONS = [
-    ("[x0·x1, x1·x2, x2², x0]", lambda x: ag.stack([x[0] * x[1], x[1] * x[2], x[2] ** 2, x[0]]), [1.0, -2.0, 3.0]),
-    ("[x0·x1·x2, x0 − x2]", lambda x: ag.stack([x[0] * x[1] * x[2], x[0] - x[2]]), [2.0, 0.5, -1.0]),
+    (
+        "[x0·x1, x1·x2, x2², x0]",
+        lambda x: ag.stack([x[0] * x[1], x[1] * x[2], x[2] ** 2, x[0]]),
+        [1.0, -2.0, 3.0],
+    ),
+    (
+        "[x0·x1·x2, x0 − x2]",
+        lambda x: ag.stack([x[0] * x[1] * x[2], x[0] - x[2]]),
+        [2.0, 0.5, -1.0],
+    ),
     ("softmax", lambda x: ag.softmax(x), [0.3, 1.0, -0.5]),
-    ("[x0², −x0, 1/x0]", lambda x: ag.concatenate([x ** 2, -x, 1 / x]), [2.5]),
+    ("[x0², −x0, 1/x0]", lambda x: ag.concatenate([x**2, -x, 1 / x]), [2.5]),
     ("[x0·x1]", lambda x: x[:1] * x[1:2], [3.0, 4.0, 0.0, 5.0]),
-    ("each entry times the one opposite", lambda x: x * x[::-1], [1.0, -2.0, 0.5, 3.0, 0.1, -0.7, 2.0]),
-    ("relu", lambda x: ag.relu(x), [1.0, -2.0, 0.5]),       # of what is below 0 the row is 0
-    ("[x0², x0³]", lambda x: ag.concatenate([x[:1] ** 2, x[:1] ** 3]), [0.5])]
+    (
+        "each entry times the one opposite",
+        lambda x: x * x[::-1],
+        [1.0, -2.0, 0.5, 3.0, 0.1, -0.7, 2.0],
+    ),
+    ("relu", lambda x: ag.relu(x), [1.0, -2.0, 0.5]),  # of what is below 0 the row is 0
+    ("[x0², x0³]", lambda x: ag.concatenate([x[:1] ** 2, x[:1] ** 3]), [0.5]),
+]
 for words, function, _ in FUNCTIONS:
     formula(words)(function)
 
 
 @exercise(
-    "15.jacobians", minutes=4, difficulty="medium",
+    "15.jacobians",
+    minutes=4,
+    difficulty="medium",
     question="""
         f takes an x of shape (n,) and gives an array of shape (m,). Fill in the blanks, so that both functions give its
         Jacobian, (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` gives a pair, the value and
@@ -324,10 +559,14 @@ for words, function, _ in FUNCTIONS:
             z, pull = ag.vjp(f, x)
             rows = [... for unit in np.eye(len(z))]
             return np.stack(rows, axis=...)""",
-    hints=["`ag.jvp(f, (x,), (unit,))` gives the value and the tangent. The tangent is `[1]`.",
-           "`pull(unit)` gives a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
-           ("Help: transposed",
-            "Columns stand side by side: along axis 1. Rows stand one below the other: along axis 0.")],
+    hints=[
+        "`ag.jvp(f, (x,), (unit,))` gives the value and the tangent. The tangent is `[1]`.",
+        "`pull(unit)` gives a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
+        (
+            "Help: transposed",
+            "Columns stand side by side: along axis 1. Rows stand one below the other: along axis 0.",
+        ),
+    ],
     solution="""
         def by_columns(f, x):
             columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(len(x))]
@@ -340,50 +579,121 @@ for words, function, _ in FUNCTIONS:
     explained="`ag.jacobian` is these two. Unless you say `mode`, it takes the one with fewer sweeps.",
     why="A unit tangent reads off a column, and a unit gradient reads off a row.",
     mistakes=[
-        edit(_BY_COLUMNS, _BY_COLUMNS.replace("1", "0"),
-             "by_columns gives the transpose: columns stand side by side, along axis 1."),
-        edit(_BY_ROWS, _BY_ROWS.replace("0", "1"),
-             "by_rows gives the transpose: rows stand one below the other, along axis 0."),
-        edit(_COLUMN, "ag.jvp(f, (x,), (unit,))",
-             "by_columns: jvp gives the value and the tangent. The tangent is [1]."),
-        edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column only if f is linear. Otherwise the tangent at x is."),
-        edit(_ROW, "ag.grad(f)(x)", "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row."),
-        edit(_COLUMN, "ag.jvp(f, (x,), (unit,))[0]", "by_columns: [0] is the value. The tangent is [1]."),
-        edit(_COLUMN, "ag.jvp(f, (x,), (x,))[1]",
-             "by_columns: the tangent that goes in is unit, another one each time."),
-        edit(_COLUMN, "ag.jvp(f, (unit,), (x,))[1]",
-             "by_columns: the place comes first, then the tangent: (x,), (unit,)."),
-        edit(_COLUMN, "ag.jvp(f, (unit,), (unit,))[1]", "by_columns: the place is x, the tangent is unit."),
-        edit(_COLUMN, "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
-             "by_columns: with ones all inputs move at once, and the columns come added up. The tangent is unit."),
-        edit(_COLUMN, "f(x + unit) - f(x)",
-             "by_columns: that is a finite difference with a step of 1, and f bends. ag.jvp is exact."),
-        edit(_ROW, "pull(unit)",
-             "by_rows: pull gives a tuple, one gradient for each input. Take it out: pull(unit)[0]."),
-        edit(_ROW, "pull(np.ones(len(z)))[0]", "by_rows: with ones the rows come added up. What arrives is unit."),
-        edit(_BY_ROWS, "return np.stack([row for row in rows if np.any(row)])",
-             "by_rows: an output that stands still has a row too, of zeros."),
+        edit(
+            _BY_COLUMNS,
+            _BY_COLUMNS.replace("1", "0"),
+            "by_columns gives the transpose: columns stand side by side, along axis 1.",
+        ),
+        edit(
+            _BY_ROWS,
+            _BY_ROWS.replace("0", "1"),
+            "by_rows gives the transpose: rows stand one below the other, along axis 0.",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (x,), (unit,))",
+            "by_columns: jvp gives the value and the tangent. The tangent is [1].",
+        ),
+        edit(
+            _COLUMN,
+            "f(unit)",
+            "by_columns: f(unit) is a column only if f is linear. Otherwise the tangent at x is.",
+        ),
+        edit(
+            _ROW,
+            "ag.grad(f)(x)",
+            "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row.",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (x,), (unit,))[0]",
+            "by_columns: [0] is the value. The tangent is [1].",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (x,), (x,))[1]",
+            "by_columns: the tangent that goes in is unit, another one each time.",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (unit,), (x,))[1]",
+            "by_columns: the place comes first, then the tangent: (x,), (unit,).",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (unit,), (unit,))[1]",
+            "by_columns: the place is x, the tangent is unit.",
+        ),
+        edit(
+            _COLUMN,
+            "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
+            "by_columns: with ones all inputs move at once, and the columns come added up. The tangent is unit.",
+        ),
+        edit(
+            _COLUMN,
+            "f(x + unit) - f(x)",
+            "by_columns: that is a finite difference with a step of 1, and f bends. ag.jvp is exact.",
+        ),
+        edit(
+            _ROW,
+            "pull(unit)",
+            "by_rows: pull gives a tuple, one gradient for each input. Take it out: pull(unit)[0].",
+        ),
+        edit(
+            _ROW,
+            "pull(np.ones(len(z)))[0]",
+            "by_rows: with ones the rows come added up. What arrives is unit.",
+        ),
+        edit(
+            _BY_ROWS,
+            "return np.stack([row for row in rows if np.any(row)])",
+            "by_rows: an output that stands still has a row too, of zeros.",
+        ),
         edit(_ROW, "pull(z)[0]", "by_rows: what arrives is unit, another one each time, not z."),
         edit(_ROW, "unit * z", "by_rows: nothing walks back. pull(unit) does."),
-        edit("np.eye(len(x))", "np.eye(len(f(x)))",
-             "by_columns: there is a column for each *input*, so unit has the length len(x)."),
-        edit("np.eye(len(z))", "np.eye(len(x))",
-             "by_rows: there is a row for each *output*, so unit has the length len(z)."),
-        edit(_ROW, "ag.jvp(f, (x,), (unit,))[1]",
-             "by_rows: that is a column, by jvp. What pull gives for a unit is a row."),
-        edit(_COLUMN, "ag.vjp(f, x)[1](unit)[0]", "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.")])
+        edit(
+            "np.eye(len(x))",
+            "np.eye(len(f(x)))",
+            "by_columns: there is a column for each *input*, so unit has the length len(x).",
+        ),
+        edit(
+            "np.eye(len(z))",
+            "np.eye(len(x))",
+            "by_rows: there is a row for each *output*, so unit has the length len(z).",
+        ),
+        edit(
+            _ROW,
+            "ag.jvp(f, (x,), (unit,))[1]",
+            "by_rows: that is a column, by jvp. What pull gives for a unit is a row.",
+        ),
+        edit(
+            _COLUMN,
+            "ag.vjp(f, x)[1](unit)[0]",
+            "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.",
+        ),
+    ],
+)
 def jacobians(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     for part, name in enumerate(["by_columns", "by_rows"]):
         try:
+
             def build(d):
                 n = 9 if d.round == 6 else d.size(3, 6)
-                x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))       # f divides by x[0]
+                x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))  # f divides by x[0]
                 return d.function(*(f for _, f, _ in FUNCTIONS)), x
-            expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), build, rtol=1e-10, rounds=8,
-                first=[(f, np.array(at)) for _, f, at in FUNCTIONS], hints=[_nearly, *jacobians.mistakes_in(part)],
-                tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}")
+
+            expect_over(
+                answer[part],
+                lambda f, x: ag.jacobian(f)(x),
+                build,
+                rtol=1e-10,
+                rounds=8,
+                first=[(f, np.array(at)) for _, f, at in FUNCTIONS],
+                hints=[_nearly, *jacobians.mistakes_in(part)],
+                tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}",
+            )
         except Wrong as wrong:
             tried, got, expected, hint = wrong.args
             hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
@@ -392,8 +702,16 @@ def jacobians(answer):
 
 # --- The mode that suits ----------------------------------------------------------------------------------------------
 
-_SAYS = {"forward": "forward", "fwd": "forward", "jvp": "forward",
-         "backward": "backward", "bwd": "backward", "reverse": "backward", "rev": "backward", "vjp": "backward"}
+_SAYS = {
+    "forward": "forward",
+    "fwd": "forward",
+    "jvp": "forward",
+    "backward": "backward",
+    "bwd": "backward",
+    "reverse": "backward",
+    "rev": "backward",
+    "vjp": "backward",
+}
 JOBS = ("forward", "backward", "forward")
 
 
@@ -405,7 +723,9 @@ def _job(number, hint):
 
 
 @exercise(
-    "15.jobs", minutes=3, difficulty="easy",
+    "15.jobs",
+    minutes=3,
+    difficulty="easy",
     question="""
         Which way for which job, "forward" or "backward"?
 
@@ -418,8 +738,10 @@ def _job(number, hint):
         job_a = ...
         job_b = ...
         job_c = ...""",
-    hints=["Count the sweeps of both ways: one for each input that moves by itself, or one for each output.",
-           ("Help: C, 300 is 300", "Is all of J wanted? A tangent may move all inputs at once.")],
+    hints=[
+        "Count the sweeps of both ways: one for each input that moves by itself, or one for each output.",
+        ("Help: C, 300 is 300", "Is all of J wanted? A tangent may move all inputs at once."),
+    ],
     solution="""
         job_a = "forward"        # 1 sweep; backward 82
         job_b = "backward"       # 1 sweep; forward 500
@@ -432,21 +754,46 @@ def _job(number, hint):
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
         _job(1, "B: forward needs a sweep for each of the 500 weights. Backward needs one."),
-        _job(2, "C: a backward sweep gives one row of J, and J has 300. One forward sweep, of v, is enough."),
-        (("backward", "forward", "backward"),
-         "Just the other way round: forward is one sweep for each input, backward one for each output."),
-        (("backward", "forward", "forward"),
-         "A and B: forward is one sweep for each input, backward one for each output."),
-        (("forward", "forward", "backward"),
-         "B and C: count the sweeps. B has 500 inputs and one output; in C one tangent, v, is enough."),
-        (("backward", "backward", "backward"),
-         "A and C: backward is one sweep for each *output*. A has 82 of them, C 300.")])
+        _job(
+            2,
+            "C: a backward sweep gives one row of J, and J has 300. One forward sweep, of v, is enough.",
+        ),
+        (
+            ("backward", "forward", "backward"),
+            "Just the other way round: forward is one sweep for each input, backward one for each output.",
+        ),
+        (
+            ("backward", "forward", "forward"),
+            "A and B: forward is one sweep for each input, backward one for each output.",
+        ),
+        (
+            ("forward", "forward", "backward"),
+            "B and C: count the sweeps. B has 500 inputs and one output; in C one tangent, v, is enough.",
+        ),
+        (
+            ("backward", "backward", "backward"),
+            "A and C: backward is one sweep for each *output*. A has 82 of them, C 300.",
+        ),
+    ],
+)
 def jobs(answer):
     if isinstance(answer, (tuple, list)):
-        answer = tuple(_SAYS.get(one.lower().replace("mode", "").strip(), one) if isinstance(one, str) else one
-                       for one in answer)
+        answer = tuple(
+            _SAYS.get(one.lower().replace("mode", "").strip(), one) if isinstance(one, str) else one
+            for one in answer
+        )
         unknown = [one for one in answer if isinstance(one, str) and one not in JOBS]
         if unknown:
-            raise Wrong("the three jobs", brief(unknown[0]), '"forward" or "backward"',
-                        "Each job is a text, forward or backward.")
-    expect(answer, JOBS, tried="the three jobs", shown='three times "forward" or "backward"', hints=jobs.mistakes)
+            raise Wrong(
+                "the three jobs",
+                brief(unknown[0]),
+                '"forward" or "backward"',
+                "Each job is a text, forward or backward.",
+            )
+    expect(
+        answer,
+        JOBS,
+        tried="the three jobs",
+        shown='three times "forward" or "backward"',
+        hints=jobs.mistakes,
+    )

@@ -1,4 +1,5 @@
 """Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola that Newton trusts."""
+
 import numpy as np
 
 from autograd_lib import Tensor, grad
@@ -8,7 +9,7 @@ from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.ink import counted, number
 from ...show.picture import Picture, beside, svg
 
-CURVATURES = np.log2((0.25, 16))                    # the limits of the dial
+CURVATURES = np.log2((0.25, 16))  # the limits of the dial
 
 
 def dial(run, step, last):
@@ -16,16 +17,23 @@ def dial(run, step, last):
 
     run: a Run of network.py; `step` is one at which its λmax was measured.
     """
-    losses, mark, curvature = run.losses[:step + 1], 2 / run.lr, run.curvatures[step]
+    losses, mark, curvature = run.losses[: step + 1], 2 / run.lr, run.curvatures[step]
     across = [(at, f"{at:g}") for at, _ in ticks(0, last, 8)]
     loss = f"loss {number(losses[-1])}"
     side = "above" if curvature > mark else "below"
     side = f"largest curvature {_short(curvature)}, {side} 2/lr = {number(mark)}"
 
     above = Axes((80, 34, 420, 150), (0, last), (-2, 2))
-    above.frame(across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}")
+    above.frame(
+        across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}"
+    )
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
-    above.line(range(len(run.losses[:last + 1])), np.log10(np.clip(run.losses[:last + 1], 1e-2, 1e2)), style.LINE, 1)
+    above.line(
+        range(len(run.losses[: last + 1])),
+        np.log10(np.clip(run.losses[: last + 1], 1e-2, 1e2)),
+        style.LINE,
+        1,
+    )
     above.line(range(step + 1), heights, style.VALUE, 2.2)
     above.dot(step, heights[-1], style.VALUE, style.VALUE)
     if step < last:
@@ -33,23 +41,32 @@ def dial(run, step, last):
 
     below = Axes((80, 250, 420, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
-    below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
-                       f'fill="{style.GROUND}"/>')
+    below.parts.append(
+        f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
+        f'fill="{style.GROUND}"/>'
+    )
     below.frame(across, [(-2, "≤ 0.25"), *((k, number(2**k)) for k in range(-1, 5))], "steps", side)
     below.line([0, last], [np.log2(mark)] * 2, style.INK, 1.6, "7 4")
     below.words(right + 10, py + 5, "2/lr", style.INK, "start", 13)
     ahead = {k: value for k, value in run.curvatures.items() if k <= last}
-    below.line(ahead, np.log2(np.clip([*ahead.values()], *2 ** CURVATURES)), style.LINE, 1)
+    below.line(ahead, np.log2(np.clip([*ahead.values()], *2**CURVATURES)), style.LINE, 1)
     so_far = {k: value for k, value in run.curvatures.items() if k <= step}
-    heights = np.log2(np.clip([*so_far.values()], *2 ** CURVATURES))
+    heights = np.log2(np.clip([*so_far.values()], *2**CURVATURES))
     below.line(so_far, heights, style.OTHER, 1.8)
     for k, y in zip(so_far, heights):
-        below.dot(k, y, style.OTHER, *((style.OTHER, True, 6) if k == step else (style.PAPER, True, 4)))
+        below.dot(
+            k, y, style.OTHER, *((style.OTHER, True, 6) if k == step else (style.PAPER, True, 4))
+        )
 
     lowest, highest = _short(min(so_far.values())), _short(max(so_far.values()))
-    text = "\n".join([f"lr = {run.lr:g}, after {step} steps: {loss}", side,
-                      f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
-                      f"the largest curvature between {lowest} and {highest}"])
+    text = "\n".join(
+        [
+            f"lr = {run.lr:g}, after {step} steps: {loss}",
+            side,
+            f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
+            f"the largest curvature between {lowest} and {highest}",
+        ]
+    )
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
 
 
@@ -60,14 +77,22 @@ def bend(slope, x):
     xs, z, second = np.linspace(-3, 3, 121), np.tanh(x), float(grad(slope)(x))
     said = f"at x = {number(x)}: s, the slope of tanh, is {number(s.item())}, and the slope of s is {number(second)}"
     panels = []
-    for ys, y, rate, span, title in [(np.tanh(xs), z, s.item(), (-1.5, 1.5), "z = tanh x"),
-                                     (1 - np.tanh(xs)**2, s.item(), second, (-0.5, 1.5), "s")]:
+    for ys, y, rate, span, title in [
+        (np.tanh(xs), z, s.item(), (-1.5, 1.5), "z = tanh x"),
+        (1 - np.tanh(xs) ** 2, s.item(), second, (-0.5, 1.5), "s"),
+    ]:
         plot = Axes((44, 34, 330, 170), (-3, 3), span)
         plot.frame(ticks(-3, 3, 6), ticks(*span, 6), "x", f"{title}, with slope {number(rate)}")
         plot.line(xs, ys, style.VALUE, 2.5)
         plot.straight(x, y, rate, style.TANGENT, 3.5, DOTS)
         plot.dot(x, y, style.VALUE, style.VALUE)
-        panels.append(svg("0 0 390 250", "".join(plot.parts), f"{title}, with slope {number(rate)} at x = {number(x)}"))
+        panels.append(
+            svg(
+                "0 0 390 250",
+                "".join(plot.parts),
+                f"{title}, with slope {number(rate)} at x = {number(x)}",
+            )
+        )
     nodes = graph.read(s)
     text, placed = f"{said}\n{graph.describe(nodes)}", graph.layout(nodes)
     drawn = graph.listed(text) if placed is None else graph.draw(nodes, placed, text)
@@ -107,7 +132,12 @@ def bowl(H, angle, times=0):
     _arrow(plot, v, style.INK, "none", "v", image)
 
     cut = Axes((34, 40, 250, 222), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
-    cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
+    cut.frame(
+        [(x, number(x)) for x in (-1, 0, 1)],
+        [],
+        "how far along v",
+        f"curvature along v: {_short(curvature)}",
+    )
     t = np.linspace(-1.5, 1.5, 61)
     for value in curvatures:
         cut.line(t, value * t * t / 2, style.LINE, 1.4, "4 4")
@@ -117,12 +147,21 @@ def bowl(H, angle, times=0):
         cut.words(px + 6, py + 5, f"{words}, {number(value)}", style.FAINT, "start", 13)
 
     (v0, v1), (i0, i1) = map(_short, v), map(_short, image)
-    text = "\n".join([f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",
-                      f"curvature along v, ⟨v, Hv⟩: {_short(curvature)}; the smallest is {number(curvatures[0])}, "
-                      f"the largest {number(curvatures[1])}"])
+    text = "\n".join(
+        [
+            f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",
+            f"curvature along v, ⟨v, Hv⟩: {_short(curvature)}; the smallest is {number(curvatures[0])}, "
+            f"the largest {number(curvatures[1])}",
+        ]
+    )
     said = text.splitlines()
-    return Picture(beside(svg("0 0 338 324", "".join(plot.parts), said[0]),
-                          svg("0 0 376 308", "".join(cut.parts), said[1])), text)
+    return Picture(
+        beside(
+            svg("0 0 338 324", "".join(plot.parts), said[0]),
+            svg("0 0 376 308", "".join(cut.parts), said[1]),
+        ),
+        text,
+    )
 
 
 def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
@@ -133,10 +172,15 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     plot, ws = Axes((58, 60, 484, 270), span, heights), np.linspace(*span, 161)
     numbers = f"gradient {number(slope)}, curvature {number(curvature)}"
     inside = span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]
-    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"Newton's step {number(step)}" + ", to ○" * inside)
+    plot.frame(
+        ticks(*span, 10),
+        ticks(*heights, 6),
+        "w",
+        f"Newton's step {number(step)}" + ", to ○" * inside,
+    )
     plot.words(58, 24, numbers, anchor="start")
     plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
-    plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.INK, 2.4, "2 4")
+    plot.line(ws, value + slope * (ws - w) + curvature * (ws - w) ** 2 / 2, style.INK, 2.4, "2 4")
     if inside:
         plot.line([there, there], [turn, lands], style.LINE, 1.4)
         plot.dot(there, turn)
@@ -145,13 +189,22 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
         ahead = step > 0
         px, py = plot.at(span[ahead], heights[1])
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
-        plot.words(px + (-8 if ahead else 8), py + 18, words, style.INK, "end" if ahead else "start", halo=True)
+        plot.words(
+            px + (-8 if ahead else 8),
+            py + 18,
+            words,
+            style.INK,
+            "end" if ahead else "start",
+            halo=True,
+        )
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
     plot.key(58, 392, "the loss", style.VALUE, 2.6)
     plot.key(250, 392, "the parabola", style.INK, 2.4, "2 4")
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
-    text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
-            f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
+    text = (
+        f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
+        f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}"
+    )
     return Picture(svg("0 0 560 404", "".join(plot.parts), text), text)
 
 

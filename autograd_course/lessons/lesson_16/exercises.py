@@ -1,4 +1,5 @@
 """Lesson 16: a Hessian–vector product of two grads, the largest curvature of such products, Newton's step mended."""
+
 import tracemalloc
 
 import numpy as np
@@ -10,60 +11,89 @@ from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
 
-recall("16", [
-    Question("f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many backward ones? "
-             "(Lesson 15)",
-             {"forward": 1000, "backward": 1},
-             "**1,000** forward, one for each input, and **1** backward."),
-    Question("A kernel of 3 × 3 slides over 6 × 6 pixels. How many outputs use one of its entries? (14)", 16,
-             "All **16**: it is used at every place."),
-    Question("A bowl's largest curvature is 8. Beyond which lr does gradient descent run away? (11)", 0.25,
-             "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.")])
+recall(
+    "16",
+    [
+        Question(
+            "f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many backward ones? "
+            "(Lesson 15)",
+            {"forward": 1000, "backward": 1},
+            "**1,000** forward, one for each input, and **1** backward.",
+        ),
+        Question(
+            "A kernel of 3 × 3 slides over 6 × 6 pixels. How many outputs use one of its entries? (14)",
+            16,
+            "All **16**: it is used at every place.",
+        ),
+        Question(
+            "A bowl's largest curvature is 8. Beyond which lr does gradient descent run away? (11)",
+            0.25,
+            "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.",
+        ),
+    ],
+)
 
 prediction(
-    "16.opening", question="""
+    "16.opening",
+    question="""
         You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these rates is the loss below 0.1 at step
         320?""",
-    answer="at 0.5, 1 and 2", choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
+    answer="at 0.5, 1 and 2",
+    choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
     reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss stood at 10 after 40 steps, and it is small after 320. At lr = 4
         it stays above 5. In this lesson you measure what throws a run about, and what lets it settle. The last section
-        shows all 320 steps.""")
+        shows all 320 steps.""",
+)
 
 prediction(
-    "16.cost", question="""
+    "16.cost",
+    question="""
         The network has 2,410 weights, and its Hessian has 2,410 rows. How much time does one product Hv take, compared
         with one gradient?""",
-    answer="2 to 4 gradients", choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
+    answer="2 to 4 gradients",
+    choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
     reveal="""**2 to 4 gradients**, and more weights do not make it more: the gradient is a program, and Hv is one more
-        sweep through that program.""")
+        sweep through that program.""",
+)
 
 prediction(
-    "16.climbs", question="""
+    "16.climbs",
+    question="""
         The neuron's loss falls as w grows, so downhill is to the right. Below which z does Newton's step,
         1/(2(1 + 3z)), go uphill?""",
-    answer=-1 / 3, tolerance=0.004,
+    answer=-1 / 3,
+    tolerance=0.004,
     reveal="""Below **−1/3**: there 1 + 3z is negative. The curvature is negative too, and Newton goes to the top of a
-        parabola that opens downward.""")
+        parabola that opens downward.""",
+)
 
 prediction(
-    "16.end", question="""
+    "16.end",
+    question="""
         At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
-    answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
+    answer="below the mark",
+    choices=["far above the mark", "just above the mark", "below the mark"],
     reveal="""**Below the mark**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is
         above the mark, a small nudge along its eigenvector grows with every step. So here no run came to rest in such
-        a place.""")
+        a place.""",
+)
 
-card("16", [
-    "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
-    "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
-    "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
-    "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
-    "Near gradient 0, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
-    "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens down."])
+card(
+    "16",
+    [
+        "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
+        "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
+        "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
+        "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
+        "Near gradient 0, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
+        "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens down.",
+    ],
+)
 
 
 # --- A Hessian–vector product ---------------------------------------------------------------------------------
+
 
 def _hvp(f, w, v):
     return ag.hvp(f, w, v)
@@ -82,116 +112,215 @@ def lopsided(w):
 
 def cubes(w):
     """Its Hessian is diagonal."""
-    return (w ** 3).sum()
+    return (w**3).sum()
 
 
 _GRADS = "ag.grad(f)(w) * v"
-_NUMBER = ("ag.grad wants one number, and the gradient is an array. ⟨gradient, v⟩ is one number: np.sum over the "
-           "products.")
+_NUMBER = (
+    "ag.grad wants one number, and the gradient is an array. ⟨gradient, v⟩ is one number: np.sum over the "
+    "products."
+)
 
 
 @exercise(
-    "16.hvp", minutes=3, difficulty="easy",
+    "16.hvp",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the number ⟨gradient of f, v⟩. f takes w and gives one
         number. w and v have the same shape, which may be any.""",
     stub="""
         def hvp(f, w, v):
             ...""",
-    hints=["The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
-           "Take the gradient of that function, at w. v is a constant in it.",
-           ("Help: the function returned shape (3,), and a scalar is needed",
-            "`ag.grad` wants one number. ⟨gradient, v⟩ is one: `np.sum` over the products.")],
+    hints=[
+        "The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
+        "Take the gradient of that function, at w. v is a constant in it.",
+        (
+            "Help: the function returned shape (3,), and a scalar is needed",
+            "`ag.grad` wants one number. ⟨gradient, v⟩ is one: `np.sum` over the products.",
+        ),
+    ],
     solution="""
         def hvp(f, w, v):
             return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
     explained="The inner `ag.grad` is a function of w like any other. The outer one goes backward through it.",
     why="No matrix anywhere: two gradients, and you have H times v.",
     mistakes=[
-        (lambda f, w, v: np.sum(ag.grad(f)(w) * v),
-         "That is ⟨gradient, v⟩ itself, the slope of f along v. Take the gradient of it."),
-        edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
-             "slope = ag.grad(f)(w)\n    return ag.grad(lambda w: np.sum(slope * v))(w)",
-             "This gives 0 everywhere: nothing moves with the argument of the outer function. Inside the lambda, "
-             "ag.grad(f) has to be asked at the lambda's own argument."),
-        (lambda f, w, v: ag.grad(f)(w) * v,
-         "That is the gradient times v, entry by entry. Add it up, and differentiate once more."),
-        (lambda f, w, v: ag.grad(f)(w),
-         "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩."),
-        (lambda f, w, v: ag.grad(f)(v), "That is the gradient at v: v is a direction, w the place."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w) * v,
-         "v stands outside: that is the sum of each row of H, times v. v belongs inside the sum."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w),
-         "v is missing: that is H times a vector of ones."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(v),
-         "The second gradient is taken at v. Both are taken at w."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
-         "It multiplies by w in place of v."),
-        (lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
-         "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v) ** 2)(w),
-         "There is a square too many: take the gradient of ⟨gradient, v⟩ itself."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) ** 2) / 2)(w),
-         "That is H times the gradient. v takes the place of one of the two gradients."),
-        (lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
-         "A mean divides by the number of entries: the sum is wanted."),
-        (lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
-         "ag.jvp gives two arrays, the value and the tangent. Hv is the tangent: [1]."),
-        (lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v),
-         "The pull gives a tuple, one gradient for each input. There is one input: [0]."),
-        (lambda f, w, v: ag.hvp(f, w, v) * v, "There is one v too many: Hv is there before the last product."),
-        (lambda f, w, v: ag.hvp(f, v, w), "v and w have changed places: w is the place, v is the direction."),
-        (lambda f, w, v: ag.grad(f)(w + v), "That is the gradient at w + v. The question is how the gradient changes "
-                                            "along v, at w."),
-        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)) * np.sum(v))(w),
-         "A sum of products is not the product of the sums: multiply entry by entry, and then add."),
-        (lambda f, w, v: np.sum(ag.hvp(f, w, v) * v), "That is the curvature, ⟨v, Hv⟩. Give back Hv."),
-        (lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
-         "v keeps its length: a v that is twice as long gives twice Hv."),
-        (lambda f, w, v: (ag.grad(f)(w + v) - ag.grad(f)(w)),
-         "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad."),
-        *[(lambda f, w, v, h=h, back=back: (ag.grad(f)(w + h * v) - ag.grad(f)(w - back * h * v)) / (h + back * h),
-           "This is near, but not exact. Is it a difference of gradients, or float32? One grad inside the other, in "
-           "float64, is exact.")
-          for h in (1e-3, 1e-4, 1e-5, 1e-6) for back in (0, 1)],
-        (lambda f, w, v: ag.hessian(f)(w) @ v,
-         "That builds the whole Hessian; and for w of shape (2, 3) it has four axes, and @ does not fit."),
-        edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(lambda w: ag.grad(f)(w) * v)(w)",
-             _NUMBER),
-        edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(ag.grad(f))(w) * v",
-             _NUMBER),
-        edit(_GRADS, "ag.grad(f) * v",
-             "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
-        edit(_GRADS, "ag.grad(f(w)) * v",
-             "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
-        edit(_GRADS + ")", _GRADS + ", axis=0)",
-             "axis=0 adds down the columns alone, and leaves a row: one number is wanted."),
-        edit(_GRADS, "ag.grad(f)(w) @ v",
-             "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
-        printed(_hvp)])
+        (
+            lambda f, w, v: np.sum(ag.grad(f)(w) * v),
+            "That is ⟨gradient, v⟩ itself, the slope of f along v. Take the gradient of it.",
+        ),
+        edit(
+            "return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
+            "slope = ag.grad(f)(w)\n    return ag.grad(lambda w: np.sum(slope * v))(w)",
+            "This gives 0 everywhere: nothing moves with the argument of the outer function. Inside the lambda, "
+            "ag.grad(f) has to be asked at the lambda's own argument.",
+        ),
+        (
+            lambda f, w, v: ag.grad(f)(w) * v,
+            "That is the gradient times v, entry by entry. Add it up, and differentiate once more.",
+        ),
+        (
+            lambda f, w, v: ag.grad(f)(w),
+            "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩.",
+        ),
+        (
+            lambda f, w, v: ag.grad(f)(v),
+            "That is the gradient at v: v is a direction, w the place.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w) * v,
+            "v stands outside: that is the sum of each row of H, times v. v belongs inside the sum.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w),
+            "v is missing: that is H times a vector of ones.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(v),
+            "The second gradient is taken at v. Both are taken at w.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
+            "It multiplies by w in place of v.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
+            "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v) ** 2)(w),
+            "There is a square too many: take the gradient of ⟨gradient, v⟩ itself.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) ** 2) / 2)(w),
+            "That is H times the gradient. v takes the place of one of the two gradients.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
+            "A mean divides by the number of entries: the sum is wanted.",
+        ),
+        (
+            lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
+            "ag.jvp gives two arrays, the value and the tangent. Hv is the tangent: [1].",
+        ),
+        (
+            lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v),
+            "The pull gives a tuple, one gradient for each input. There is one input: [0].",
+        ),
+        (
+            lambda f, w, v: ag.hvp(f, w, v) * v,
+            "There is one v too many: Hv is there before the last product.",
+        ),
+        (
+            lambda f, w, v: ag.hvp(f, v, w),
+            "v and w have changed places: w is the place, v is the direction.",
+        ),
+        (
+            lambda f, w, v: ag.grad(f)(w + v),
+            "That is the gradient at w + v. The question is how the gradient changes "
+            "along v, at w.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)) * np.sum(v))(w),
+            "A sum of products is not the product of the sums: multiply entry by entry, and then add.",
+        ),
+        (
+            lambda f, w, v: np.sum(ag.hvp(f, w, v) * v),
+            "That is the curvature, ⟨v, Hv⟩. Give back Hv.",
+        ),
+        (
+            lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
+            "v keeps its length: a v that is twice as long gives twice Hv.",
+        ),
+        (
+            lambda f, w, v: ag.grad(f)(w + v) - ag.grad(f)(w),
+            "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad.",
+        ),
+        *[
+            (
+                lambda f, w, v, h=h, back=back: (
+                    (ag.grad(f)(w + h * v) - ag.grad(f)(w - back * h * v)) / (h + back * h)
+                ),
+                "This is near, but not exact. Is it a difference of gradients, or float32? One grad inside the other, in "
+                "float64, is exact.",
+            )
+            for h in (1e-3, 1e-4, 1e-5, 1e-6)
+            for back in (0, 1)
+        ],
+        (
+            lambda f, w, v: ag.hessian(f)(w) @ v,
+            "That builds the whole Hessian; and for w of shape (2, 3) it has four axes, and @ does not fit.",
+        ),
+        edit(
+            "return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
+            "return ag.grad(lambda w: ag.grad(f)(w) * v)(w)",
+            _NUMBER,
+        ),
+        edit(
+            "return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
+            "return ag.grad(ag.grad(f))(w) * v",
+            _NUMBER,
+        ),
+        edit(
+            _GRADS,
+            "ag.grad(f) * v",
+            "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w).",
+        ),
+        edit(
+            _GRADS,
+            "ag.grad(f(w)) * v",
+            "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w).",
+        ),
+        edit(
+            _GRADS + ")",
+            _GRADS + ", axis=0)",
+            "axis=0 adds down the columns alone, and leaves a row: one number is wanted.",
+        ),
+        edit(
+            _GRADS,
+            "ag.grad(f)(w) @ v",
+            "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum.",
+        ),
+        printed(_hvp),
+    ],
+)
 def hvp(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    examples = [(f, *rng.uniform(-1, 1, (2, *shape)).round(2)) for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]]
+    examples = [
+        (f, *rng.uniform(-1, 1, (2, *shape)).round(2))
+        for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]
+    ]
     examples += [(cubes, *np.full(2, 0.5)), (mixed, examples[0][1], np.ones(3))]
 
     def build(d):
         shape = d.choice(d.shape(1, 0), (d.size(2), *d.shape(1, 2)))
-        return d.function(mixed, cubes, *[lopsided] * (len(shape) - 1)), np.tanh(d(*shape)), d.g(*shape)
+        return (
+            d.function(mixed, cubes, *[lopsided] * (len(shape) - 1)),
+            np.tanh(d(*shape)),
+            d.g(*shape),
+        )
+
     expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True)
     w = rng.uniform(-1, 1, 300)
     tracemalloc.start()
     answer(mixed, w, w)
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    if held > w.size ** 2 * 8 / 2:
-        raise Wrong("hvp(mixed, w, v), w and v of 300 entries: what is held at most", "more than 150 arrays like w",
-                    "a few of them", "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
-                    "held. No matrix is needed: the gradient of the number ⟨gradient, v⟩ is Hv already.")
+    if held > w.size**2 * 8 / 2:
+        raise Wrong(
+            "hvp(mixed, w, v), w and v of 300 entries: what is held at most",
+            "more than 150 arrays like w",
+            "a few of them",
+            "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
+            "held. No matrix is needed: the gradient of the number ⟨gradient, v⟩ is Hv already.",
+        )
 
 
 # --- The largest curvature ------------------------------------------------------------------------------------
+
 
 def bent(w):
     """No bowl: its curvatures depend on the place. One direction is curved downward, more than any upward."""
@@ -219,19 +348,28 @@ def _largest(f, w, v, steps):
 
 def _nearly(got, expected):
     """A hint for what is nearly right."""
-    return ("Nearly right. Does the loop run through all `steps`? Is a difference quotient in it, or a rounded number?"
-            if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2) else None)
+    return (
+        "Nearly right. Does the loop run through all `steps`? Is a difference quotient in it, or a rounded number?"
+        if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2)
+        else None
+    )
 
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
-_ONE_SHAPE = ("For vectors that would do. But w and v may have the shape (2, 3), and a matrix product takes rows by "
-              "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
-_ENDS = ("Many products lead to that number. After few of them v is still on its way: the ⟨v, Hv⟩ noted last is "
-         "wanted.")
+_ONE_SHAPE = (
+    "For vectors that would do. But w and v may have the shape (2, 3), and a matrix product takes rows by "
+    "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v)."
+)
+_ENDS = (
+    "Many products lead to that number. After few of them v is still on its way: the ⟨v, Hv⟩ noted last is "
+    "wanted."
+)
 
 
 @exercise(
-    "16.largest", minutes=5, difficulty="medium",
+    "16.largest",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
         note ⟨v, Hv⟩, and go on with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
@@ -239,9 +377,14 @@ _ENDS = ("Many products lead to that number. After few of them v is still on its
     stub="""
         def largest(f, w, v, steps):
             ...""",
-    hints=["A loop `for _ in range(steps):` with four lines, one for each thing to do.",
-           "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
-           ("Help: nan, or inf", "v grows with every product. Divide it by its length each time, not only at first.")],
+    hints=[
+        "A loop `for _ in range(steps):` with four lines, one for each thing to do.",
+        "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
+        (
+            "Help: nan, or inf",
+            "v grows with every product. Divide it by its length each time, not only at first.",
+        ),
+    ],
     solution="""
         def largest(f, w, v, steps):
             for _ in range(steps):
@@ -253,99 +396,250 @@ _ENDS = ("Many products lead to that number. After few of them v is still on its
     explained="It keeps two arrays of w's shape, and builds no matrix.",
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
-        edit("for _ in", "noted = []\n    for _ in", _CURVATURE, _CURVATURE + "\n        noted.append(curvature)",
-             "return curvature", "return max(noted)", "The one noted last is wanted, not the largest of all."),
-        edit(_UNIT, "pass", "v has to have length 1 before each product: divide it by np.linalg.norm(v)."),
-        edit("for _ in range(steps):\n        " + _UNIT, _UNIT + "\n    for _ in range(steps):",
-             "v has length 1 only at first, and Hv has another length. Divide each time round the loop."),
-        edit(_UNIT, "v = v / np.linalg.norm(v, axis=-1, keepdims=True)",
-             "Now each row has length 1, but v as a whole has not. Use np.linalg.norm(v) without an axis."),
+        edit(
+            "for _ in",
+            "noted = []\n    for _ in",
+            _CURVATURE,
+            _CURVATURE + "\n        noted.append(curvature)",
+            "return curvature",
+            "return max(noted)",
+            "The one noted last is wanted, not the largest of all.",
+        ),
+        edit(
+            _UNIT,
+            "pass",
+            "v has to have length 1 before each product: divide it by np.linalg.norm(v).",
+        ),
+        edit(
+            "for _ in range(steps):\n        " + _UNIT,
+            _UNIT + "\n    for _ in range(steps):",
+            "v has length 1 only at first, and Hv has another length. Divide each time round the loop.",
+        ),
+        edit(
+            _UNIT,
+            "v = v / np.linalg.norm(v, axis=-1, keepdims=True)",
+            "Now each row has length 1, but v as a whole has not. Use np.linalg.norm(v) without an axis.",
+        ),
         edit("v = Hv", "v = Hv; w = w - 0.1 * v", "w stays where it is: only v turns."),
-        edit(_CURVATURE, "curvature = np.linalg.norm(Hv)",
-             "The length of Hv has no sign, and is too large while v still turns. The curvature is ⟨v, Hv⟩."),
+        edit(
+            _CURVATURE,
+            "curvature = np.linalg.norm(Hv)",
+            "The length of Hv has no sign, and is too large while v still turns. The curvature is ⟨v, Hv⟩.",
+        ),
         edit("np.sum(v * Hv)", "abs(np.sum(v * Hv))", "A curvature may be negative: no abs."),
-        edit("np.sum(v * Hv)", "np.max(Hv)", "The curvature along v is ⟨v, Hv⟩: products of entries, added up."),
-        edit("np.sum(v * Hv)", "np.mean(v * Hv)", "⟨v, Hv⟩ is the sum of the products, not their mean."),
-        edit("np.sum(v * Hv)", "np.sum(Hv)", "⟨v, Hv⟩: multiply by v, entry by entry, before you add."),
-        edit("np.sum(v * Hv)", "np.sum(Hv * Hv)",
-             "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?"),
+        edit(
+            "np.sum(v * Hv)",
+            "np.max(Hv)",
+            "The curvature along v is ⟨v, Hv⟩: products of entries, added up.",
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.mean(v * Hv)",
+            "⟨v, Hv⟩ is the sum of the products, not their mean.",
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.sum(Hv)",
+            "⟨v, Hv⟩: multiply by v, entry by entry, before you add.",
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.sum(Hv * Hv)",
+            "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?",
+        ),
         edit("np.sum(v * Hv)", "v * Hv", "⟨v, Hv⟩ is one number: add the products up."),
         edit("np.sum(v * Hv)", "np.sum(v * Hv) / 2", "There is no half: ⟨v, Hv⟩."),
-        edit("np.sum(v * Hv)\n        v = Hv", "np.sum(v * Hv)",
-             "That is the curvature along the first v. Go on with Hv as v, and return after the loop."),
-        edit(_CURVATURE + "\n        v = Hv", "v = Hv\n        " + _CURVATURE,
-             "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?"),
-        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, w)", "hvp(f, w, v) takes the place w first, then the direction v."),
-        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, v)", "The Hessian is that at w: v is only the direction."),
-        edit("ag.hvp(f, w, v)", "ag.grad(f)(w) * v", "That is the gradient times v. Hv is ag.hvp(f, w, v)."),
+        edit(
+            "np.sum(v * Hv)\n        v = Hv",
+            "np.sum(v * Hv)",
+            "That is the curvature along the first v. Go on with Hv as v, and return after the loop.",
+        ),
+        edit(
+            _CURVATURE + "\n        v = Hv",
+            "v = Hv\n        " + _CURVATURE,
+            "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?",
+        ),
+        edit(
+            "ag.hvp(f, w, v)",
+            "ag.hvp(f, v, w)",
+            "hvp(f, w, v) takes the place w first, then the direction v.",
+        ),
+        edit(
+            "ag.hvp(f, w, v)",
+            "ag.hvp(f, v, v)",
+            "The Hessian is that at w: v is only the direction.",
+        ),
+        edit(
+            "ag.hvp(f, w, v)",
+            "ag.grad(f)(w) * v",
+            "That is the gradient times v. Hv is ag.hvp(f, w, v).",
+        ),
         edit("v = Hv", "v = v + Hv", "v is replaced by Hv; nothing of the old v stays."),
         edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v stays."),
         edit("v = Hv", "w = Hv", "w stays where it is: only the direction v turns."),
         edit("v = Hv", "w = w + Hv", "w stays where it is: only the direction v turns."),
         edit("range(steps)", "range(steps + 1)", "That is one product too many: `steps` in all."),
         edit("range(steps)", "range(steps - 1)", "That is one product too few: `steps` in all."),
-        edit("        v = Hv\n", "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
-             "        v = Hv\n", "It stops early where v hardly turns. `steps` products are wanted, whatever v does."),
-        edit("range(steps)", "range(7)", "`steps` says how many products, not always the same number."),
-        edit("range(steps)", "range(min(steps, 5))", "`steps` says how many products: they may be more than 5."),
-        edit("        v = Hv\n    return curvature", "        v = Hv\n        return curvature",
-             "That is the curvature along the first v. Go on with Hv as v, and return after the loop."),
-        edit("return curvature", "return v", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."),
-        edit("return curvature", "return Hv", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."),
-        edit("np.linalg.norm(v)", "np.sum(v)", "The length is the root of the sum of the squares: np.linalg.norm(v)."),
-        edit("np.linalg.norm(v)", "np.sum(np.abs(v))",
-             "The length is the root of the sum of the squares: np.linalg.norm(v)."),
-        edit("np.linalg.norm(v)", "len(v)", "len counts entries. The length of an arrow is np.linalg.norm(v)."),
-        edit("np.linalg.norm(v)", "np.max(np.abs(v))",
-             "The length is the root of the sum of the squares: np.linalg.norm(v)."),
-        edit("np.linalg.norm(v)", "np.sum(v * v)",
-             "The length is the *root* of the sum of the squares: np.linalg.norm(v)."),
-        edit("np.linalg.norm(v)", "np.linalg.norm(w)", "v is to have length 1: divide it by its own length."),
-        edit("np.sum(v * Hv)", "v @ Hv", _ONE_SHAPE), edit("np.sum(v * Hv)", "np.dot(v, Hv)", _ONE_SHAPE),
-        edit("np.sum(v * Hv)", "np.inner(v, Hv)", _ONE_SHAPE), edit("np.sum(v * Hv)", "v.T @ Hv", _ONE_SHAPE),
+        edit(
+            "        v = Hv\n",
+            "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
+            "        v = Hv\n",
+            "It stops early where v hardly turns. `steps` products are wanted, whatever v does.",
+        ),
+        edit(
+            "range(steps)",
+            "range(7)",
+            "`steps` says how many products, not always the same number.",
+        ),
+        edit(
+            "range(steps)",
+            "range(min(steps, 5))",
+            "`steps` says how many products: they may be more than 5.",
+        ),
+        edit(
+            "        v = Hv\n    return curvature",
+            "        v = Hv\n        return curvature",
+            "That is the curvature along the first v. Go on with Hv as v, and return after the loop.",
+        ),
+        edit(
+            "return curvature", "return v", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."
+        ),
+        edit(
+            "return curvature",
+            "return Hv",
+            "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted.",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.sum(v)",
+            "The length is the root of the sum of the squares: np.linalg.norm(v).",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.sum(np.abs(v))",
+            "The length is the root of the sum of the squares: np.linalg.norm(v).",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "len(v)",
+            "len counts entries. The length of an arrow is np.linalg.norm(v).",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.max(np.abs(v))",
+            "The length is the root of the sum of the squares: np.linalg.norm(v).",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.sum(v * v)",
+            "The length is the *root* of the sum of the squares: np.linalg.norm(v).",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.linalg.norm(w)",
+            "v is to have length 1: divide it by its own length.",
+        ),
+        edit("np.sum(v * Hv)", "v @ Hv", _ONE_SHAPE),
+        edit("np.sum(v * Hv)", "np.dot(v, Hv)", _ONE_SHAPE),
+        edit("np.sum(v * Hv)", "np.inner(v, Hv)", _ONE_SHAPE),
+        edit("np.sum(v * Hv)", "v.T @ Hv", _ONE_SHAPE),
         edit("ag.hvp(f, w, v)", "ag.hessian(f)(w) @ v", _ONE_SHAPE),
-        edit("np.sum(v * Hv)", "(v * Hv).sum(axis=0)", "axis=0 adds down the columns alone: np.sum without an axis "
-                                                      "gives one number."),
-        edit("np.linalg.norm(v)", "np.linalg.norm(v, 2)",
-             "For a v of shape (2, 3), norm(v, 2) is the largest singular value. Without the 2 it is the root of the "
-             "sum of the squares, for any shape."),
-        edit("np.linalg.norm(v)", "np.abs(v)", "That leaves only the signs of the entries. v is divided by one number, "
-                                              "its length."),
-        edit("np.sum(v * Hv)", "np.sum(Hv) / np.sum(v)",
-             "A quotient of sums is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
-        edit("np.sum(v * Hv)", "np.sum(v * ag.grad(f)(w))", "That is the slope along v. The curvature is ⟨v, Hv⟩."),
-        (lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
-         "That is the largest λ. The products turn to the largest |λ|, and few of them do not arrive there: the "
-         "⟨v, Hv⟩ noted last is wanted."),
-        (lambda f, w, v, steps: max(np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs),
-         _ENDS),
-        edit("return curvature", "return max(curvature, 0)", "A curvature may be negative: no max."),
-        edit("np.sum(v * Hv)", "np.mean(Hv / v)",
-             "Hv / v, entry by entry, is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
-        edit("for _ in", "v = np.ones(w.shape)\n    for _ in", "Begin from the v that the function is given."),
-        printed(_largest)])
+        edit(
+            "np.sum(v * Hv)",
+            "(v * Hv).sum(axis=0)",
+            "axis=0 adds down the columns alone: np.sum without an axis gives one number.",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.linalg.norm(v, 2)",
+            "For a v of shape (2, 3), norm(v, 2) is the largest singular value. Without the 2 it is the root of the "
+            "sum of the squares, for any shape.",
+        ),
+        edit(
+            "np.linalg.norm(v)",
+            "np.abs(v)",
+            "That leaves only the signs of the entries. v is divided by one number, its length.",
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.sum(Hv) / np.sum(v)",
+            "A quotient of sums is λ only where v turns no more. The curvature is ⟨v, Hv⟩.",
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.sum(v * ag.grad(f)(w))",
+            "That is the slope along v. The curvature is ⟨v, Hv⟩.",
+        ),
+        (
+            lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
+            "That is the largest λ. The products turn to the largest |λ|, and few of them do not arrive there: the "
+            "⟨v, Hv⟩ noted last is wanted.",
+        ),
+        (
+            lambda f, w, v, steps: max(
+                np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs
+            ),
+            _ENDS,
+        ),
+        edit(
+            "return curvature", "return max(curvature, 0)", "A curvature may be negative: no max."
+        ),
+        edit(
+            "np.sum(v * Hv)",
+            "np.mean(Hv / v)",
+            "Hv / v, entry by entry, is λ only where v turns no more. The curvature is ⟨v, Hv⟩.",
+        ),
+        edit(
+            "for _ in",
+            "v = np.ones(w.shape)\n    for _ in",
+            "Begin from the v that the function is given.",
+        ),
+        printed(_largest),
+    ],
+)
 def largest(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    cases = [(mixed, (3,), 3), (bent, (2, 3), 1), (bent, (2, 3), 4), (steep, (2,), 9), (mixed, (3,), 12),
-             (bent, (2, 1, 3), 2)]
-    examples = [(f, rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2), steps)
-                for f, shape, steps in cases]
-    examples.append((cubes, np.array([1.0, -4.0]), np.array([2.0, 1.0]), 2))      # ⟨v, Hv⟩ is 0 at first
+    cases = [
+        (mixed, (3,), 3),
+        (bent, (2, 3), 1),
+        (bent, (2, 3), 4),
+        (steep, (2,), 9),
+        (mixed, (3,), 12),
+        (bent, (2, 1, 3), 2),
+    ]
+    examples = [
+        (f, rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2), steps)
+        for f, shape, steps in cases
+    ]
+    examples.append(
+        (cubes, np.array([1.0, -4.0]), np.array([2.0, 1.0]), 2)
+    )  # ⟨v, Hv⟩ is 0 at first
     examples += [(bent, np.float64(w), np.float64(v), 2) for w, v in [(0.5, 0.5), (0, -1.5)]]
 
     def build(d):
         shape = d.choice((d.size(),), (3, d.size()))
         v = d(*shape)
-        v.flat[0] = v.flat[0] or 1.0      # a v of zeros has no direction
+        v.flat[0] = v.flat[0] or 1.0  # a v of zeros has no direction
         return d.function(mixed, bent, saddle), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
-    expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4, rtol=1e-12)
-    many = *examples[4][:3], 72      # its two largest curvatures are near each other: v turns for long
+
+    expect_over(
+        answer,
+        _largest,
+        build,
+        first=examples,
+        hints=largest.mistakes,
+        apart=True,
+        rounds=4,
+        rtol=1e-12,
+    )
+    many = *examples[4][:3], 72  # its two largest curvatures are near each other: v turns for long
     expect_call(answer, *many, gives=_largest(*many), hints=[_nearly], rtol=1e-12)
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------
+
 
 def wave(x):
     return ag.sin(3 * x + 0.2) + x
@@ -367,21 +661,30 @@ def _downhill(f, x):
     return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
 
 
-_TINY = "A tiny curvature counts as it is: where the slope is tiny too, their quotient may be large."
+_TINY = (
+    "A tiny curvature counts as it is: where the slope is tiny too, their quotient may be large."
+)
 _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 
 
 @exercise(
-    "16.downhill", minutes=3, difficulty="medium",
+    "16.downhill",
+    minutes=3,
+    difficulty="medium",
     question="""
         Mend the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
         Newton's and always goes *against* the slope. f takes one number.""",
     stub="""
         def downhill(f, x):
             ...""",
-    hints=["You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
-           "Which of the two can turn Newton's step uphill? Take that one without its sign.",
-           ("Help: the right length, the wrong way", "The step is −slope / |curvature|: the slope keeps its sign.")],
+    hints=[
+        "You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
+        "Which of the two can turn Newton's step uphill? Take that one without its sign.",
+        (
+            "Help: the right length, the wrong way",
+            "The step is −slope / |curvature|: the slope keeps its sign.",
+        ),
+    ],
     solution="""
         def downhill(f, x):
             slope = ag.grad(f)(x)
@@ -392,77 +695,213 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         about doubles the distance from the top.""",
     why="The slope alone says which way. The curvature says how far, for a given slope.",
     mistakes=[
-        edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1, 1)",
-             "Nothing bounds the step: it is as long as Newton's, however long that is."),
+        edit(
+            "slope / abs(curvature)",
+            "np.clip(slope / abs(curvature), -1, 1)",
+            "Nothing bounds the step: it is as long as Newton's, however long that is.",
+        ),
         edit("return", "if abs(curvature) < 1e-6:\n        return x\n    return", _TINY),
         edit("abs(curvature)", "(abs(curvature) + 1e-8)", _TINY),
-        edit("return x - slope / abs(curvature)",
-             "new = x - slope / curvature\n    return new if f(new) < f(x) else x + slope / curvature",
-             "The slope says which way to go. Do not ask the loss where the step lands: a step against the slope may "
-             "go too far."),
-        edit("abs(curvature)", "curvature", "That is Newton's step as it was: uphill where the curvature is negative."),
-        edit("slope / abs(curvature)", "abs(slope / curvature)", "The slope says which way: it keeps its sign."),
-        edit("slope / abs(curvature)", "abs(slope) / curvature", "The slope says which way: it keeps its sign."),
-        edit("slope / abs(curvature)", "abs(slope) / abs(curvature)", "The slope says which way: it keeps its sign."),
+        edit(
+            "return x - slope / abs(curvature)",
+            "new = x - slope / curvature\n    return new if f(new) < f(x) else x + slope / curvature",
+            "The slope says which way to go. Do not ask the loss where the step lands: a step against the slope may "
+            "go too far.",
+        ),
+        edit(
+            "abs(curvature)",
+            "curvature",
+            "That is Newton's step as it was: uphill where the curvature is negative.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "abs(slope / curvature)",
+            "The slope says which way: it keeps its sign.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "abs(slope) / curvature",
+            "The slope says which way: it keeps its sign.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "abs(slope) / abs(curvature)",
+            "The slope says which way: it keeps its sign.",
+        ),
         edit("x - slope", "x + slope", "The step goes against the slope: minus."),
-        edit("slope / abs(curvature)", "slope * abs(curvature)",
-             "The slope is divided by the curvature: strongly curved means a short step."),
-        edit("slope / abs(curvature)", "abs(curvature) / slope", "Upside down: the slope is divided by the curvature."),
-        edit("slope / abs(curvature)", "slope",
-             "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
-        edit("slope / abs(curvature)", "0.1 * slope", "That is gradient descent: divide by the curvature's size."),
-        edit("slope / abs(curvature)", "np.sign(slope) / abs(curvature)",
-             "The size of the slope belongs to the step, not only its sign."),
-        edit("slope / abs(curvature)", "slope / np.clip(curvature, 0, None)",
-             "Where the curvature is negative, that divides by 0. Its size is wanted: abs."),
-        edit("slope / abs(curvature)", "0.1 * slope / abs(curvature)", "The step is as long as Newton's: no rate."),
-        edit("slope / abs(curvature)", "slope / max(curvature, 1e-8)",
-             "Where the curvature is negative, that makes a giant step. Its size is wanted: abs."),
-        edit("slope / abs(curvature)", "slope / max(curvature, 1)",
-             "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
-        edit("slope / abs(curvature)", "slope / curvature**2",
-             "Divide by the curvature without its sign, and not by its square."),
-        edit("slope / abs(curvature)", "slope / curvature if curvature > 0 else slope",
-             "The step is as long as Newton's in both cases: divide by the curvature's size."),
-        edit("return x - slope / abs(curvature)", "return x - slope / curvature if curvature > 0 else x",
-             "Where the curvature is negative it stands still. It has to go down there too."),
-        edit("return x - ", "return -", "That is the step. Give back where it leads: start from x."),
-        edit("return x - ", "return ",
-             "That is the step, and its sign is lost. Give back where it leads: x minus that."),
-        edit(_CURVED, "curvature = ag.grad(f)(x)**2",
-             "The curvature is the derivative of the derivative: ag.grad(ag.grad(f))."),
-        edit(_CURVED, "curvature = ag.grad(f)(x)",
-             "The curvature is the derivative of the derivative: ag.grad(ag.grad(f))."),
-        edit(_CURVED, "curvature = ag.grad(ag.grad(ag.grad(f)))(x)",
-             "One ag.grad too many: that is the third derivative."),
-        edit(_CURVED, "curvature = ag.grad(f)(ag.grad(f)(x))",
-             "That is the slope at another place. Take the derivative of a *function*, ag.grad(ag.grad(f)), and then "
-             "its value at x."),
-        edit(_CURVED, "curvature = ag.grad(ag.grad(f)(x))(x)",
-             "ag.grad takes a function: ag.grad(ag.grad(f)), and then (x)."),
-        edit(_SLOPE, "slope = f(x)", "That divides f(x) by the curvature. The slope is wanted there: ag.grad(f)(x)."),
-        edit(_SLOPE, "slope = ag.grad(f)",
-             "A function stands where a number is wanted. The slope is ag.grad(f)(x), called at x."),
-        edit("slope / abs(curvature)", "slope / abs(curvature) / 2", "That is half as long as Newton's step."),
-        edit("slope / abs(curvature)", "slope / np.sqrt(curvature)",
-             "Divide by the curvature without its sign, and not by its root, which a negative one does not have."),
-        edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.01)", "Nothing is added to the curvature here."),
-        edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.001)", "Nothing is added to the curvature here."),
-        edit("slope / abs(curvature)", "slope // abs(curvature)", "// cuts off to whole numbers: one / divides."),
-        edit("return x - slope / abs(curvature)", "return f(x - slope / abs(curvature))",
-             "That is the loss at the new x. Give back the new x."),
-        *[(lambda f, x, size=size: x - f(x) / size(ag.grad(f)(x)),
-           "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature.")
-          for size in (float, abs)],
-        printed(_downhill)])
+        edit(
+            "slope / abs(curvature)",
+            "slope * abs(curvature)",
+            "The slope is divided by the curvature: strongly curved means a short step.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "abs(curvature) / slope",
+            "Upside down: the slope is divided by the curvature.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope",
+            "The step is as long as Newton's: divide by the curvature's size, whatever it is.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "0.1 * slope",
+            "That is gradient descent: divide by the curvature's size.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "np.sign(slope) / abs(curvature)",
+            "The size of the slope belongs to the step, not only its sign.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / np.clip(curvature, 0, None)",
+            "Where the curvature is negative, that divides by 0. Its size is wanted: abs.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "0.1 * slope / abs(curvature)",
+            "The step is as long as Newton's: no rate.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / max(curvature, 1e-8)",
+            "Where the curvature is negative, that makes a giant step. Its size is wanted: abs.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / max(curvature, 1)",
+            "The step is as long as Newton's: divide by the curvature's size, whatever it is.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / curvature**2",
+            "Divide by the curvature without its sign, and not by its square.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / curvature if curvature > 0 else slope",
+            "The step is as long as Newton's in both cases: divide by the curvature's size.",
+        ),
+        edit(
+            "return x - slope / abs(curvature)",
+            "return x - slope / curvature if curvature > 0 else x",
+            "Where the curvature is negative it stands still. It has to go down there too.",
+        ),
+        edit(
+            "return x - ", "return -", "That is the step. Give back where it leads: start from x."
+        ),
+        edit(
+            "return x - ",
+            "return ",
+            "That is the step, and its sign is lost. Give back where it leads: x minus that.",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(f)(x)**2",
+            "The curvature is the derivative of the derivative: ag.grad(ag.grad(f)).",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(f)(x)",
+            "The curvature is the derivative of the derivative: ag.grad(ag.grad(f)).",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(ag.grad(ag.grad(f)))(x)",
+            "One ag.grad too many: that is the third derivative.",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(f)(ag.grad(f)(x))",
+            "That is the slope at another place. Take the derivative of a *function*, ag.grad(ag.grad(f)), and then "
+            "its value at x.",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(ag.grad(f)(x))(x)",
+            "ag.grad takes a function: ag.grad(ag.grad(f)), and then (x).",
+        ),
+        edit(
+            _SLOPE,
+            "slope = f(x)",
+            "That divides f(x) by the curvature. The slope is wanted there: ag.grad(f)(x).",
+        ),
+        edit(
+            _SLOPE,
+            "slope = ag.grad(f)",
+            "A function stands where a number is wanted. The slope is ag.grad(f)(x), called at x.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / abs(curvature) / 2",
+            "That is half as long as Newton's step.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / np.sqrt(curvature)",
+            "Divide by the curvature without its sign, and not by its root, which a negative one does not have.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / (abs(curvature) + 0.01)",
+            "Nothing is added to the curvature here.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope / (abs(curvature) + 0.001)",
+            "Nothing is added to the curvature here.",
+        ),
+        edit(
+            "slope / abs(curvature)",
+            "slope // abs(curvature)",
+            "// cuts off to whole numbers: one / divides.",
+        ),
+        edit(
+            "return x - slope / abs(curvature)",
+            "return f(x - slope / abs(curvature))",
+            "That is the loss at the new x. Give back the new x.",
+        ),
+        *[
+            (
+                lambda f, x, size=size: x - f(x) / size(ag.grad(f)(x)),
+                "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature.",
+            )
+            for size in (float, abs)
+        ],
+        printed(_downhill),
+    ],
+)
 def downhill(answer):
     if is_stub(answer):
         raise NotYet
+
     def build(d):
         f, x = d.function(valley, slide, wave), d()
-        return f, x if ag.grad(ag.grad(f))(x) else x / 100      # where it is straight there is no step
-    expect_over(answer, _downhill, build,
-                hints=downhill.mistakes, rounds=12, first=[
-                    (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
-                                        (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0),
-                                        (valley, 15_000.0), (crest, 0.0)]])
+        return f, x if ag.grad(ag.grad(f))(x) else x / 100  # where it is straight there is no step
+
+    expect_over(
+        answer,
+        _downhill,
+        build,
+        hints=downhill.mistakes,
+        rounds=12,
+        first=[
+            (f, x)
+            for f, x in [
+                (valley, 3.0),
+                (slide, 0.5),
+                (slide, -0.5),
+                (wave, 0.3),
+                (wave, -0.8),
+                (valley, -0.4),
+                (valley, -1.9),
+                (slide, -0.17),
+                (valley, 1.2),
+                (slide, 3.0),
+                (valley, 15_000.0),
+                (crest, 0.0),
+            ]
+        ],
+    )

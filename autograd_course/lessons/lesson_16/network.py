@@ -1,11 +1,15 @@
 """Lesson 16: gradient descent on all weights of a network at once, and its largest curvature on the way."""
+
 from dataclasses import dataclass
 
 import numpy as np
 
 import autograd_lib as ag
 
-EARLY, END = 40, 320          # the opening shows a run up to the first, the end of the lesson up to the second
+EARLY, END = (
+    40,
+    320,
+)  # the opening shows a run up to the first, the end of the lesson up to the second
 
 
 def largest_curvature(f, w, v, products=10):
@@ -17,22 +21,25 @@ def largest_curvature(f, w, v, products=10):
     images = [ag.hvp(f, w, space[0])]
     while len(images) < products:
         new = images[-1]
-        for _ in range(2):                                                  # the second time for what rounding left
+        for _ in range(2):  # the second time for what rounding left
             new = new - np.transpose(space) @ (space @ new)
-        if np.linalg.norm(new) <= 1e-10 * np.linalg.norm(images[-1]):       # nothing new: the space is complete
+        if np.linalg.norm(new) <= 1e-10 * np.linalg.norm(
+            images[-1]
+        ):  # nothing new: the space is complete
             break
         space.append(new / np.linalg.norm(new))
         images.append(ag.hvp(f, w, space[-1]))
-    curvatures, directions = np.linalg.eigh(space @ np.transpose(images))   # in rising order
+    curvatures, directions = np.linalg.eigh(space @ np.transpose(images))  # in rising order
     return float(curvatures[-1]), directions[:, -1] @ space
 
 
 @dataclass
 class Run:
     """Gradient descent at one rate: the loss at every step, λmax at some, and the weights at the end."""
+
     lr: float
     losses: list
-    curvatures: dict          # step -> λmax
+    curvatures: dict  # step -> λmax
     end: np.ndarray
 
 

@@ -1,4 +1,5 @@
 """Lesson 17: what a network holds, a chain that forgets and runs again, marks on a chain, and wrapped layers."""
+
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,9 @@ def shares(parts, most):
         _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(size))
         said.append(f"{name}: {number(size)} MB")
     text = "\n".join(said)
-    return Picture(svg(f"0 0 560 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True)
+    return Picture(
+        svg(f"0 0 560 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True
+    )
 
 
 def _rough(size):
@@ -33,8 +36,10 @@ def _bar(plot, top, high, pieces, name, words):
     plot.words(start - 10, top + high / 2 + 5, name, anchor="end", size=13)
     for size, colour in pieces:
         wide = plot.at(size, 0)[0] - start
-        plot.parts.append(f'<rect x="{px:.1f}" y="{top}" width="{wide:.1f}" height="{high}" fill="{colour}" '
-                          f'stroke="{style.LINE}" stroke-width="1"/>')
+        plot.parts.append(
+            f'<rect x="{px:.1f}" y="{top}" width="{wide:.1f}" height="{high}" fill="{colour}" '
+            f'stroke="{style.LINE}" stroke-width="1"/>'
+        )
         px += wide
     plot.words(px + 8, top + high / 2 + 5, words, anchor="start", size=13)
 
@@ -42,7 +47,10 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
-    above, below = (Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
+    above, below = (
+        Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1))
+        for i, most in enumerate((memory, time))
+    )
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
         _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
@@ -51,13 +59,16 @@ def trade(found):
     above.words(20, 28, "held at most", anchor="start")
     below.words(20, 168, "steps run, forward and again", anchor="start")
     text = "\n".join(["Memory and time, way by way.", *said])
-    return Picture(svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True)
+    return Picture(
+        svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True
+    )
 
 
 # --- A chain ----------------------------------------------------------------------------------------------------------
 
 # A chain of n steps has n + 1 values: 0 is the input, j what step j makes. A stretch is what lies between a mark and
 # the next one.
+
 
 def evenly(steps, k, start=0):
     """k places for marks over so many steps, from `start` on: as even as whole numbers can be."""
@@ -67,7 +78,7 @@ def evenly(steps, k, start=0):
 def cost(widths, marks):
     """(what the marks hold, what the heaviest stretch holds, that stretch) of a chain of values of these widths."""
     stretches = [*pairwise([*marks, len(widths) - 1])]
-    sizes = [sum(widths[p + 1:q + 1]) for p, q in stretches]
+    sizes = [sum(widths[p + 1 : q + 1]) for p, q in stretches]
     heaviest = int(np.argmax(sizes))
     return sum(widths[p] for p in marks), sizes[heaviest], stretches[heaviest]
 
@@ -79,8 +90,9 @@ def moments(n, marks):
     Without marks the tape holds all of it. With them, it holds one stretch at a time, on the way back.
     """
     if not marks:
-        return ([("forward", j, range(1, j + 1), []) for j in range(1, n + 1)]
-                + [("back", j, range(1, n + 1), []) for j in range(n, 0, -1)])
+        return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [
+            ("back", j, range(1, n + 1), []) for j in range(n, 0, -1)
+        ]
     found = [("forward", j, range(j, j + 1), [p for p in marks if p < j]) for j in range(1, n + 1)]
     for p, q in reversed([*pairwise([*marks, n])]):
         found += [("again", j, range(p + 1, j + 1), marks) for j in range(p + 1, q + 1)]
@@ -98,43 +110,70 @@ def walked(n, k, moment):
     every = moments(n, marks)
     done, at, held, kept = every[min(moment, len(every) - 1)]
     amounts = [len(stretch) + len(set_) for _, _, stretch, set_ in every]
-    past = amounts[:moment + 1]
+    past = amounts[: moment + 1]
     plot = Axes((44, 176, 450, 110), (0, 3 * n - 1), (0, n + 2))
     wide = 450 / (n + 1)
     for j in range(n + 1):
         px, mark, value = 44 + j * wide, j in kept, j in held
-        look = "value" if mark or value else "pale" if done == "forward" and j > at or not marks else "ghost"
+        look = (
+            "value"
+            if mark or value
+            else "pale"
+            if done == "forward" and j > at or not marks
+            else "ghost"
+        )
         plot.parts.append(cell(px, 46, wide, 44, str(j), look))
         if mark:
             plot.parts.append(_flag(px + wide / 2, 44, 44))
     px = 44 + (at + 0.5) * wide
     if done == "back":
-        plot.parts.append(f'<path d="M{px:.1f} 106H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
-                          f'stroke="{style.GRADIENT}" '
-                          'stroke-width="2.5" stroke-dasharray="5 2"/>')
+        plot.parts.append(
+            f'<path d="M{px:.1f} 106H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
+            f'stroke="{style.GRADIENT}" '
+            'stroke-width="2.5" stroke-dasharray="5 2"/>'
+        )
         plot.words(px + 6, 111, "g", style.GRADIENT, "start", 14)
     else:
-        plot.parts.append(f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.INK}" '
-                          f'stroke-width="2.5"/>')
-        plot.words(px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.INK, "start", 13)
-    plot.frame([(m, str(m)) for m in range(0, 3 * n, n)], [(y, str(y)) for y in range(0, n + 3, 4)], "moment",
-               f"arrays held: now {amounts[len(past) - 1]}, at most so far {max(past)}")
+        plot.parts.append(
+            f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.INK}" '
+            f'stroke-width="2.5"/>'
+        )
+        plot.words(
+            px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.INK, "start", 13
+        )
+    plot.frame(
+        [(m, str(m)) for m in range(0, 3 * n, n)],
+        [(y, str(y)) for y in range(0, n + 3, 4)],
+        "moment",
+        f"arrays held: now {amounts[len(past) - 1]}, at most so far {max(past)}",
+    )
     plot.line(range(len(past)), past, style.VALUE, 2)
     plot.dot(len(past) - 1, past[-1], style.VALUE, style.VALUE)
-    doing = {"forward": f"forward, step {at}", "again": f"once more, step {at}",
-             "back": f"back through step {at}"}[done]
-    text = "\n".join([
-        f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
-        f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
-        "held" + " beside them" * bool(kept) + ": " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
+    doing = {
+        "forward": f"forward, step {at}",
+        "again": f"once more, step {at}",
+        "back": f"back through step {at}",
+    }[done]
+    text = "\n".join(
+        [
+            f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
+            f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
+            "held"
+            + " beside them" * bool(kept)
+            + ": "
+            + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0])),
+        ]
+    )
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
 
 
 def _flag(px, high, low):
     """A mark's flag: its cloth ends at `high`, its pole at `low`."""
-    return (f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
-            f'stroke-width="1.2" '
-            'stroke-linejoin="round"/>')
+    return (
+        f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
+        f'stroke-width="1.2" '
+        'stroke-linejoin="round"/>'
+    )
 
 
 def marked(widths, marks):
@@ -150,29 +189,41 @@ def marked(widths, marks):
     for j, w in enumerate(widths):
         left, top = chain.at(j, w)
         colour = style.INK if j in marks else style.VALUE if start < j <= end else style.GROUND
-        chain.parts.append(f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{500 / (n + 1) - 1:.1f}" '
-                           f'height="{low - top:.1f}" '
-                           f'fill="{colour}"/>')
+        chain.parts.append(
+            f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{500 / (n + 1) - 1:.1f}" '
+            f'height="{low - top:.1f}" '
+            f'fill="{colour}"/>'
+        )
         if j in marks:
             chain.parts.append(_flag(left + 250 / (n + 1), 39, top))
     chain.words(40, low + 18, "input", style.FAINT, "start", 13)
     chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
     everything = sum(widths[1:])
     bars = Axes((226, 188, 160, 60), (0, everything), (0, 1))
-    _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
-         f"{kept} + {stretch} = {kept + stretch}")
+    _bar(
+        bars,
+        180,
+        26,
+        [(kept, style.INK), (stretch, style.VALUE)],
+        "held at most",
+        f"{kept} + {stretch} = {kept + stretch}",
+    )
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
     _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
-    text = "\n".join([
-        f"{counted(len(marks), 'mark')}: held at most {kept} + {stretch} = {kept + stretch}, where a "
-        f"plain tape holds {everything}",
-        f"the marks hold {kept}",
-        f"the heaviest stretch holds {stretch}: from step {start + 1} to step {end}",
-        f"run again: {n} steps, each once"])
+    text = "\n".join(
+        [
+            f"{counted(len(marks), 'mark')}: held at most {kept} + {stretch} = {kept + stretch}, where a "
+            f"plain tape holds {everything}",
+            f"the marks hold {kept}",
+            f"the heaviest stretch holds {stretch}: from step {start + 1} to step {end}",
+            f"run again: {n} steps, each once",
+        ]
+    )
     return Picture(svg("0 0 560 286", "".join([*chain.parts, *bars.parts]), text), text)
 
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
+
 
 def layers(table, first=0, count=0, measured=None):
     """What each layer adds to what is held, by `by_layer`; `count` of them, from `first` on, are wrapped. A
@@ -192,8 +243,10 @@ def layers(table, first=0, count=0, measured=None):
         freed += held - stays
         for size, colour, dash in [(held, "none", "3 3"), (stays, style.VALUE, "none")]:
             (left, top), (_, low) = plot.at(i, size), plot.at(i, 0)
-            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{496 / len(table) - 16:.1f}" height="{low - top:.1f}" '
-                              f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
+            plot.parts.append(
+                f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{496 / len(table) - 16:.1f}" height="{low - top:.1f}" '
+                f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>'
+            )
         middle = plot.at(i + 0.5, 0)[0]
         shown = _brief(stays)
         plot.words(middle, plot.at(0, held)[1] - 6, shown, size=13)
@@ -202,12 +255,17 @@ def layers(table, first=0, count=0, measured=None):
         said.append(f"{i} {name}: {shown} MB held" + f" of {_brief(held)}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
-        plot.parts.append(f'<path d="M{left + 4:.1f} 281v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
+        plot.parts.append(
+            f'<path d="M{left + 4:.1f} 281v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>'
+        )
         plot.words((left + right) / 2, 303, "wrapped", size=13)
         said.insert(0, f"wrapped, {first} to {last}: {_brief(freed)} MB are freed")
     if measured:
-        said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
-                       f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
+        said.insert(
+            0,
+            f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
+            f"at most {number(_rough(measured[1]))} MB until the backward pass is done",
+        )
         for nth, line in enumerate(said[0].split(", ")):
             plot.words(14, 329 + 19 * nth, line, anchor="start", size=13)
     text = "\n".join(said)

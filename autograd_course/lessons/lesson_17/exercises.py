@@ -1,4 +1,5 @@
 """Lesson 17: what some rule reads, silu in one array, a chain's gradient from marks, and which layers to wrap."""
+
 import re
 
 import numpy as np
@@ -11,116 +12,173 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 from .memory import footprint
 
-recall("17", [
-    Question("At a lowest place the Hessian's largest eigenvalue is 25. Up to which lr is gradient descent stable? "
-             "(Lesson 16)", 0.08,
-             "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
-             "11."),
-    Question("A function has 3 inputs and 1,000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
-             "**3**: a sweep forward gives a column, and there are as many columns as inputs."),
-    Question("A value is visited only after all its users. Which order makes sure of that in our engine? "
-             "(05)", "newest first",
-             "**Newest first**: every value is made after its inputs, so its users are newer than it.",
-             choices=["newest first", "oldest first", "the order does not matter"])])
+recall(
+    "17",
+    [
+        Question(
+            "At a lowest place the Hessian's largest eigenvalue is 25. Up to which lr is gradient descent stable? "
+            "(Lesson 16)",
+            0.08,
+            "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
+            "11.",
+        ),
+        Question(
+            "A function has 3 inputs and 1,000 outputs. How many forward sweeps give its Jacobian? (15)",
+            3,
+            "**3**: a sweep forward gives a column, and there are as many columns as inputs.",
+        ),
+        Question(
+            "A value is visited only after all its users. Which order makes sure of that in our engine? "
+            "(05)",
+            "newest first",
+            "**Newest first**: every value is made after its inputs, so its users are newer than it.",
+            choices=["newest first", "oldest first", "the order does not matter"],
+        ),
+    ],
+)
 
 prediction(
-    "17.reads", question="""Which numbers of its own call does each of these rules read: its output z, its input x, both
+    "17.reads",
+    question="""Which numbers of its own call does each of these rules read: its output z, its input x, both
         inputs, or nothing?""",
     answer={"tanh": "z", "add": "nothing", "multiply": "x and y", "relu": "x"},
-    choices={name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")},
+    choices={
+        name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")
+    },
     reveal="""tanh sends g · (1 − z²), so it reads **z**. add sends g itself, and reads **nothing**. multiply sends g ·
         y to x and g · x to y, so it reads **x and y**. The library's relu sends g where x > 0, so it reads **x**. (The
-        rule could as well ask whether z > 0. What a rule reads is chosen by its author.)""")
+        rule could as well ask whether z > 0. What a rule reads is chosen by its author.)""",
+)
 
 prediction(
-    "17.tape", question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
+    "17.tape",
+    question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
         The rule of add reads nothing. How many MB does our tape hold in the end, x itself not counted?""",
-    answer=10, tolerance=0.3,
+    answer=10,
+    tolerance=0.3,
     reveal="""**10**. Our tape does not ask what a rule reads. It hands z and all inputs to every rule, so it keeps all
-        of them. Each array is kept once: the output of one step is the input of the next.""")
+        of them. Each array is kept once: the output of one step is the input of the next.""",
+)
 
 prediction(
-    "17.marks", question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
+    "17.marks",
+    question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
         the input. On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the
         last one too. With which k are the fewest arrays held, marks and stretch together? How many arrays are that? And
         how many steps are run again in all?""",
-    answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
+    answer={"k": 10, "arrays held": 20, "steps run again": 100},
+    tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
         marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last stretch
-        were kept from the forward pass, its ten steps would not be run again.)""")
+        were kept from the forward pass, its ten steps would not be run again.)""",
+)
 
 prediction(
-    "17.uneven", question="""A chain has 100 steps, and its second half makes arrays four times as large. A mark costs 1
+    "17.uneven",
+    question="""A chain has 100 steps, and its second half makes arrays four times as large. A mark costs 1
         in the first half, and 4 in the second. As little as possible is to be held. Where do the marks go?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
     reveal="""**More into the second half**, though a mark there costs 4. (Its first mark costs 1: it keeps the last small
         array.) With few marks there, its stretches would be the heaviest. With 2 marks in the first half and 7 in the
-        second, 59 are held. With 7 in the first and 2 in the second, 112 are held.""")
+        second, 59 are held. With 7 in the first and 2 in the second, 112 are held.""",
+)
 
-card("17", [
-    "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
-    "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
-    "One op for a whole formula holds one result. Its rule computes the rest again.",
-    "With k marks on n steps k + n/k arrays are held, least at k = √n. The price is one more forward pass.",
-    "Place marks so that all stretches are about equally heavy. Of two places side by side, mark the narrower one.",
-    "The second run has to see what the first one saw: the same masks, the same weights."])
+card(
+    "17",
+    [
+        "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
+        "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
+        "One op for a whole formula holds one result. Its rule computes the rest again.",
+        "With k marks on n steps k + n/k arrays are held, least at k = √n. The price is one more forward pass.",
+        "Place marks so that all stretches are about equally heavy. Of two places side by side, mark the narrower one.",
+        "The second run has to see what the first one saw: the same masks, the same weights.",
+    ],
+)
 
 
 # --- What is read -----------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "17.needed", minutes=2, difficulty="easy",
+    "17.needed",
+    minutes=2,
+    difficulty="easy",
     question="""
         X is data; W and bias are learned. Five results are computed: `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`,
         `d = 0.5 * c` and `e = ag.tanh(d)`. Then e.sum() goes backward. Which of the five are read by a rule that runs?
         Write their letters in one text, such as `"ad"`.""",
     stub="""
         needed = ...""",
-    hints=["Go from rule to rule. matmul's reads the other factor, relu's reads its input, tanh's reads its output.",
-           "0.5 wants no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
-           ("Help: is a not read by relu?",
-            "relu reads its own input, and that is b. If anything reads a, it is add.")],
+    hints=[
+        "Go from rule to rule. matmul's reads the other factor, relu's reads its input, tanh's reads its output.",
+        "0.5 wants no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
+        (
+            "Help: is a not read by relu?",
+            "relu reads its own input, and that is b. If anything reads a, it is add.",
+        ),
+    ],
     solution="""
         needed = "be\"""",
     explained="""
         The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply sends
         g · 0.5 to c, so neither c nor d is needed. matmul sends Xᵀ·g to W, and X is data.""",
     why="Rules read two of the five. The other three are held only because our tape does not ask.",
-    mistakes=[("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
-              ("bce", "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run."),
-              ("bde", "tanh's rule reads its output, 1 − z²: not d."),
-              ("bd", "tanh's rule reads its output, 1 − z²: not its input d."),
-              ("be" + "a", "a goes into add, and add's rules read nothing."),
-              ("ab", "a goes into add, and add's rules read nothing. And tanh?"),
-              ("ae", "a goes into add, and add's rules read nothing. relu reads its own input."),
-              ("ce", "The library's relu reads its input, b. c is its output."),
-              ("cd", "Neither is read: relu reads its input, and tanh its output."),
-              ("e", "tanh reads its output. relu reads something too."),
-              ("b", "relu reads its input. tanh reads something too."),
-              ("acd", "Those three are the ones that no rule reads."),
-              ("", "Some are read: relu and tanh cannot send anything back without a number of their own."),
-              ("abe", "a goes into add, and add's rules read nothing."),
-              ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
-              ("abc", "Of these only b is read. And tanh reads its output.")])
+    mistakes=[
+        ("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
+        (
+            "bce",
+            "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run.",
+        ),
+        ("bde", "tanh's rule reads its output, 1 − z²: not d."),
+        ("bd", "tanh's rule reads its output, 1 − z²: not its input d."),
+        ("be" + "a", "a goes into add, and add's rules read nothing."),
+        ("ab", "a goes into add, and add's rules read nothing. And tanh?"),
+        ("ae", "a goes into add, and add's rules read nothing. relu reads its own input."),
+        ("ce", "The library's relu reads its input, b. c is its output."),
+        ("cd", "Neither is read: relu reads its input, and tanh its output."),
+        ("e", "tanh reads its output. relu reads something too."),
+        ("b", "relu reads its input. tanh reads something too."),
+        ("acd", "Those three are the ones that no rule reads."),
+        (
+            "",
+            "Some are read: relu and tanh cannot send anything back without a number of their own.",
+        ),
+        ("abe", "a goes into add, and add's rules read nothing."),
+        ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
+        ("abc", "Of these only b is read. And tanh reads its output."),
+    ],
+)
 def needed(answer):
     tried, shown = "the results that some rule reads", "other letters"
-    letters = [part for part in ("".join(answer) if isinstance(answer, (list, tuple, set, frozenset)) and
-                                 all(isinstance(part, str) for part in answer) else
-                                 answer if isinstance(answer, str) else "?").lower() if part not in " ,;+&"]
+    letters = [
+        part
+        for part in (
+            "".join(answer)
+            if isinstance(answer, (list, tuple, set, frozenset))
+            and all(isinstance(part, str) for part in answer)
+            else answer
+            if isinstance(answer, str)
+            else "?"
+        ).lower()
+        if part not in " ,;+&"
+    ]
     if not set(letters) <= set("abcde"):
         raise Wrong(tried, brief(answer), shown, "This is not a text of the letters a to e.")
     if len(set(letters)) < len(letters):
         raise Wrong(tried, brief(answer), shown, "A letter stands there twice.")
     got = "".join(sorted(letters))
     right = sum((letter in got) == (letter in "be") for letter in "abcde")
-    hint = next((sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
-                f"Of the five, {right} are rightly named or rightly left out.")
+    hint = next(
+        (sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
+        f"Of the five, {right} are rightly named or rightly left out.",
+    )
     if got != "be":
         raise Wrong(tried, repr(got), shown, hint)
 
 
 # --- silu -------------------------------------------------------------------------------------------------------------
+
 
 def _sigmoid(x):
     return 1 / (1 + np.exp(-np.clip(x, -700, 700)))
@@ -132,7 +190,9 @@ def _slope(x):
 
 
 @exercise(
-    "17.golf", minutes=5, difficulty="medium",
+    "17.golf",
+    minutes=5,
+    difficulty="medium",
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
         \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
@@ -140,10 +200,15 @@ def _slope(x):
         own with `ag.elementwise(function, rule)`, as in lesson 14: `function` takes x, and `rule` takes g, z and x.""",
     stub="""
         silu = ...""",
-    hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
-           "`ag.elementwise(function, rule, name=\"silu\")` makes one op. Inside it the function gets plain "
-           "arrays, so nothing else is recorded.",
-           ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x, which is held anyway.")],
+    hints=[
+        "Every call of an op leaves one array, its result. So silu has to be *one* op.",
+        '`ag.elementwise(function, rule, name="silu")` makes one op. Inside it the function gets plain '
+        "arrays, so nothing else is recorded.",
+        (
+            "Help: where do I keep σ(x)?",
+            "Nowhere: compute it again in the rule, from x, which is held anyway.",
+        ),
+    ],
     solution="""
         silu = ag.elementwise(
             lambda x: x * ag.sigmoid(x),
@@ -151,7 +216,11 @@ def _slope(x):
             name="silu")""",
     explained="σ(x) is computed three times instead of once, and never kept.",
     why="What can be computed again from what is kept anyway need not be kept.",
-    mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")])
+    mistakes=[
+        (lambda x: x * ag.sigmoid(x), "2 arrays"),
+        (lambda x: x / (1 + ag.exp(-x)), "4 arrays"),
+    ],
+)
 def golf(answer):
     if is_stub(answer):
         raise NotYet
@@ -162,36 +231,79 @@ def golf(answer):
     try:
         _expect_silu(answer, xs)
     except Wrong as wrong:
-        raise Wrong(*wrong.args[:3], "A single call is right. With another call in between it is wrong: what a call "
-                                     "keeps for its rule is lost. "
-                                     "Compute σ again in the rule.") from None
+        raise Wrong(
+            *wrong.args[:3],
+            "A single call is right. With another call in between it is wrong: what a call "
+            "keeps for its rule is lost. "
+            "Compute σ again in the rule.",
+        ) from None
     large = ag.Tensor(np.linspace(-3, 3, 100_000), requires_grad=True)
     held, _ = footprint(lambda: answer(large), large.data.nbytes)
     if held > 1.2:
-        raise Wrong("what is held after silu(x), in arrays like x", f"{held:.0f} arrays", "1 array",
-                    f"The value and the gradient are right, and {held:.0f} arrays are held. Every call of an op "
-                    f"leaves its result, and "
-                    "what you keep yourself is held too: make one op of it, which computes σ again in its rule.")
+        raise Wrong(
+            "what is held after silu(x), in arrays like x",
+            f"{held:.0f} arrays",
+            "1 array",
+            f"The value and the gradient are right, and {held:.0f} arrays are held. Every call of an op "
+            f"leaves its result, and "
+            "what you keep yourself is held too: make one op of it, which computes σ again in its rule.",
+        )
     x, v = xs[0], np.array([1.0, -0.5, 2.0, 0.3])
-    expect(ag.jvp(answer, (x,), (v,))[1], v * _slope(x), tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = "
-           f"{brief(v)}", hints=[lambda got, expected: "Backward silu is right, forward it is not. Each entry of "
-                                                       "silu(x) comes from one entry of x, and silu is not linear: "
-                                                       "that is the kind elementwise."])
-    (t, y), g = (ag.Tensor(x, requires_grad=True) for _ in range(2)), np.array([0.5, -1.0, 2.0, 3.0])
+    expect(
+        ag.jvp(answer, (x,), (v,))[1],
+        v * _slope(x),
+        tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = {brief(v)}",
+        hints=[
+            lambda got, expected: (
+                "Backward silu is right, forward it is not. Each entry of "
+                "silu(x) comes from one entry of x, and silu is not linear: "
+                "that is the kind elementwise."
+            )
+        ],
+    )
+    (t, y), g = (
+        (ag.Tensor(x, requires_grad=True) for _ in range(2)),
+        np.array([0.5, -1.0, 2.0, 3.0]),
+    )
     (answer(t) + y).backward(g)
-    expect(y.grad, g, tried=f"the gradient of y, where {brief(g)} arrives at silu(x) + y", hints=[
-        lambda got, expected: "silu's rule writes into g, which + has sent to y too: make a new array."])
+    expect(
+        y.grad,
+        g,
+        tried=f"the gradient of y, where {brief(g)} arrives at silu(x) + y",
+        hints=[
+            lambda got, expected: (
+                "silu's rule writes into g, which + has sent to y too: make a new array."
+            )
+        ],
+    )
     try:
         _expect_silu(answer, [np.array([-800.0, -40.0, -6.0, 6.0, 40.0, 800.0])])
     except Wrong as wrong:
-        raise Wrong(*wrong.args[:3], "One array, and right near 0. Far out " + (
-            "an exp overflows: ag.sigmoid takes care of that." if re.search("nan|inf", str(wrong.args[1])) else
-            "it is not: one formula holds for every x.")) from None
-    expect_over(there_and_back(answer), lambda x, g: (x * _sigmoid(x), g * _slope(x)), lambda d: (
-        x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))), tried=lambda x, g: (
-            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"),
-                hints=[lambda got, right: "The value is right, and what goes back is not: one formula holds for every x, "
-                                          "and g multiplies it." if np.allclose(got[0], right[0]) else None])
+        raise Wrong(
+            *wrong.args[:3],
+            "One array, and right near 0. Far out "
+            + (
+                "an exp overflows: ag.sigmoid takes care of that."
+                if re.search("nan|inf", str(wrong.args[1]))
+                else "it is not: one formula holds for every x."
+            ),
+        ) from None
+    expect_over(
+        there_and_back(answer),
+        lambda x, g: (x * _sigmoid(x), g * _slope(x)),
+        lambda d: (x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))),
+        tried=lambda x, g: (
+            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"
+        ),
+        hints=[
+            lambda got, right: (
+                "The value is right, and what goes back is not: one formula holds for every x, "
+                "and g multiplies it."
+                if np.allclose(got[0], right[0])
+                else None
+            )
+        ],
+    )
 
 
 def _expect_silu(answer, xs):
@@ -201,18 +313,40 @@ def _expect_silu(answer, xs):
         t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
         z = returned(answer, t, tried=tried, shown=brief(x * _sigmoid(x)))
         if not isinstance(z, ag.Tensor):
-            raise Wrong(tried, brief(z), "a Tensor",
-                        "This is a function that nobody has called: call it at x, or let it be silu itself."
-                        if callable(z) else
-                        "This is a plain array or number, which remembers nothing: compute with x itself.")
+            raise Wrong(
+                tried,
+                brief(z),
+                "a Tensor",
+                "This is a function that nobody has called: call it at x, or let it be silu itself."
+                if callable(z)
+                else "This is a plain array or number, which remembers nothing: compute with x itself.",
+            )
         if not np.array_equal(t.data, x):
-            raise Wrong(f"x after silu(x), for x = {brief(x)}", brief(t.data), f"{brief(x)}, as it was",
-                        "It writes into x, which others may read: make a new array.")
+            raise Wrong(
+                f"x after silu(x), for x = {brief(x)}",
+                brief(t.data),
+                f"{brief(x)}, as it was",
+                "It writes into x, which others may read: make a new array.",
+            )
         if z.dtype != np.float64:
-            raise Wrong(f"the dtype of silu(x), x of float64, for x = {brief(x)}", str(z.dtype), "float64",
-                        f"{z.dtype} holds less memory, and fewer digits: that is another trade.")
-        expect(z.data, x * _sigmoid(x), tried=tried, hints=[lambda got, expected: (
-            "silu(x) is x · σ(x): this is another value." if got.shape == expected.shape else None)])
+            raise Wrong(
+                f"the dtype of silu(x), x of float64, for x = {brief(x)}",
+                str(z.dtype),
+                "float64",
+                f"{z.dtype} holds less memory, and fewer digits: that is another trade.",
+            )
+        expect(
+            z.data,
+            x * _sigmoid(x),
+            tried=tried,
+            hints=[
+                lambda got, expected: (
+                    "silu(x) is x · σ(x): this is another value."
+                    if got.shape == expected.shape
+                    else None
+                )
+            ],
+        )
         given.append((t, x, z, rng.uniform(0.5, 2, x.shape).round(2)))
     for t, x, z, g in given:
         tried = f"the gradient of x, with x = {brief(x)}, where {brief(g)} arrives at silu(x)"
@@ -224,24 +358,52 @@ def _expect_silu(answer, xs):
                 error.tried = tried
                 raise
         if t.grad is None:
-            raise Wrong(tried, "None", brief(g * _slope(x)),
-                        "Nothing connects silu(x) with x, so no gradient comes back: use x itself, without detach, "
-                        "data or a new Tensor.")
+            raise Wrong(
+                tried,
+                "None",
+                brief(g * _slope(x)),
+                "Nothing connects silu(x) with x, so no gradient comes back: use x itself, without detach, "
+                "data or a new Tensor.",
+            )
         s = _sigmoid(x)
-        expect(t.grad, g * _slope(x), tried=tried, rtol=1e-12, atol=1e-13, hints=[
-            (_slope(x), "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
-            (g * s, "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)"),
-            (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
-            (g * s * (1 + x * s * (1 - s)), "One σ too many: inside the brackets stands x · (1 − σ(x))."),
-            (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
-            (g * s * (1 - s), "That is the slope of σ alone."),
-            (g * s * (1 - x * (1 - s)), "A sign is wrong: 1 + x (1 − σ(x)), because σ(x) grows with x."),
-            (g * _slope(x * s), "A rule is given g, z, x, in this order: first the result z, then the input x."),
-            (g * x * s, "That is g times the value. What is asked for is g times the slope."),
-            (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x).")])
+        expect(
+            t.grad,
+            g * _slope(x),
+            tried=tried,
+            rtol=1e-12,
+            atol=1e-13,
+            hints=[
+                (
+                    _slope(x),
+                    "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+                ),
+                (
+                    g * s,
+                    "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)",
+                ),
+                (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
+                (
+                    g * s * (1 + x * s * (1 - s)),
+                    "One σ too many: inside the brackets stands x · (1 − σ(x)).",
+                ),
+                (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
+                (g * s * (1 - s), "That is the slope of σ alone."),
+                (
+                    g * s * (1 - x * (1 - s)),
+                    "A sign is wrong: 1 + x (1 − σ(x)), because σ(x) grows with x.",
+                ),
+                (
+                    g * _slope(x * s),
+                    "A rule is given g, z, x, in this order: first the result z, then the input x.",
+                ),
+                (g * x * s, "That is g times the value. What is asked for is g times the slope."),
+                (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x)."),
+            ],
+        )
 
 
 # --- By hand ----------------------------------------------------------------------------------------------------------
+
 
 def _plain(step, x, n):
     start = z = ag.Tensor(x, requires_grad=True)
@@ -275,12 +437,16 @@ class Counted:
         return mixing(s)
 
 
-_PLAIN = "A plain array goes in, and nothing is recorded: z itself goes into the next step, step(z)."
+_PLAIN = (
+    "A plain array goes in, and nothing is recorded: z itself goes into the next step, step(z)."
+)
 _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.shape), and then z.backward(g) as it is."
 
 
 @exercise(
-    "17.by_hand", minutes=4, difficulty="medium",
+    "17.by_hand",
+    minutes=4,
+    difficulty="medium",
     question="""
         **A checkpoint by hand.** The function gives the gradient of a chain of n steps. At the end of the
         chain a 1 arrives at every entry. The marks stand before step 0, step `every`, step 2 · `every` and so on. Fill
@@ -302,12 +468,15 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                 z.backward(...)
                 g = ...                                 # what arrives at the stretch before
             return g""",
-    hints=["The first blank is the line that stands in the forward half, with z in place of s.",
-           "g is what arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
-           "`start` is the end of the stretch before. What has arrived there is in `start.grad`.",
-           ("Help: it says that backward starts from a scalar", "A stretch ends in an array, and g says what arrives "
-                                                                "there: "
-            "`z.backward(g)`.")],
+    hints=[
+        "The first blank is the line that stands in the forward half, with z in place of s.",
+        "g is what arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
+        "`start` is the end of the stretch before. What has arrived there is in `start.grad`.",
+        (
+            "Help: it says that backward starts from a scalar",
+            "A stretch ends in an array, and g says what arrives there: `z.backward(g)`.",
+        ),
+    ],
     solution="""
         def by_hand(step, x, n, every):
             marks = []
@@ -329,71 +498,175 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         The parameters inside `step` get their gradients on the way: each stretch adds its own share to `.grad`. """,
     why="Only what cannot be computed again has to be kept: the marks.",
     mistakes=[
-        edit("z = step(z)", "z = step(start)", "Each step begins at start again: z goes into the next step, step(z)."),
-        edit("z = step(z)", "z = step(s)", "Nothing leads from there back to the mark. z itself goes into the next "
-                                           "step: step(z)."),
-        edit("z = step(z)", "s = step(z)", "The ones come back as they were: nothing was walked back through. What "
-                                           "step(z) gives is the new z, and backward begins at z."),
-        edit("z.backward(g)", "z.backward(np.ones(z.shape))", "Each stretch begins anew with ones: what arrives at "
-                                                              "its end is g."),
-        edit("z.backward(g)", "z.backward(np.ones(z.shape))", "g = start.grad", "g = g * start.grad",
-             "The stretch's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
-             "mixes them, and backward has to start from what arrives: z.backward(g)."),
-        edit("z.backward(g)", "z.backward(z.data)", "What arrives at the end of the stretch is g. z is its value."),
-        edit("z.backward(g)", "z.backward(mark)", "What arrives at the end of the stretch is g. mark is a value."),
-        edit("g = start.grad", "g = z.grad * g", "z is no leaf and keeps no .grad. What arrived at the mark is in "
-                                                 "start.grad."),
+        edit(
+            "z = step(z)",
+            "z = step(start)",
+            "Each step begins at start again: z goes into the next step, step(z).",
+        ),
+        edit(
+            "z = step(z)",
+            "z = step(s)",
+            "Nothing leads from there back to the mark. z itself goes into the next step: step(z).",
+        ),
+        edit(
+            "z = step(z)",
+            "s = step(z)",
+            "The ones come back as they were: nothing was walked back through. What "
+            "step(z) gives is the new z, and backward begins at z.",
+        ),
+        edit(
+            "z.backward(g)",
+            "z.backward(np.ones(z.shape))",
+            "Each stretch begins anew with ones: what arrives at its end is g.",
+        ),
+        edit(
+            "z.backward(g)",
+            "z.backward(np.ones(z.shape))",
+            "g = start.grad",
+            "g = g * start.grad",
+            "The stretch's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
+            "mixes them, and backward has to start from what arrives: z.backward(g).",
+        ),
+        edit(
+            "z.backward(g)",
+            "z.backward(z.data)",
+            "What arrives at the end of the stretch is g. z is its value.",
+        ),
+        edit(
+            "z.backward(g)",
+            "z.backward(mark)",
+            "What arrives at the end of the stretch is g. mark is a value.",
+        ),
+        edit(
+            "g = start.grad",
+            "g = z.grad * g",
+            "z is no leaf and keeps no .grad. What arrived at the mark is in start.grad.",
+        ),
         edit("z = step(z)", "z = step", "step is the function. Call it at z: step(z)."),
-        edit("g = start.grad", "g = g * start.grad", "g is in start.grad already: backward has multiplied by it."),
-        edit("g = start.grad", "g = g + start.grad",
-             "The old g has done its work already. What arrives at the stretch before is start.grad alone."),
-        edit("g = start.grad", "g = start.data", "That is the value at the mark. What has arrived there is in .grad."),
-        edit("g = start.grad", "g = z.data", "That is a value. What has arrived at the mark is in start.grad."),
-        edit("z.backward(g)", "z.backward()",
-             "z.backward(g), with an array for g. (Is g None from the second stretch on? What arrived at the mark is "
-             "in start.grad; z is "
-             "no leaf and keeps none.)"),
-        edit("z = step(z)", "z = step(z.data)", _PLAIN), edit("z = step(z)", "z = step(mark)", _PLAIN),
-        edit("z = step(z)", "z = step(z.detach())", "Nothing leads from there back to the mark. z itself goes into "
-                                                    "the next step: step(z)."),
-        edit("g = start.grad", "g = -start.grad", "The size is right, but the sign turns at each stretch. Take "
-                                                  "start.grad as it is."),
-        edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED), edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
+        edit(
+            "g = start.grad",
+            "g = g * start.grad",
+            "g is in start.grad already: backward has multiplied by it.",
+        ),
+        edit(
+            "g = start.grad",
+            "g = g + start.grad",
+            "The old g has done its work already. What arrives at the stretch before is start.grad alone.",
+        ),
+        edit(
+            "g = start.grad",
+            "g = start.data",
+            "That is the value at the mark. What has arrived there is in .grad.",
+        ),
+        edit(
+            "g = start.grad",
+            "g = z.data",
+            "That is a value. What has arrived at the mark is in start.grad.",
+        ),
+        edit(
+            "z.backward(g)",
+            "z.backward()",
+            "z.backward(g), with an array for g. (Is g None from the second stretch on? What arrived at the mark is "
+            "in start.grad; z is "
+            "no leaf and keeps none.)",
+        ),
+        edit("z = step(z)", "z = step(z.data)", _PLAIN),
+        edit("z = step(z)", "z = step(mark)", _PLAIN),
+        edit(
+            "z = step(z)",
+            "z = step(z.detach())",
+            "Nothing leads from there back to the mark. z itself goes into the next step: step(z).",
+        ),
+        edit(
+            "g = start.grad",
+            "g = -start.grad",
+            "The size is right, but the sign turns at each stretch. Take start.grad as it is.",
+        ),
+        edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED),
+        edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
         edit("z.backward(g)", "z.backward(g.sum())", _SHAPED),
-        edit("g = start.grad", "g = mark.grad",
-             "An array has no .grad. The Tensor made of the mark is start: start.grad."),
-        edit("for i, mark in reversed(marks)", "for i, mark in marks", "Go from the last stretch to the first: "
-                                                                       "reversed(marks)."),
-        edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
-        edit("min(every, n - i)", "n - i", "This runs to the end of the chain each time. A stretch is `every` steps "
-                                           "long.")])
+        edit(
+            "g = start.grad",
+            "g = mark.grad",
+            "An array has no .grad. The Tensor made of the mark is start: start.grad.",
+        ),
+        edit(
+            "for i, mark in reversed(marks)",
+            "for i, mark in marks",
+            "Go from the last stretch to the first: reversed(marks).",
+        ),
+        edit(
+            "min(every, n - i)",
+            "every",
+            "The last stretch may be shorter: min(every, n - i) steps.",
+        ),
+        edit(
+            "min(every, n - i)",
+            "n - i",
+            "This runs to the end of the chain each time. A stretch is `every` steps long.",
+        ),
+    ],
+)
 def by_hand(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def tried(step, x, n, every):
         return f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with a matrix W"
-    examples = [(mixing, rng.normal(size=shape).round(2), n, every)
-                for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 40, 1)]]
+
+    examples = [
+        (mixing, rng.normal(size=shape).round(2), n, every)
+        for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 40, 1)]
+    ]
     for given in examples:
-        expect_call(answer, *given, gives=_plain(*given[:3]), hints=by_hand.mistakes, rtol=1e-12, tried=tried(*given))
-    expect_over(answer, lambda step, x, n, every: _plain(step, x, n), lambda d: (
-        d.another(mixing, twisted), np.tanh(d(*d.choice((3,), (d.size(), 3)))), d.times(1, 4, 7, 2),
-        d.another(1, 3, 30, 2)),
-        hints=by_hand.mistakes, tried=tried, apart=True, rounds=6)
+        expect_call(
+            answer,
+            *given,
+            gives=_plain(*given[:3]),
+            hints=by_hand.mistakes,
+            rtol=1e-12,
+            tried=tried(*given),
+        )
+    expect_over(
+        answer,
+        lambda step, x, n, every: _plain(step, x, n),
+        lambda d: (
+            d.another(mixing, twisted),
+            np.tanh(d(*d.choice((3,), (d.size(), 3)))),
+            d.times(1, 4, 7, 2),
+            d.another(1, 3, 30, 2),
+        ),
+        hints=by_hand.mistakes,
+        tried=tried,
+        apart=True,
+        rounds=6,
+    )
     step, x = Counted(), rng.normal(size=(2_000, 3))
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
     if held > 55:
-        raise Wrong("what is held at most, n = 64 steps of two ops, every = 8", f"{held:.0f} arrays like x", "about 30",
-                    "The gradient is right, but more is held than 8 marks and one stretch of 8 steps: forward inside "
-                    "no_grad with a mark at every 8th step, and back by stretches.")
+        raise Wrong(
+            "what is held at most, n = 64 steps of two ops, every = 8",
+            f"{held:.0f} arrays like x",
+            "about 30",
+            "The gradient is right, but more is held than 8 marks and one stretch of 8 steps: forward inside "
+            "no_grad with a mark at every 8th step, and back by stretches.",
+        )
     if step.calls < 100:
-        raise Wrong("the steps run for n = 64, every = 8", f"{step.calls}", "128: forward once, and once more",
-                    "The gradient is right, and the memory too. But ag.checkpoint has done it: here step itself is to "
-                    "be called once more.")
+        raise Wrong(
+            "the steps run for n = 64, every = 8",
+            f"{step.calls}",
+            "128: forward once, and once more",
+            "The gradient is right, and the memory too. But ag.checkpoint has done it: here step itself is to "
+            "be called once more.",
+        )
     if step.calls > 2 * 64:
-        raise Wrong("the steps run for n = 64, every = 8", f"{step.calls}", "128: forward once, and once more",
-                    "The gradient is right. Every stretch is to be run again once, from its own mark.")
+        raise Wrong(
+            "the steps run for n = 64, every = 8",
+            f"{step.calls}",
+            "128: forward once, and once more",
+            "The gradient is right. Every stretch is to be run again once, from its own mark.",
+        )
 
 
 def _whole(answer, step, x):
@@ -404,8 +677,11 @@ def _whole(answer, step, x):
 
 # --- Which layers -----------------------------------------------------------------------------------------------------
 
+
 @exercise(
-    "17.layer", minutes=2, difficulty="easy",
+    "17.layer",
+    minutes=2,
+    difficulty="easy",
     question="""
         Layers that are wrapped together in one `ag.checkpoint` hold their last result alone. (A
         Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2
@@ -414,10 +690,15 @@ def _whole(answer, step, x):
         conv = ...
         conv_relu = ...
         conv_relu_pool = ...""",
-    hints=["All that these layers held is freed, except for the last result.",
-           "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
-           "holds the second.",
-           ("Help: I get 16.8 for the first", "Its result stays, for the next layer reads it: 8.4 of the 16.8.")],
+    hints=[
+        "All that these layers held is freed, except for the last result.",
+        "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
+        "holds the second.",
+        (
+            "Help: I get 16.8 for the first",
+            "Its result stays, for the next layer reads it: 8.4 of the 16.8.",
+        ),
+    ],
     solution="""
         conv = 16.8 - 8.4
         conv_relu = 16.8 + 8.4 - 8.4
@@ -425,22 +706,42 @@ def _whole(answer, step, x):
     explained="8.4, 16.8 and 25.2. The third wraps little more than the second, but ends where the network is narrow.",
     why="What lies inside is freed, and the end stays. So end at a narrow place.",
     mistakes=[
-        ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each of your "
-                             "numbers."),
+        (
+            (16.8, 25.2, 27.3),
+            "The last result of a run stays: the next layer reads it. Take it off each of your "
+            "numbers.",
+        ),
         ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),
         ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
         ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),
         ((8.4, 25.2, 27.3), "The last result of a run stays, in the second and the third too."),
         ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
-        ((8.4, 0, 0), "In a run of layers all results inside are freed, not only those of the last layer."),
+        (
+            (8.4, 0, 0),
+            "In a run of layers all results inside are freed, not only those of the last layer.",
+        ),
         ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
         ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
-        ((0, 16.8, 25.2), "The Conv2d holds two arrays of 8.4, one before and one after the bias. The second of them "
-                          "stays."),
+        (
+            (0, 16.8, 25.2),
+            "The Conv2d holds two arrays of 8.4, one before and one after the bias. The second of them "
+            "stays.",
+        ),
         ((8, 17, 25), "Do not round to whole MB. Give tenths."),
         ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
-        ((8.4, 16.8, 16.8), "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well."),
-        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")])
+        (
+            (8.4, 16.8, 16.8),
+            "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well.",
+        ),
+        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1."),
+    ],
+)
 def layer(answer):
-    expect(answer, (8.4, 16.8, 25.2), tried="what is freed by wrapping layer 2, layers 2 and 3, layers 2 to 4, in MB",
-           shown="three other numbers", hints=layer.mistakes, rtol=0.006)
+    expect(
+        answer,
+        (8.4, 16.8, 25.2),
+        tried="what is freed by wrapping layer 2, layers 2 and 3, layers 2 to 4, in MB",
+        shown="three other numbers",
+        hints=layer.mistakes,
+        rtol=0.006,
+    )

@@ -1,4 +1,5 @@
 """How much a calculation holds, asked of tracemalloc, Python's own ledger of what is allocated."""
+
 import gc
 import tracemalloc
 
@@ -36,7 +37,13 @@ def by_layer(model, x):
             before = tracemalloc.get_traced_memory()[0]
             results.append(layer(results[-1]))
             name = getattr(layer, "name", type(layer).__name__)
-            found.append((name, (tracemalloc.get_traced_memory()[0] - before) / 1e6, results[-1].data.nbytes / 1e6))
+            found.append(
+                (
+                    name,
+                    (tracemalloc.get_traced_memory()[0] - before) / 1e6,
+                    results[-1].data.nbytes / 1e6,
+                )
+            )
         return found
     finally:
         tracemalloc.stop()

@@ -1,4 +1,5 @@
 """Lesson 18: who reads whom, a row of attention with its gradients, and what long vectors do to softmax."""
+
 import numpy as np
 
 from ...show import style
@@ -17,13 +18,18 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     sizes, left, top = np.asarray(sizes, float), 104, 56
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
     colour = style.GRADIENT if what == "slope" else style.VALUE
-    parts = [words(left - 12, 46, "at place", anchor="end", size=13),
-             words(left, 20, "reads the letter", anchor="start", size=13)]
+    parts = [
+        words(left - 12, 46, "at place", anchor="end", size=13),
+        words(left, 20, "reads the letter", anchor="start", size=13),
+    ]
     told, leaks = [], 0
     for t in range(side):
         y, read = top + t * CELL, np.flatnonzero(sizes[t] > least)
         leaks += int(np.sum(read > t))
-        told.append(f"{t} ({letters[t]}): " + ", ".join(f"{k} {number(float(f'{sizes[t, k]:.2g}'))}" for k in read))
+        told.append(
+            f"{t} ({letters[t]}): "
+            + ", ".join(f"{k} {number(float(f'{sizes[t, k]:.2g}'))}" for k in read)
+        )
         parts.append(words(left + (t + 0.5) * CELL, 46, letters[t]))
         parts.append(words(left - 12, y + 20, f"{t}: {letters[t]}", anchor="end", size=13))
         for k in range(side):
@@ -32,21 +38,33 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
             ground = style.GROUND if k > t else style.PAPER
             parts.append(f'{box} fill="{ground}" stroke="{style.LINE}" stroke-width="0.6"/>')
             if k not in read:
-                parts.append(f'<circle cx="{x + CELL / 2}" cy="{y + CELL / 2}" r="1.5" fill="{style.LINE}"/>')
+                parts.append(
+                    f'<circle cx="{x + CELL / 2}" cy="{y + CELL / 2}" r="1.5" fill="{style.LINE}"/>'
+                )
                 continue
-            parts.append(f'{box} fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>')
+            parts.append(
+                f'{box} fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>'
+            )
             if k > t:
-                parts.append(f'<path d="M{x + 7} {y + 7}l16 16m0 -16l-16 16" stroke="{style.INK}" stroke-width="2.5"/>')
+                parts.append(
+                    f'<path d="M{x + 7} {y + 7}l16 16m0 -16l-16 16" stroke="{style.INK}" stroke-width="2.5"/>'
+                )
     if pick is not None:
-        parts.append(f'<rect x="{left - 1}" y="{top + pick * CELL - 1}" width="{side * CELL + 2}" height="{CELL + 2}" '
-                     f'fill="none" stroke="{style.INK}" stroke-width="3"/>')
+        parts.append(
+            f'<rect x="{left - 1}" y="{top + pick * CELL - 1}" width="{side * CELL + 2}" height="{CELL + 2}" '
+            f'fill="none" stroke="{style.INK}" stroke-width="3"/>'
+        )
     below = top + side * CELL
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
-    parts += [words(left, below + 22, "strong colour: much; dot: nothing", style.FAINT, "start", 13),
-              words(left, below + 42, legend, style.FAINT, "start", 13)]
+    parts += [
+        words(left, below + 22, "strong colour: much; dot: nothing", style.FAINT, "start", 13),
+        words(left, below + 42, legend, style.FAINT, "start", 13),
+    ]
     first = f"Place {told[pick]}" if pick is not None else f"The future is read {leaks} times."
     text = "\n".join([first, f"Place, what it reads, and the {what} of each:", *told])
-    return Picture(svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text)
+    return Picture(
+        svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text
+    )
 
 
 def attention_row(letters, scores, values, place):
@@ -59,17 +77,28 @@ def attention_row(letters, scores, values, place):
     p = p / p.sum()
     z = p @ values
     back = p * (values - z)
-    left, right, parts, panels = 116, 116 + side * wide, [words(8, 42, "value", anchor="start", size=13)], [
-        ("score", scores, (-2.5, 4), style.VALUE, "none"), ("weight P", p, (0, 1), style.VALUE, "none"),
-        ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
+    left, right, parts, panels = (
+        116,
+        116 + side * wide,
+        [words(8, 42, "value", anchor="start", size=13)],
+        [
+            ("score", scores, (-2.5, 4), style.VALUE, "none"),
+            ("weight P", p, (0, 1), style.VALUE, "none"),
+            ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4"),
+        ],
+    )
     if place + 1 < side:
         start = left + (place + 1) * wide
-        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="432" fill="{style.GROUND}"/>',
-                  words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13)]
+        parts += [
+            f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="432" fill="{style.GROUND}"/>',
+            words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13),
+        ]
     for k, letter in enumerate(letters):
         x = left + (k + 0.5) * wide
         parts.append(words(x, 22, letter, size=16))
-        parts.append(words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13))
+        parts.append(
+            words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13)
+        )
         if k == place:
             parts += [words(x, 66, "▲", size=13), words(8, 66, "asks", anchor="start", size=13)]
     for row, (name, heights, span, colour, dash) in enumerate(panels):
@@ -83,8 +112,14 @@ def attention_row(letters, scores, values, place):
                 plot.words(x, y - 6, "−∞" if row == 0 else "0", style.FAINT, size=13)
                 continue
             x, up, down = _bar(plot, k, max(height, span[0]), 17, colour, dash)
-            plot.words(x, up - 5 if height >= 0 else down + 14, number(round(float(height), 2)), colour, size=13,
-                       halo=True)
+            plot.words(
+                x,
+                up - 5 if height >= 0 else down + 14,
+                number(round(float(height), 2)),
+                colour,
+                size=13,
+                halo=True,
+            )
         parts += plot.parts
     low, high = min(values) - 0.5, max(values) + 0.5
     scale = Axes((left, 518, side * wide, 10), (low, high), (0, 1))
@@ -94,16 +129,23 @@ def attention_row(letters, scores, values, place):
     for k in np.flatnonzero(seen):
         scale.dot(values[k], 0.5, style.FAINT, style.PAPER, size=5)
     scale.dot(z, 0.5, style.VALUE, style.VALUE, size=8)
-    scale.words(scale.at(z, 0)[0], 508, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
+    scale.words(
+        scale.at(z, 0)[0], 508, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True
+    )
     parts += scale.parts
 
     def listed(numbers):
-        return ", ".join(f"{letter} {number(round(float(one), 3))}" for letter, one in zip(letters, numbers))
-    text = (f"{letters[place]}, at place {place}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
-            f"its weights.\n"
-            f"weights: {listed(p)}\n"
-            f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
-            f"gradients at the values: {listed(p)}")
+        return ", ".join(
+            f"{letter} {number(round(float(one), 3))}" for letter, one in zip(letters, numbers)
+        )
+
+    text = (
+        f"{letters[place]}, at place {place}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
+        f"its weights.\n"
+        f"weights: {listed(p)}\n"
+        f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
+        f"gradients at the values: {listed(p)}"
+    )
     return Picture(svg(f"0 0 {right + 12} 560", "".join(parts), text), text, says_all=True)
 
 
@@ -117,22 +159,31 @@ def attended(letter, raised_by, place):
 def _bar(plot, k, height, half, colour, dash):
     """Bar k of a plot, from 0: a value's is filled, a gradient's dashed. Returns its middle and both ends in px."""
     (x, up), (_, down) = plot.at(k + 0.5, max(height, 0)), plot.at(k + 0.5, min(height, 0))
-    plot.parts.append(f'<rect x="{x - half:.1f}" y="{up:.1f}" width="{2 * half}" height="{max(down - up, 0.01):.2f}" '
-                      f'fill="{colour}" fill-opacity="{0.85 if dash == "none" else 0.25}" stroke="{colour}" '
-                      f'stroke-width="1.6" stroke-dasharray="{dash}"/>')
+    plot.parts.append(
+        f'<rect x="{x - half:.1f}" y="{up:.1f}" width="{2 * half}" height="{max(down - up, 0.01):.2f}" '
+        f'fill="{colour}" fill-opacity="{0.85 if dash == "none" else 0.25}" stroke="{colour}" '
+        f'stroke-width="1.6" stroke-dasharray="{dash}"/>'
+    )
     return x, up, down
 
 
 def by_place(losses, best):
     """The loss at each place of a text, a bar each, against the best that is possible."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
-    plot.frame([(k + 0.5, str(k)) for k in range(len(losses))], ticks(0, best, 4), "place", "loss of a new text")
+    plot.frame(
+        [(k + 0.5, str(k)) for k in range(len(losses))],
+        ticks(0, best, 4),
+        "place",
+        "loss of a new text",
+    )
     plot.line([0, len(losses)], [best, best], style.INK, 2, "7 4")
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
     plot.words(548, 28, f"dashed, the best possible: {best:.2f}", anchor="end")
-    text = f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.1f}' for loss in losses)}."
+    text = (
+        f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.1f}' for loss in losses)}."
+    )
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 
@@ -147,16 +198,23 @@ def sharpness(d, divided_by):
     back = p * (g - g @ p)
     parts = []
     for left, title, heights, span, colour, dash in [
-            (44, "weights", p, (0, 1.1), style.VALUE, "none"),
-            (304, "size of the gradient", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
+        (44, "weights", p, (0, 1.1), style.VALUE, "none"),
+        (304, "size of the gradient", np.abs(back), (0, 0.33), style.GRADIENT, "6 4"),
+    ]:
         plot = Axes((left, 70, 204, 190), (0, 8), span)
         plot.frame([(k + 0.5, str(k)) for k in range(8)], ticks(*span, most=5), "key", title)
         for k, height in enumerate(heights):
             _bar(plot, k, height, 9, colour, dash)
         parts += plot.parts
     low, high = (number(round(float(one), 2)) for one in (scores.min(), scores.max()))
-    text = (f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
-            f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
-            f"{number(float(f'{np.abs(back).sum():.2g}'))}.")
-    parts.append(words(12, 20, f"d = {d}, scores divided by {divided_by}: from {low} to {high}", anchor="start"))
+    text = (
+        f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
+        f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
+        f"{number(float(f'{np.abs(back).sum():.2g}'))}."
+    )
+    parts.append(
+        words(
+            12, 20, f"d = {d}, scores divided by {divided_by}: from {low} to {high}", anchor="start"
+        )
+    )
     return Picture(svg("0 0 560 316", "".join(parts), text), text)

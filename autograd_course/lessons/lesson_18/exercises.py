@@ -1,4 +1,5 @@
 """Lesson 18: who reads whom, the way back of an embedding and of attention, einsum's two rules, and layer norm's."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -7,30 +8,49 @@ from ...ask import NotYet, edit, exercise, expect_call, expect_over, formula, ha
 from ...ask.mistakes import doubled, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
-recall("18", [
-    Question("Which of its arrays does the rule of softmax read? (Lesson 17)",
-        "the output",
-             "The **output** alone: p · (g − Σ g·p) needs nothing else.", ["the input", "the output", "both"]),
-    Question("x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
-             "(13)", 0.00515,
-             "0.9⁵⁰ ≈ **0.005**: the factors of a path are multiplied.", tolerance=0.002),
-    Question("z = x[[0, 2, 0]], and [1, 10, 100] arrives. What goes to x[0]? (08)", 101,
-             "1 + 100 = **101**: read twice, paid twice.")])
+recall(
+    "18",
+    [
+        Question(
+            "Which of its arrays does the rule of softmax read? (Lesson 17)",
+            "the output",
+            "The **output** alone: p · (g − Σ g·p) needs nothing else.",
+            ["the input", "the output", "both"],
+        ),
+        Question(
+            "x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
+            "(13)",
+            0.00515,
+            "0.9⁵⁰ ≈ **0.005**: the factors of a path are multiplied.",
+            tolerance=0.002,
+        ),
+        Question(
+            "z = x[[0, 2, 0]], and [1, 10, 100] arrives. What goes to x[0]? (08)",
+            101,
+            "1 + 100 = **101**: read twice, paid twice.",
+        ),
+    ],
+)
 
 prediction(
     "18.stored",
     question="""A trained model reads a text of 12 letters, so P has 144 entries. How many of these are parameters,
         which the optimizer has moved? Now the model reads another text. Does P change?""",
-    answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
+    answer={"parameters in P": 0, "P changes": "yes"},
+    choices={"P changes": ["yes", "no"]},
     reveal="""**0** of them, and **yes**. P is computed from the text, for each text anew. Learned are the matrices that
-        make the queries, keys and values.""")
+        make the queries, keys and values.""",
+)
 
 prediction(
-    "18.spread", question="""A query and a key have 64 entries each. All entries are drawn independently, with mean 0
+    "18.spread",
+    question="""A query and a key have 64 entries each. All entries are drawn independently, with mean 0
         and variance 1. Their product q · k is a sum of 64 terms. What is its standard deviation?""",
-    answer=8, tolerance=0.5,
+    answer=8,
+    tolerance=0.5,
     reveal="""**8**. A product of two such numbers has variance 1, and the variances of independent terms add up to 64.
-        The standard deviation is the root, √64 = 8.""")
+        The standard deviation is the root, √64 = 8.""",
+)
 
 prediction(
     "18.order",
@@ -40,33 +60,45 @@ prediction(
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
     reveal="""One block: the answer **stays**, up to rounding. A weighted sum does not depend on the order of its terms.
         Two blocks: it **changes**. In the first block each place has read the places before it, and the shuffle has
-        changed which these are.""")
+        changed which these are.""",
+)
 
-card("18", [
-    "Does a model cheat? The gradient of answer t at each later letter s > t has to be 0.",
-    "An embedding is indexing: a row that is read twice is paid twice.",
-    "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
-    "Its way back: Pᵀ·g to V, and g·Vᵀ to P. softmax's rule makes gS of that. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
-    "A residual x + f(x) leaves a path on which every factor is 1, through any number of layers.",
-    "Layer norm: from g take away its mean and its share along z, then divide by s."])
+card(
+    "18",
+    [
+        "Does a model cheat? The gradient of answer t at each later letter s > t has to be 0.",
+        "An embedding is indexing: a row that is read twice is paid twice.",
+        "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
+        "Its way back: Pᵀ·g to V, and g·Vᵀ to P. softmax's rule makes gS of that. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
+        "A residual x + f(x) leaves a path on which every factor is 1, through any number of layers.",
+        "Layer norm: from g take away its mean and its share along z, then divide by s.",
+    ],
+)
 
 
 # --- 18.who_reads -----------------------------------------------------------------------------------------------------
+
 
 def _reads(f, x):
     return np.abs(ag.jacobian(f)(x)).max(axis=(1, 3))
 
 
 def _summed(f, x):
-    return np.stack([np.abs(ag.grad(lambda x: ag.sum(f(x)[t]))(x)).max(axis=1) for t in range(len(x))])
+    return np.stack(
+        [np.abs(ag.grad(lambda x: ag.sum(f(x)[t]))(x)).max(axis=1) for t in range(len(x))]
+    )
 
 
-CANCEL = ("The outputs of a place are added up first, and their slopes can cancel. (Those of a softmax always do.) Take "
-          "the slope of every output by itself, then the largest size.")
+CANCEL = (
+    "The outputs of a place are added up first, and their slopes can cancel. (Those of a softmax always do.) Take "
+    "the slope of every output by itself, then the largest size."
+)
 
 
 @exercise(
-    "18.who_reads", minutes=4, difficulty="medium",
+    "18.who_reads",
+    minutes=4,
+    difficulty="medium",
     question="""
         Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Give
         back an array of shape (T, T). Its entry [t, s] is the largest size of any slope of an output at place t by an
@@ -75,12 +107,16 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return ...                          # (T, T)""",
-    hints=["The size is `np.abs`. Then take the largest over two of the four axes.",
-           "`.max(axis=(…, …))`: from the shape (T, m, T, d), the two axes T are to stay.",
-           ("Help: why not one gradient for each place?",
+    hints=[
+        "The size is `np.abs`. Then take the largest over two of the four axes.",
+        "`.max(axis=(…, …))`: from the shape (T, m, T, d), the two axes T are to stay.",
+        (
+            "Help: why not one gradient for each place?",
             "A gradient is the gradient of one number, so you would have to add up the outputs of a place first. Then "
             "slopes of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
-            "all slopes of their sum are 0, and the cheat is not found.")],
+            "all slopes of their sum are 0, and the cheat is not found.",
+        ),
+    ],
     solution="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
@@ -89,67 +125,153 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
     why="What is not 0 was read. A 0 says only that a small change makes no difference at these inputs.",
     mistakes=[
         (_summed, CANCEL),
-        edit("np.abs(slopes)", "slopes", "Where the slope is −3, the place is read too. Take the size first, np.abs, "
-                                         "and then the largest."),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.max(axis=(1, 3)))",
-             "You take the largest first and then its size, so −3 has lost against 0.1. Take np.abs first."),
-        edit("(1, 3))", "(1, 3)).T", "This is transposed. A row is the place that reads (output), a column the place "
-                                     "that is read."),
-        edit("(1, 3)", "(0, 2)", "You took the largest over the places, axes 0 and 2. Take it over m and d: axes 1 and "
-                                 "3."),
-        edit("(1, 3)", "(0, 1)", "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3."),
-        edit("(1, 3)", "(1, 2)", "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3."),
-        edit(".max(axis=(1, 3))", ".max(axis=1).max(axis=3)",
-             "After the first max three axes are left. Take both axes at once: .max(axis=(1, 3))."),
-        edit("(1, 3)", "1", "One axis too many is left. Take the largest over the inputs d as well, axis 3."),
-        edit("(1, 3)", "None",
-             "One number came back for everything. Each pair of places needs one: take the largest over axes 1 and 3 "
-             "alone."),
+        edit(
+            "np.abs(slopes)",
+            "slopes",
+            "Where the slope is −3, the place is read too. Take the size first, np.abs, "
+            "and then the largest.",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.abs(slopes.max(axis=(1, 3)))",
+            "You take the largest first and then its size, so −3 has lost against 0.1. Take np.abs first.",
+        ),
+        edit(
+            "(1, 3))",
+            "(1, 3)).T",
+            "This is transposed. A row is the place that reads (output), a column the place "
+            "that is read.",
+        ),
+        edit(
+            "(1, 3)",
+            "(0, 2)",
+            "You took the largest over the places, axes 0 and 2. Take it over m and d: axes 1 and "
+            "3.",
+        ),
+        edit(
+            "(1, 3)",
+            "(0, 1)",
+            "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3.",
+        ),
+        edit(
+            "(1, 3)",
+            "(1, 2)",
+            "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3.",
+        ),
+        edit(
+            ".max(axis=(1, 3))",
+            ".max(axis=1).max(axis=3)",
+            "After the first max three axes are left. Take both axes at once: .max(axis=(1, 3)).",
+        ),
+        edit(
+            "(1, 3)",
+            "1",
+            "One axis too many is left. Take the largest over the inputs d as well, axis 3.",
+        ),
+        edit(
+            "(1, 3)",
+            "None",
+            "One number came back for everything. Each pair of places needs one: take the largest over axes 1 and 3 "
+            "alone.",
+        ),
         edit(".max(", ".sum(", "You add the sizes. The question is for the largest of them."),
-        edit(".max(", ".mean(", "That is a mean of the sizes. The question is for the largest of them."),
-        edit(".max(", ".min(", "That is the smallest: one output that does not read would hide all the others. Take "
-                               "the largest."),
-        edit("np.abs(slopes).max(axis=(1, 3))", "1.0 * (np.abs(slopes).max(axis=(1, 3)) > 0)",
-             "That says whether a place is read at all. The question is for how much: the largest size."),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.sqrt((slopes ** 2).sum(axis=(1, 3)))",
-             "That is the length of all of them together. The question is for the largest size."),
+        edit(
+            ".max(",
+            ".mean(",
+            "That is a mean of the sizes. The question is for the largest of them.",
+        ),
+        edit(
+            ".max(",
+            ".min(",
+            "That is the smallest: one output that does not read would hide all the others. Take "
+            "the largest.",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "1.0 * (np.abs(slopes).max(axis=(1, 3)) > 0)",
+            "That says whether a place is read at all. The question is for how much: the largest size.",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.sqrt((slopes ** 2).sum(axis=(1, 3)))",
+            "That is the length of all of them together. The question is for the largest size.",
+        ),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=1)).max(axis=-1)", CANCEL),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, 0]).max(axis=-1)",
-             "You look at the first output of each place only. Another output may read more."),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, :, :, 0]).max(axis=1)",
-             "You look at the first entry of each input only. Another entry may be read."),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.abs(slopes[:, 0]).max(axis=-1)",
+            "You look at the first output of each place only. Another output may read more.",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.abs(slopes[:, :, :, 0]).max(axis=1)",
+            "You look at the first entry of each input only. Another entry may be read.",
+        ),
         (lambda f, x: np.tri(len(x)), "That says who may read whom. The slopes say who does."),
         (lambda f, x: np.abs(f(x)), "Those are values. The slopes say who reads whom."),
-        (lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
-         "One gradient of everything says who is read, but not by whom. Each output place needs a row of its own."),
-        printed(_reads)])
+        (
+            lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
+            "One gradient of everything says who is read, but not by whom. Each output place needs a row of its own.",
+        ),
+        printed(_reads),
+    ],
+)
 def leak(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     W, V = rng.normal(size=(3, 2)).round(1), rng.normal(size=(3, 4)).round(1)
-    models = [("places that read all places up to the one after them", 4, lambda x: -3 * np.tri(4,
-        k=1) @ (x * x) @ np.abs(W)),
-              ("places that read those before them, through a softmax", 4, lambda x: ag.softmax(np.tri(4) @ x @ V)),
-              ("places that read whom they like", 3, lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0],
-               [0.2, -2, 0]]) @ x) * x),
-              ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W),
-              ("a place that reads itself alone", 1, lambda x: x * x @ W)]
+    models = [
+        (
+            "places that read all places up to the one after them",
+            4,
+            lambda x: -3 * np.tri(4, k=1) @ (x * x) @ np.abs(W),
+        ),
+        (
+            "places that read those before them, through a softmax",
+            4,
+            lambda x: ag.softmax(np.tri(4) @ x @ V),
+        ),
+        (
+            "places that read whom they like",
+            3,
+            lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0], [0.2, -2, 0]]) @ x) * x,
+        ),
+        (
+            "two places, the second read by nobody",
+            2,
+            lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W,
+        ),
+        ("a place that reads itself alone", 1, lambda x: x * x @ W),
+    ]
     examples = []
     for what, places, f in models:
         x = rng.normal(size=(places, 3)).round(2)
         x[0] = np.abs(x[0])
         examples.append((formula(what)(f), x))
-    examples.append((examples[0][0], 30 * examples[0][1]))      # slopes of any size
-    small = formula("places that read each other a little")(lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V)
-    column = formula("places with a single number each")(lambda x: np.tri(len(x)) @ (x * x).sum(1, keepdims=True))
+    examples.append((examples[0][0], 30 * examples[0][1]))  # slopes of any size
+    small = formula("places that read each other a little")(
+        lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V
+    )
+    column = formula("places with a single number each")(
+        lambda x: np.tri(len(x)) @ (x * x).sum(1, keepdims=True)
+    )
     four = [column, *(f for f, x in examples if len(x) == 4), small]
-    expect_over(answer, _reads, lambda d: (d.function(*four), d(4, 3)), apart=True, rounds=8, first=examples,
-                hints=leak.mistakes, tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}")
+    expect_over(
+        answer,
+        _reads,
+        lambda d: (d.function(*four), d(4, 3)),
+        apart=True,
+        rounds=8,
+        first=examples,
+        hints=leak.mistakes,
+        tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}",
+    )
 
 
 # --- 18.embedding -----------------------------------------------------------------------------------------------------
+
 
 def _to_table(g, letters, n):
     table = np.zeros((n, g.shape[-1]))
@@ -161,7 +283,9 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
 
 
 @exercise(
-    "18.embedding", minutes=2, difficulty="easy",
+    "18.embedding",
+    minutes=2,
+    difficulty="easy",
     question="""
         `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
         shape (N, T, d), and so has g. Fill in what goes to weight.""",
@@ -169,8 +293,10 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
             return ...""",
-    hints=["Lesson 08: a row that is read twice gets the sum of what arrives at both readings.",
-           "`np.add.at(table, letters, g)` adds to a row as often as it is named."],
+    hints=[
+        "Lesson 08: a row that is read twice gets the sum of what arrives at both readings.",
+        "`np.add.at(table, letters, g)` adds to a row as often as it is named.",
+    ],
     solution="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
@@ -181,38 +307,85 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
-        edit("np.add.at(table, letters, g)",
-             "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
-             "This goes place by place. If two texts have the same letter at a place, += pays its row only once. "
-             "np.add.at pays every time."),
-        edit("np.add.at(table, letters, g)", "np.add.at(table, letters, 1.0)",
-             "Every reading counts 1 here. What arrives at it is g."),
-        edit("np.add.at(table, letters, g)", "np.subtract.at(table, letters, g)",
-             "The right size with the wrong sign: added, not taken off."),
-        edit("np.add.at(table, letters, g)", "np.add.at(table, letters[0], g[0])",
-             "That is the first text only. All N texts read rows."),
-        edit("np.add.at(table, letters, g)", "np.add.at(table, letters[:, -1], g[:, -1])",
-             "That is the last place only. Every place has read a row."),
-        edit("return table", "return table / len(letters)",
-             "Divided by N. What arrives is added up, and no mean is taken."),
-        edit("return table", "return np.eye(n)[letters].mT @ g", "A table for each of the N texts: add them up."),
-        edit("return table", "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
-             "You take a mean over the readings of each letter. A row that is read twice is paid twice: take the "
-             "sum."),
-        edit("return table", "return table.sum(axis=1)",
-             "The d entries of a row are added up. Each entry of weight has a gradient of its own."),
-        edit("return table", "return table.T", "Transposed: the gradient has the shape of weight, (n, d)."),
+        edit(
+            "np.add.at(table, letters, g)",
+            "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
+            "This goes place by place. If two texts have the same letter at a place, += pays its row only once. "
+            "np.add.at pays every time.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "np.add.at(table, letters, 1.0)",
+            "Every reading counts 1 here. What arrives at it is g.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "np.subtract.at(table, letters, g)",
+            "The right size with the wrong sign: added, not taken off.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "np.add.at(table, letters[0], g[0])",
+            "That is the first text only. All N texts read rows.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "np.add.at(table, letters[:, -1], g[:, -1])",
+            "That is the last place only. Every place has read a row.",
+        ),
+        edit(
+            "return table",
+            "return table / len(letters)",
+            "Divided by N. What arrives is added up, and no mean is taken.",
+        ),
+        edit(
+            "return table",
+            "return np.eye(n)[letters].mT @ g",
+            "A table for each of the N texts: add them up.",
+        ),
+        edit(
+            "return table",
+            "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
+            "You take a mean over the readings of each letter. A row that is read twice is paid twice: take the "
+            "sum.",
+        ),
+        edit(
+            "return table",
+            "return table.sum(axis=1)",
+            "The d entries of a row are added up. Each entry of weight has a gradient of its own.",
+        ),
+        edit(
+            "return table",
+            "return table.T",
+            "Transposed: the gradient has the shape of weight, (n, d).",
+        ),
         edit("np.zeros((n,", "np.ones((n,", "It begins with ones. What nobody reads gets 0."),
-        edit("np.zeros((n,", "np.zeros((letters.max() + 1,",
-             "Letters behind the last one that occurs are missing. weight has n rows, read or not."),
-        (lambda g, letters, n: g[letters],
-         "The table has n rows, and letters say which: make zeros of its shape, and add g into them."),
-        edit("np.add.at(table, letters, g)", "np.add.at(letters, table, g)",
-             "np.add.at(where it is added, at which rows, what): the table comes first."),
-        edit("return table", "table[0] = 0\n    return table",
-             "Letter 0 gets nothing. There is no padding here: it is a letter like the others."),
-        (lambda g, letters, n: g, "That is g as it arrived. Add it into the rows of weight that were read."),
-        printed(_to_table)])
+        edit(
+            "np.zeros((n,",
+            "np.zeros((letters.max() + 1,",
+            "Letters behind the last one that occurs are missing. weight has n rows, read or not.",
+        ),
+        (
+            lambda g, letters, n: g[letters],
+            "The table has n rows, and letters say which: make zeros of its shape, and add g into them.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "np.add.at(letters, table, g)",
+            "np.add.at(where it is added, at which rows, what): the table comes first.",
+        ),
+        edit(
+            "return table",
+            "table[0] = 0\n    return table",
+            "Letter 0 gets nothing. There is no padding here: it is a letter like the others.",
+        ),
+        (
+            lambda g, letters, n: g,
+            "That is g as it arrived. Add it into the rows of weight that were read.",
+        ),
+        printed(_to_table),
+    ],
+)
 def embedding(answer):
     if has_blank(answer):
         raise NotYet
@@ -222,12 +395,20 @@ def embedding(answer):
     def build(d):
         n, shape = d.size(), (d.size(), d.size())
         return d.g(*shape, d.size()), d.places(n, *shape), n
-    expect_over(answer, _to_table, build, first=[(rng.normal(size=(2, 4, 2)).round(1), letters, 5)], hints=embedding.mistakes)
+
+    expect_over(
+        answer,
+        _to_table,
+        build,
+        first=[(rng.normal(size=(2, 4, 2)).round(1), letters, 5)],
+        hints=embedding.mistakes,
+    )
     many = np.full((1, 2, 1), 1.3), np.array([[299, 140]]), 300
     expect_call(answer, *many, gives=_to_table(*many))
 
 
 # --- 18.attention_back ------------------------------------------------------------------------------------------------
+
 
 def _attention(Q, K, V, allowed):
     S = np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)
@@ -252,7 +433,9 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
 
 
 @exercise(
-    "18.attention_back", minutes=7, difficulty="medium",
+    "18.attention_back",
+    minutes=7,
+    difficulty="medium",
     question="""
         Fill the five blanks of attention's way back. d is `K.shape[-1]`. Behind each blank stand its shape, and the
         line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
@@ -265,13 +448,17 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             gQ = ...                            # (T, d)   from S = Q @ K.T / √d
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
-    hints=["Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, who is X, and who is Y?",
-           "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
-           "In Q @ K.T / √d the right factor is K.T. So gS @ K / √d goes to Q. To K goes the same with gS transposed, "
-           "and with Q in the place of K.",
-           ("Help: what about the mask?",
+    hints=[
+        "Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, who is X, and who is Y?",
+        "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
+        "In Q @ K.T / √d the right factor is K.T. So gS @ K / √d goes to Q. To K goes the same with gS transposed, "
+        "and with Q in the place of K.",
+        (
+            "Help: what about the mask?",
             "At a masked place P is 0, so softmax's rule sends 0 there. As long as each row has a place that is not "
-            "masked, nothing more is to be done.")],
+            "masked, nothing more is to be done.",
+        ),
+    ],
     solution="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = P.T @ g
@@ -283,78 +470,195 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
     explained="These are four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
     why="That is attention, to the last line. There is nothing in it that you had not derived before.",
     mistakes=[
-        (_unmasked, "P is handed in, with its mask. If you compute it again from Q and K, the mask is lost."),
-        edit("P.T @ g", "P @ g",
-             "For V: row t of P says what output t took. Every output that took from place s pays it. That is column s "
-             "of P, so P.T."),
+        (
+            _unmasked,
+            "P is handed in, with its mask. If you compute it again from Q and K, the mask is lost.",
+        ),
+        edit(
+            "P.T @ g",
+            "P @ g",
+            "For V: row t of P says what output t took. Every output that took from place s pays it. That is column s "
+            "of P, so P.T.",
+        ),
         edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
-        edit("g @ V.T", "g @ V", "For P: back through a product, g meets the other factor transposed: V.T."),
+        edit(
+            "g @ V.T",
+            "g @ V",
+            "For P: back through a product, g meets the other factor transposed: V.T.",
+        ),
         edit("g @ V.T", "P @ V", ARRIVES),
-        edit("g @ V.T", "V @ g.T", "For P: that is the transposed, (n, T). The gradient has P's shape: g @ V.T."),
-        edit("g @ V.T", "g @ V.T * P", "P as a factor belongs to softmax's rule, the line below. To P goes g @ V.T."),
-        edit("P * (gP - " + _SUM + ")", "gP",
-             "softmax's rule is missing: gP arrives at P, and the scores stand before the softmax."),
-        edit("P * (gP - " + _SUM + ")", "P * gP",
-             "softmax without its sum: raise one score, and the other weights fall. p · (g − Σ g·p)."),
-        edit("P * (gP - " + _SUM + ")", "P * (1 - P) * gP",
-             "Here each score has an effect on its own weight alone, which is the diagonal. The rule is p · (g − Σ "
-             "g·p)."),
-        edit("P * (gP - " + _SUM + ")", "gP - P * np.sum(gP, axis=-1, keepdims=True)",
-             "That is the rule of log_softmax. P came out of softmax, so the rule is p · (g − Σ g·p)."),
+        edit(
+            "g @ V.T",
+            "V @ g.T",
+            "For P: that is the transposed, (n, T). The gradient has P's shape: g @ V.T.",
+        ),
+        edit(
+            "g @ V.T",
+            "g @ V.T * P",
+            "P as a factor belongs to softmax's rule, the line below. To P goes g @ V.T.",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "gP",
+            "softmax's rule is missing: gP arrives at P, and the scores stand before the softmax.",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "P * gP",
+            "softmax without its sum: raise one score, and the other weights fall. p · (g − Σ g·p).",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "P * (1 - P) * gP",
+            "Here each score has an effect on its own weight alone, which is the diagonal. The rule is p · (g − Σ "
+            "g·p).",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "gP - P * np.sum(gP, axis=-1, keepdims=True)",
+            "That is the rule of log_softmax. P came out of softmax, so the rule is p · (g − Σ g·p).",
+        ),
         edit("P * (gP -", "(gP -", "The factor P in front of softmax's bracket is missing."),
         edit("P * (gP - np", "P * (gP + np", "softmax: g *less* the sum."),
-        edit(_SUM, "np.sum(gP, axis=-1, keepdims=True)",
-             "In the sum of softmax's rule stands g · p: every arrival with its weight."),
+        edit(
+            _SUM,
+            "np.sum(gP, axis=-1, keepdims=True)",
+            "In the sum of softmax's rule stands g · p: every arrival with its weight.",
+        ),
         edit(_SUM, "np.sum(g * P, axis=-1, keepdims=True)", ARRIVES),
-        edit(_SUM, "np.mean(gP * P, axis=-1, keepdims=True)",
-             "It is a sum and not a mean, for the weights P add up to 1 already."),
-        edit(_SUM, "np.sum(gP * P, axis=0, keepdims=True)",
-             "You sum down the columns. Each query has a row of its own: axis=-1."),
-        edit(_SUM, "np.sum(gP * P)", "You sum over everything. Each query has a row of its own: axis=-1, and "
-                                     "keepdims."),
-        edit(_SUM, "np.sum(gP * P, axis=-1)", "The sums have lost their axis: keepdims=True puts each beside its row."),
+        edit(
+            _SUM,
+            "np.mean(gP * P, axis=-1, keepdims=True)",
+            "It is a sum and not a mean, for the weights P add up to 1 already.",
+        ),
+        edit(
+            _SUM,
+            "np.sum(gP * P, axis=0, keepdims=True)",
+            "You sum down the columns. Each query has a row of its own: axis=-1.",
+        ),
+        edit(
+            _SUM,
+            "np.sum(gP * P)",
+            "You sum over everything. Each query has a row of its own: axis=-1, and keepdims.",
+        ),
+        edit(
+            _SUM,
+            "np.sum(gP * P, axis=-1)",
+            "The sums have lost their axis: keepdims=True puts each beside its row.",
+        ),
         edit("gS @ K" + _ROOT, "gS @ K", "gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
-        edit("gS @ K" + _ROOT, "gS @ K", FORGOTTEN), edit("gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
-        edit("gS @ K" + _ROOT, "gS @ K * np.sqrt(K.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q * np.sqrt(K.shape[-1])",
-             "You multiply by √d. S was divided by √d, so divide here too."),
-        edit("gS @ K" + _ROOT, "gS @ K / K.shape[-1]", "gS.T @ Q" + _ROOT, "gS.T @ Q / K.shape[-1]",
-             "You divide by d in all. S was divided by √d, once."),
+        edit("gS @ K" + _ROOT, "gS @ K", FORGOTTEN),
+        edit("gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
+        edit(
+            "gS @ K" + _ROOT,
+            "gS @ K * np.sqrt(K.shape[-1])",
+            "gS.T @ Q" + _ROOT,
+            "gS.T @ Q * np.sqrt(K.shape[-1])",
+            "You multiply by √d. S was divided by √d, so divide here too.",
+        ),
+        edit(
+            "gS @ K" + _ROOT,
+            "gS @ K / K.shape[-1]",
+            "gS.T @ Q" + _ROOT,
+            "gS.T @ Q / K.shape[-1]",
+            "You divide by d in all. S was divided by √d, once.",
+        ),
         edit("g @ V.T", "g @ V.T" + _ROOT, "You divide by d in all. S was divided by √d, once."),
-        edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(len(K))", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(len(K))",
-             "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are."),
-        edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(V.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(V.shape[-1])",
-             "d is how many numbers a key has, K.shape[-1], not a value."),
+        edit(
+            "gS @ K" + _ROOT,
+            "gS @ K / np.sqrt(len(K))",
+            "gS.T @ Q" + _ROOT,
+            "gS.T @ Q / np.sqrt(len(K))",
+            "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are.",
+        ),
+        edit(
+            "gS @ K" + _ROOT,
+            "gS @ K / np.sqrt(V.shape[-1])",
+            "gS.T @ Q" + _ROOT,
+            "gS.T @ Q / np.sqrt(V.shape[-1])",
+            "d is how many numbers a key has, K.shape[-1], not a value.",
+        ),
         edit("gS @ K /", "gS @ Q /", "To Q goes gS times the *other* factor: K."),
-        edit("gS @ K /", "gS.T @ K /", "To Q: its rows are those of gS, so gS @ K, not transposed."),
+        edit(
+            "gS @ K /", "gS.T @ K /", "To Q: its rows are those of gS, so gS @ K, not transposed."
+        ),
         edit("gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q."),
         edit("gS.T @ Q", "gS.T @ K", "To K goes gS.T times the *other* factor: Q."),
-        edit("gS.T @ Q", "Q.T @ gS", "To K: that is the transposed, (d, n). The gradient has K's shape: gS.T @ Q."),
-        edit("gS.T @ Q", "gP.T @ Q", "To K: gP is what arrives behind the softmax. Before it, it is gS."),
-        edit("gS @ K /", "gP @ K /", "To Q: gP is what arrives behind the softmax. Before it, it is gS."),
-        edit("return gQ, gK, gV", "return gQ, gV, gK", "Keys and values are swapped in the last line."),
-        edit("return gQ, gK, gV", "return gV, gK, gQ", "Queries and values are swapped in the last line."),
-        edit("return gQ, gK, gV", "return gK, gQ, gV", "Queries and keys are swapped in the last line."),
-        edit("gQ = gS", "gS = np.tril(gS)\n    gQ = gS",
-             "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already."),
-        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients.")])
+        edit(
+            "gS.T @ Q",
+            "Q.T @ gS",
+            "To K: that is the transposed, (d, n). The gradient has K's shape: gS.T @ Q.",
+        ),
+        edit(
+            "gS.T @ Q",
+            "gP.T @ Q",
+            "To K: gP is what arrives behind the softmax. Before it, it is gS.",
+        ),
+        edit(
+            "gS @ K /",
+            "gP @ K /",
+            "To Q: gP is what arrives behind the softmax. Before it, it is gS.",
+        ),
+        edit(
+            "return gQ, gK, gV",
+            "return gQ, gV, gK",
+            "Keys and values are swapped in the last line.",
+        ),
+        edit(
+            "return gQ, gK, gV",
+            "return gV, gK, gQ",
+            "Queries and values are swapped in the last line.",
+        ),
+        edit(
+            "return gQ, gK, gV",
+            "return gK, gQ, gV",
+            "Queries and keys are swapped in the last line.",
+        ),
+        edit(
+            "gQ = gS",
+            "gS = np.tril(gS)\n    gQ = gS",
+            "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already.",
+        ),
+        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients."),
+    ],
+)
 def back(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         T, n, width, m = d.size(), d.size(), d.size(), d.size()
-        Q, K, V, allowed = np.tanh(d(T, width)), d(n, width), d(n, m), d.choice(np.ones((T, n), bool), np.tri(T, n) > 0)
-        Q, V = (K if one.shape == K.shape and d.round % 2 else one for one in (Q, V))      # all of one array
+        Q, K, V, allowed = (
+            np.tanh(d(T, width)),
+            d(n, width),
+            d(n, m),
+            d.choice(np.ones((T, n), bool), np.tri(T, n) > 0),
+        )
+        Q, V = (
+            K if one.shape == K.shape and d.round % 2 else one for one in (Q, V)
+        )  # all of one array
         return d.g(T, m), Q, K, V, _attention(Q, K, V, allowed)
+
     examples = []
     for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool))]:
         g, Q, K, V = (rng.normal(size=shape).round(1) for shape in [(T, m), (T, d), (n, d), (n, m)])
         examples.append((g, Q, K, V, _attention(Q, K, V, allowed)))
-    unsure = np.array([[0.9995, 4e-4, 1e-4], [2e-5, 0.4, 0.59998]])      # small weights carry something too
+    unsure = np.array(
+        [[0.9995, 4e-4, 1e-4], [2e-5, 0.4, 0.59998]]
+    )  # small weights carry something too
     g, V = rng.normal(size=(2, 2, 3)).round(1)
     examples.append((g, np.sqrt(3) * np.log(unsure), np.eye(3), np.vstack([V, g[:1]]), unsure))
-    expect_over(answer, _back, build, first=examples, hints=back.mistakes, tried=lambda g, Q, K, V, P: (
-        f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"))
+    expect_over(
+        answer,
+        _back,
+        build,
+        first=examples,
+        hints=back.mistakes,
+        tried=lambda g, Q, K, V, P: (
+            f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"
+        ),
+    )
 
 
 # --- 18.swap ----------------------------------------------------------------------------------------------------------
@@ -371,180 +675,369 @@ def _einsum_y(g, z, x, y, a, b, c):
 
 
 # As many as all come up in the rounds of the battery.
-SUBSCRIPTS = ["ij jk ik", "ij kj ki", "thd shd hts", "i j ij", "ij ij ji", "ji j i", "ij ji ", "bij bjk bik",
-              "ij i ij", "j ij i", "i i ", "nij kj nik", "bthd bshd bhts", "i jk ikj"]
-TURNED = ("Transposed. Each array goes in with its own letters, g with c. What comes out has the input's letters, in "
-          "the input's order.")
+SUBSCRIPTS = [
+    "ij jk ik",
+    "ij kj ki",
+    "thd shd hts",
+    "i j ij",
+    "ij ij ji",
+    "ji j i",
+    "ij ji ",
+    "bij bjk bik",
+    "ij i ij",
+    "j ij i",
+    "i i ",
+    "nij kj nik",
+    "bthd bshd bhts",
+    "i jk ikj",
+]
+TURNED = (
+    "Transposed. Each array goes in with its own letters, g with c. What comes out has the input's letters, in "
+    "the input's order."
+)
 WRONG_SWAP_X = [
-    (lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
-     "Written for one product alone. The letters are handed in: a, b, c."),
-    (lambda g, z, x, y, a, b, c: g @ y.mT, "Written for one product alone. The letters are handed in: a, b, c."),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
-     "Here g has the letters of x. But g has the letters of z, c. What comes out has the letters of x, a."),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
+        "Written for one product alone. The letters are handed in: a, b, c.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: g @ y.mT,
+        "Written for one product alone. The letters are handed in: a, b, c.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
+        "Here g has the letters of x. But g has the letters of z, c. What comes out has the letters of x, a.",
+    ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
-     "z stands where g belongs: what arrives, not the output itself."),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
-     "You multiply by x itself. In a product each factor gets g times the *other* one, here y."),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y), "What goes to x has x's letters, a."),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
+        "z stands where g belongs: what arrives, not the output itself.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
+        "You multiply by x itself. In a product each factor gets g times the *other* one, here y.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y),
+        "What goes to x has x's letters, a.",
+    ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "What arrives is missing: g."),
-    (lambda g, z, x, y, a, b, c: _einsum_x(np.ones_like(g), z, x, y, a, b, c),
-     "Off by the factor g: what arrives is missing."),
-    (lambda g, z, x, y, a, b, c: -_einsum_x(g, z, x, y, a, b, c), "The right size with the wrong sign."),
+    (
+        lambda g, z, x, y, a, b, c: _einsum_x(np.ones_like(g), z, x, y, a, b, c),
+        "Off by the factor g: what arrives is missing.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: -_einsum_x(g, z, x, y, a, b, c),
+        "The right size with the wrong sign.",
+    ),
     (lambda g, z, x, y, a, b, c: np.abs(_einsum_x(g, z, x, y, a, b, c)), "The signs are lost."),
-    (lambda g, z, x, y, a, b, c: _einsum_x(g, z, x, y, a, b, c) / y.shape[-1],
-     "Divided: the product adds, and takes no mean."),
-    (lambda g, z, x, y, a, b, c: g * y, "* multiplies entry by entry. Tell einsum which letters meet."),
-    (lambda g, z, x, y, a, b, c: (_einsum_x(g, z, x, y, a, b, c), _einsum_y(g, z, x, y, a, b, c)),
-     "Both came back in a tuple. This rule is for x alone.")]
+    (
+        lambda g, z, x, y, a, b, c: _einsum_x(g, z, x, y, a, b, c) / y.shape[-1],
+        "Divided: the product adds, and takes no mean.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: g * y,
+        "* multiplies entry by entry. Tell einsum which letters meet.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: (
+            _einsum_x(g, z, x, y, a, b, c),
+            _einsum_y(g, z, x, y, a, b, c),
+        ),
+        "Both came back in a tuple. This rule is for x alone.",
+    ),
+]
 WRONG_SWAP_Y = [
-    (lambda g, z, x, y, a, b, c: np.einsum("ij,ik->jk", x, g),
-     "Written for one product alone. The letters are handed in: a, b, c."),
-    (lambda g, z, x, y, a, b, c: x.mT @ g, "Written for one product alone. The letters are handed in: a, b, c."),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
-     "Here g has the letters of y. But g has the letters of z, c. What comes out has the letters of y, b."),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum("ij,ik->jk", x, g),
+        "Written for one product alone. The letters are handed in: a, b, c.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: x.mT @ g,
+        "Written for one product alone. The letters are handed in: a, b, c.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
+        "Here g has the letters of y. But g has the letters of z, c. What comes out has the letters of y, b.",
+    ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
-     "z stands where g belongs: what arrives, not the output itself."),
+    (
+        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
+        "z stands where g belongs: what arrives, not the output itself.",
+    ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
-    (lambda g, z, x, y, a, b, c: _einsum_y(np.ones_like(g), z, x, y, a, b, c),
-     "Off by the factor g: what arrives is missing."),
-    (lambda g, z, x, y, a, b, c: -_einsum_y(g, z, x, y, a, b, c), "The right size with the wrong sign.")]
+    (
+        lambda g, z, x, y, a, b, c: _einsum_y(np.ones_like(g), z, x, y, a, b, c),
+        "Off by the factor g: what arrives is missing.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: -_einsum_y(g, z, x, y, a, b, c),
+        "The right size with the wrong sign.",
+    ),
+]
 
 
 @exercise(
-    "18.swap", minutes=3, difficulty="easy",
+    "18.swap",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`. Here a, b and c are the letters of x, y and z, such as
         "ij", "jk" and "ik".""",
     stub="""
         einsum_x = lambda g, z, x, y, a, b, c: ...
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
-    hints=["Each rule is one call of einsum. g has the letters of z.",
-           "For x: g and y go in, with the letters c and b. What comes out has x's letters, a.",
-           ("Help: '{c},{b}->{a}' does not fit", "The f before the quotes puts the letters in: `f\"{c},…\"`.")],
+    hints=[
+        "Each rule is one call of einsum. g has the letters of z.",
+        "For x: g and y go in, with the letters c and b. What comes out has x's letters, a.",
+        (
+            "Help: '{c},{b}->{a}' does not fit",
+            'The f before the quotes puts the letters in: `f"{c},…"`.',
+        ),
+    ],
     solution="""
         einsum_x = lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y)
         einsum_y = lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g)""",
-    explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
-              "of a transpose.",
+    explained='With "ij", "jk" and "ik" the first is "ik,jk->ij": that is g · Yᵀ, and nobody had to think '
+    "of a transpose.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for matrices, heads and batches alike.")
+    why="Two lines for matrices, heads and batches alike.",
+)
 def swap(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rng = np.random.default_rng(0)
     for slot, rule, right, hints, other in [
-            ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y), ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x)]:
+        ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y),
+        ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x),
+    ]:
         swapped = (other, "That is what goes to the other array: are the two rules swapped?")
+
         def build(d):
             a, b, c = SUBSCRIPTS[d.round % len(SUBSCRIPTS)].split(" ")
             length = {letter: d.size() for letter in sorted({*a, *b})}
             x, y = (d(*(length[letter] for letter in letters)) for letters in (a, b))
             z = np.einsum(f"{a},{b}->{c}", x, y)
             return d.g(*z.shape), z, x, y, a, b, c
+
         x, y = rng.normal(size=(2, 3)).round(1), rng.normal(size=(3, 4)).round(1)
         example = rng.normal(size=(2, 4)).round(1), x @ y, x, y, "ij", "jk", "ik"
-        expect_over(rule, right, build, first=[example], hints=[swapped, *hints], tried=lambda g, z, x, y, a, b, c, slot=slot: (
-            f"the rule for {slot} of einsum('{a},{b}->{c}', x, y), x {x.shape} and y {y.shape}"))
+        expect_over(
+            rule,
+            right,
+            build,
+            first=[example],
+            hints=[swapped, *hints],
+            tried=lambda g, z, x, y, a, b, c, slot=slot: (
+                f"the rule for {slot} of einsum('{a},{b}->{c}', x, y), x {x.shape} and y {y.shape}"
+            ),
+        )
 
 
 # --- 18.layer_norm_x --------------------------------------------------------------------------------------------------
+
 
 def _norm(g, z, s):
     return (g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s
 
 
-_MEAN, _ALONG = " - np.mean(g, axis=-1, keepdims=True)", " - z * np.mean(g * z, axis=-1, keepdims=True)"
+_MEAN, _ALONG = (
+    " - np.mean(g, axis=-1, keepdims=True)",
+    " - z * np.mean(g * z, axis=-1, keepdims=True)",
+)
 LOST = "A mean has lost its axis: keepdims=True keeps it, so that it stands beside its row."
 DOWN = "A mean is taken down the columns. Each row is normalised by itself: axis=-1."
-SECOND = ("The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
-          "and z stays.")
+SECOND = (
+    "The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
+    "and z stays."
+)
 WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis=-1, and keepdims."
 
 
 @exercise(
-    "18.layer_norm_x", minutes=5, difficulty="medium",
+    "18.layer_norm_x",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write what goes to x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
         each row. Each mean runs along its row.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
-    hints=["① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
-           "In the end everything is divided by s.",
-           ("Help: how do I test it?",
+    hints=[
+        "① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
+        "In the end everything is divided by s.",
+        (
+            "Help: how do I test it?",
             "With the two sums. Call what you send back `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
-            "0 up to eps, for each row.")],
+            "0 up to eps, for each row.",
+        ),
+    ],
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean is for the shift, the second for the stretch.",
     why="The parts of g that only shift or only stretch the row are taken away: neither moves z.",
     mistakes=[
-        edit(_MEAN, "", _ALONG, "",
-             "Both means are missing: x moves the mean and s too, and through them every entry."),
+        edit(
+            _MEAN,
+            "",
+            _ALONG,
+            "",
+            "Both means are missing: x moves the mean and s too, and through them every entry.",
+        ),
         edit(_ALONG, "", SECOND),
-        edit(_MEAN, "", "The first mean is missing: x also moves the mean. Raise a whole row, and z stays."),
-        edit("(\n    g -", "g -", "keepdims=True)) / s", "keepdims=True) / s",
-             "s divides the whole of it, not the last term alone: brackets."),
-        edit(" / s", "", "In the end it is divided by s: a row that is spread ten times as wide has a tenth of the "
-                         "slope."),
+        edit(
+            _MEAN,
+            "",
+            "The first mean is missing: x also moves the mean. Raise a whole row, and z stays.",
+        ),
+        edit(
+            "(\n    g -",
+            "g -",
+            "keepdims=True)) / s",
+            "keepdims=True) / s",
+            "s divides the whole of it, not the last term alone: brackets.",
+        ),
+        edit(
+            " / s",
+            "",
+            "In the end it is divided by s: a row that is spread ten times as wide has a tenth of the "
+            "slope.",
+        ),
         edit("/ s", "* s", "You multiply by s, and z is divided by s."),
         edit("/ s", "/ s ** 2", "You divide by s twice."),
         edit("/ s", "/ s.mean()", "You use one s for all rows. Each row is divided by its own."),
-        edit("/ s", "/ s[0]", "You use the s of the first row for all rows. Each row is divided by its own."),
-        edit("/ s", "/ np.sqrt(s * s - 1e-5)", "s has eps in it already, and stays as it is handed in."),
-        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z, axis=-1, keepdims=True) / np.mean(z * z, axis=-1, "
-             "keepdims=True)", "No divisor is needed there. The mean of z² is just below 1 because of eps, and s "
-                               "contains eps already."),
-        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.sum(g * z, axis=-1, keepdims=True) / (z.shape[-1] - 1)",
-             "You divide by n − 1. The variance here is a mean of all n squares."),
-        edit("g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(",
-             "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
-             "keepdims=True)) / s", "keepdims=True))) / s",
-             "z is a factor of the second mean alone, not of the bracket."),
-        edit("np.mean(g, axis", "np.sum(g, axis", "The first is a mean too: each entry has a share of 1/n in it."),
-        edit("np.mean(g * z, axis", "np.sum(g * z, axis",
-             "The second is a mean too: each entry has a share of 1/n in the mean square."),
-        edit("np.mean(g, axis", "np.sum(g, axis", "np.mean(g * z, axis", "np.sum(g * z, axis",
-             "n times too large: a mean is the sum divided by n, the entries of a row."),
+        edit(
+            "/ s",
+            "/ s[0]",
+            "You use the s of the first row for all rows. Each row is divided by its own.",
+        ),
+        edit(
+            "/ s",
+            "/ np.sqrt(s * s - 1e-5)",
+            "s has eps in it already, and stays as it is handed in.",
+        ),
+        edit(
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.mean(g * z, axis=-1, keepdims=True) / np.mean(z * z, axis=-1, keepdims=True)",
+            "No divisor is needed there. The mean of z² is just below 1 because of eps, and s "
+            "contains eps already.",
+        ),
+        edit(
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.sum(g * z, axis=-1, keepdims=True) / (z.shape[-1] - 1)",
+            "You divide by n − 1. The variance here is a mean of all n squares.",
+        ),
+        edit(
+            "g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(",
+            "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
+            "keepdims=True)) / s",
+            "keepdims=True))) / s",
+            "z is a factor of the second mean alone, not of the bracket.",
+        ),
+        edit(
+            "np.mean(g, axis",
+            "np.sum(g, axis",
+            "The first is a mean too: each entry has a share of 1/n in it.",
+        ),
+        edit(
+            "np.mean(g * z, axis",
+            "np.sum(g * z, axis",
+            "The second is a mean too: each entry has a share of 1/n in the mean square.",
+        ),
+        edit(
+            "np.mean(g, axis",
+            "np.sum(g, axis",
+            "np.mean(g * z, axis",
+            "np.sum(g * z, axis",
+            "n times too large: a mean is the sum divided by n, the entries of a row.",
+        ),
         edit(" - np.mean(g,", " + np.mean(g,", "The first mean is taken off, not added."),
         edit(" - z * ", " + z * ", "The second mean is taken off, not added."),
-        edit(" - z * ", " - ", "Before the second mean stands z, for the part of g *along z* is taken away."),
+        edit(
+            " - z * ",
+            " - ",
+            "Before the second mean stands z, for the part of g *along z* is taken away.",
+        ),
         edit("np.mean(g * z, axis", "np.mean(z, axis", SECOND),
-        edit("np.mean(g * z, axis", "np.mean(g, axis", "In the second mean stands g · z: how far g and z go together."),
-        edit("np.mean(g * z, axis", "np.mean(z * z, axis",
-             "In the second mean stands g · z. (The mean of z² is 1, or nearly.)"),
+        edit(
+            "np.mean(g * z, axis",
+            "np.mean(g, axis",
+            "In the second mean stands g · z: how far g and z go together.",
+        ),
+        edit(
+            "np.mean(g * z, axis",
+            "np.mean(z * z, axis",
+            "In the second mean stands g · z. (The mean of z² is 1, or nearly.)",
+        ),
         edit("    g -", "    1 -", "g itself is missing in the bracket."),
-        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=-1)", "np.mean(g * z, axis=-1, keepdims=True)",
-             "np.mean(g * z, axis=-1)", LOST),
-        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=0)", "np.mean(g * z, axis=-1, keepdims=True)",
-             "np.mean(g * z, axis=0)", DOWN),
+        edit(
+            "np.mean(g, axis=-1, keepdims=True)",
+            "np.mean(g, axis=-1)",
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.mean(g * z, axis=-1)",
+            LOST,
+        ),
+        edit(
+            "np.mean(g, axis=-1, keepdims=True)",
+            "np.mean(g, axis=0)",
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.mean(g * z, axis=0)",
+            DOWN,
+        ),
         edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=-1)", LOST),
         edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z, axis=-1)", LOST),
         edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g)", WHOLE),
         edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z)", WHOLE),
-        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g)", "np.mean(g * z, axis=-1, keepdims=True)",
-             "np.mean(g * z)", WHOLE),
-        (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True)) / s - z * np.mean(g * z, axis=-1, keepdims=True),
-         "s divides the whole of it, the last term too: brackets."),
-        (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * z * z) / s,
-         "g·z² is the way from each entry to its own z. Through s each entry reaches every z of the row: z times the "
-         "mean of g · z."),
-        (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * np.mean(z * z, axis=-1, keepdims=True)) / s,
-         "In the last term z and g have changed places. The term is z times the mean of g · z."),
-        (lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
-         "That is softmax's rule. Here each row is shifted and stretched."),
-        sign_lost(_norm), doubled(_norm, "Exactly double: is one of the paths counted twice?")])
+        edit(
+            "np.mean(g, axis=-1, keepdims=True)",
+            "np.mean(g)",
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.mean(g * z)",
+            WHOLE,
+        ),
+        (
+            lambda g, z, s: (
+                (g - np.mean(g, axis=-1, keepdims=True)) / s
+                - z * np.mean(g * z, axis=-1, keepdims=True)
+            ),
+            "s divides the whole of it, the last term too: brackets.",
+        ),
+        (
+            lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * z * z) / s,
+            "g·z² is the way from each entry to its own z. Through s each entry reaches every z of the row: z times the "
+            "mean of g · z.",
+        ),
+        (
+            lambda g, z, s: (
+                (
+                    g
+                    - np.mean(g, axis=-1, keepdims=True)
+                    - g * np.mean(z * z, axis=-1, keepdims=True)
+                )
+                / s
+            ),
+            "In the last term z and g have changed places. The term is z times the mean of g · z.",
+        ),
+        (
+            lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
+            "That is softmax's rule. Here each row is shifted and stretched.",
+        ),
+        sign_lost(_norm),
+        doubled(_norm, "Exactly double: is one of the paths counted twice?"),
+    ],
+)
 def norm(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         x = d(d.size(), d.size())
         s = np.sqrt(x.var(axis=-1, keepdims=True) + d.choice(1e-5, 0.5))
         return d.g(*x.shape), (x - x.mean(axis=-1, keepdims=True)) / s, s
+
     examples = []
     for shape, eps in [((1, 3), 0), ((2, 4), 1e-5), ((5, 3), 0.5)]:
         x, g = 2 * rng.normal(size=shape).round(1), rng.normal(0.4, size=shape).round(1)

@@ -1,4 +1,5 @@
 """Lesson 18: small models that are asked for the next letter, one of which cheats, and how they are trained."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -63,7 +64,9 @@ def train(model, draw, steps=100):
         optimizer.lr = 0.01 * (1 - step / steps)
         texts = draw(rng, 32)
         optimizer.zero_grad()
-        cross_entropy(model(texts[:, :-1]).reshape(-1, len(LETTERS)), texts[:, 1:].ravel()).backward()
+        cross_entropy(
+            model(texts[:, :-1]).reshape(-1, len(LETTERS)), texts[:, 1:].ravel()
+        ).backward()
         optimizer.step()
     return model
 

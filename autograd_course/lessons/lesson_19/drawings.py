@@ -1,4 +1,5 @@
 """Lesson 19: counting's guess, a loss that falls past counting, who knew which letter better, and a mixture's loss."""
+
 from html import escape
 
 import numpy as np
@@ -23,14 +24,18 @@ def guess(letters, p, context, most=8):
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
     first = np.argsort(-p, kind="stable")[:most]
     rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
-    end = 2.5 * round_step(max(share for _, share in rows) / 2.5)       # the longest bar is most of the axis, or half of it
+    end = 2.5 * round_step(
+        max(share for _, share in rows) / 2.5
+    )  # the longest bar is most of the axis, or half of it
     plot = Axes((122, 44, 350, 26 * len(rows)), (0, min(1, end)), (0, 1))
     plot.frame(ticks(*plot.x, most=5), [], "probability", f"what follows {escape(context)} …")
     for k, (name, share) in enumerate(rows):
         x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
         plot.words(116, y + 14, escape(name), anchor="end", size=13)
-        plot.parts.append(f'<rect x="122" y="{y}" width="{x - 122:.1f}" height="18" '
-                          f'fill="{style.GROUND if last else style.INK}" stroke="{style.INK}"/>')
+        plot.parts.append(
+            f'<rect x="122" y="{y}" width="{x - 122:.1f}" height="18" '
+            f'fill="{style.GROUND if last else style.INK}" stroke="{style.INK}"/>'
+        )
         plot.words(x + 8, y + 14, escape(_share(share)), anchor="start", size=13)
     text = f"After {context}: " + ", ".join(f"{shown[i]} {_share(p[i])}" for i in first[:4])
     return Picture(svg(f"0 0 560 {26 * len(rows) + 92}", "".join(plot.parts), text), text)
@@ -42,32 +47,44 @@ def learning(run, counted, step):
     `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
-    end = steps[-1] or 1                                # 0 if the run was stopped before it was looked at again
-    plot = Axes((56, 40, 346, 290), (-end / 30, end), tuple(np.log([0.93 * min([*counted, *held_out]),
-                                                                  1.15 * max(held_out)])))
-    heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
+    end = steps[-1] or 1  # 0 if the run was stopped before it was looked at again
+    plot = Axes(
+        (56, 40, 346, 290),
+        (-end / 30, end),
+        tuple(np.log([0.93 * min([*counted, *held_out]), 1.15 * max(held_out)])),
+    )
+    heights = [
+        (np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]
+    ]
     plot.frame(ticks(0, end, 4), heights, "step", "loss on held-out text, in nats a letter")
     py = 54
     plot.words(410, py, f"network {held_out[k]:.2f}", style.VALUE, "start", 13)
     for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
         plot.line([0, end], [loss, loss], style.INK, 1.2, "5 4")
-        py = max(plot.at(0, loss)[1] + 4, py + 17)      # two names never on each other
+        py = max(plot.at(0, loss)[1] + 4, py + 17)  # two names never on each other
         plot.words(410, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13, halo=True)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)
-    plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
+    plot.line(steps[: k + 1], np.log(held_out[: k + 1]), style.VALUE, 2.8)
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
     beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
-    says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
+    says = (
+        f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
+    )
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
     wrote = run["wrote"][k].strip("\n")
-    return Picture(svg("0 0 560 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)), f"{first}\n{wrote}",
-                   says_all=True)
+    return Picture(
+        svg("0 0 560 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)),
+        f"{first}\n{wrote}",
+        says_all=True,
+    )
 
 
 def page(html):
     """A text as it stands, which is given in HTML. A line under a letter hides no underscore."""
-    return (f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
-            f'padding:8px 14px;text-underline-offset:5px">{html}</div>')
+    return (
+        f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
+        f'padding:8px 14px;text-underline-offset:5px">{html}</div>'
+    )
 
 
 def written(text, first="It writes:"):
@@ -84,17 +101,27 @@ def who_knew(text, network, counting):
             said[name] += letter if who == name else "·"
         if who:
             ground, line = (NETWORK, "underline") if who == "network" else (COUNTING, "overline")
-            parts.append(f'<span style="background:{ground};text-decoration:{line};text-decoration-thickness:2px">'
-                         f"{escape(letter)}</span>")
+            parts.append(
+                f'<span style="background:{ground};text-decoration:{line};text-decoration-thickness:2px">'
+                f"{escape(letter)}</span>"
+            )
         else:
             parts.append(escape(letter))
     pays = f"The network pays {nats(network):.2f} nats a letter, counting {nats(counting):.2f}."
-    legend = (f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:normal">'
-              f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> &nbsp; '
-              f'<span style="background:{COUNTING};text-decoration:overline">counting knew better</span>'
-              f"<br>{pays}</div>")
-    told = "\n".join([pays, text,
-                      f"The network knew better: {said['network']}", f"Counting knew better: {said['counting']}"])
+    legend = (
+        f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:normal">'
+        f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> &nbsp; '
+        f'<span style="background:{COUNTING};text-decoration:overline">counting knew better</span>'
+        f"<br>{pays}</div>"
+    )
+    told = "\n".join(
+        [
+            pays,
+            text,
+            f"The network knew better: {said['network']}",
+            f"Counting knew better: {said['counting']}",
+        ]
+    )
     return Picture(page(legend + "".join(parts)), told, says_all=True)
 
 
@@ -105,15 +132,24 @@ def mixture(network, counting, w):
     here = nats(w * network + (1 - w) * counting)
     low, high = min(losses) - 0.02, max(losses) + 0.02
     plot = Axes((64, 40, 440, 210), (-0.03, 1.03), (low, high))
-    plot.frame(ticks(0, 1, most=5), ticks(low, high, most=5), "share of the network, w", "loss of the mixture, in nats")
+    plot.frame(
+        ticks(0, 1, most=5),
+        ticks(low, high, most=5),
+        "share of the network, w",
+        "loss of the mixture, in nats",
+    )
     plot.line(at, losses, style.FAINT, 2.4)
-    for end, who, anchor, colour in [(0, "counting alone", "start", style.INK),
-                                     (1, "the network alone", "end", style.VALUE)]:
+    for end, who, anchor, colour in [
+        (0, "counting alone", "start", style.INK),
+        (1, "the network alone", "end", style.VALUE),
+    ]:
         plot.dot(end, losses[-end], colour)
         px, py = plot.at(end, losses[-end])
         plot.words(px + 16 - 32 * end, py + 5, who, colour, anchor, 13, halo=True)
     plot.dot(w, here, style.FAINT, style.FAINT, size=6)
     x, y = plot.at(w, here)
-    plot.words(x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.FAINT, halo=True)      # inside the bowl
+    plot.words(
+        x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.FAINT, halo=True
+    )  # inside the bowl
     text = f"w = {number(w)}: loss {here:.3f}. Counting alone {losses[0]:.3f}, the network alone {losses[-1]:.3f}."
     return Picture(svg("0 0 560 300", "".join(plot.parts), text), text)

@@ -1,166 +1,315 @@
 """Lesson 19: counting that is never certain, the drawing of a letter, what is invented, and two guesses mixed."""
+
 import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, expect_over, has_blank, is_stub, returned
+from ...ask import (
+    NotYet,
+    Wrong,
+    brief,
+    edit,
+    exercise,
+    expect_call,
+    expect_over,
+    has_blank,
+    is_stub,
+    returned,
+)
 from ...ask.mistakes import doubled, printed
 from ...ask.texts import Question, card, prediction, recall
 
-recall("19", [
-    Question("A text has 8 letters, at places 0 to 7, and the mask is causal. How many letters may place 5 look at? "
-             "(Lesson 18)", 6,
-             "**6**: the letters at places 0 to 4, and its own."),
-    Question("A model gives the true class a probability of 1/8. What is its loss? (10)", 2.079,
-             "−log(1/8) = log 8 ≈ **2.08**.", tolerance=0.02),
-    Question("Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)", 0.01,
-             "By **0.01**: at the first step it moves by lr, for a gradient of 300 as for one of 0.003.",
-             tolerance=0.0005)])
+recall(
+    "19",
+    [
+        Question(
+            "A text has 8 letters, at places 0 to 7, and the mask is causal. How many letters may place 5 look at? "
+            "(Lesson 18)",
+            6,
+            "**6**: the letters at places 0 to 4, and its own.",
+        ),
+        Question(
+            "A model gives the true class a probability of 1/8. What is its loss? (10)",
+            2.079,
+            "−log(1/8) = log 8 ≈ **2.08**.",
+            tolerance=0.02,
+        ),
+        Question(
+            "Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)",
+            0.01,
+            "By **0.01**: at the first step it moves by lr, for a gradient of 300 as for one of 0.003.",
+            tolerance=0.0005,
+        ),
+    ],
+)
 
 prediction(
-    "19.opening", question="""The network and the table now guess each letter of the names that neither of them has
+    "19.opening",
+    question="""The network and the table now guess each letter of the names that neither of them has
         read. Who gives these letters the higher probability?""",
-    answer="the table of counts", choices=["the network", "the table of counts"],
+    answer="the table of counts",
+    choices=["the network", "the table of counts"],
     reveal="""**The table of counts.** On little text and in few steps counting is hard to beat. The lesson looks for
-        the places where a network beats it.""")
+        the places where a network beats it.""",
+)
 
 prediction(
-    "19.start", question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
+    "19.start",
+    question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
         numbers are random. About how large is its loss, in nats a letter?""",
-    answer=3.58, tolerance=0.35,
+    answer=3.58,
+    tolerance=0.35,
     reveal="""About log 36 = **3.58**, for each symbol has a probability of about 1/36. Ours begins a little higher:
-        random logits are not all equal, so the network prefers some letters without a reason.""")
+        random logits are not all equal, so the network prefers some letters without a reason.""",
+)
 
 prediction(
-    "19.greedy", question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
+    "19.greedy",
+    question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
         writes on and on. What becomes of the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
     reveal="""**It repeats itself**, in the end for ever. The network sees the last 16 letters and no more. Sooner or
         later these are the same 16 as once before. Then the same letter follows, and the same after that, round and
-        round.""")
+        round.""",
+)
 
 prediction(
-    "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
+    "19.prose",
+    question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
         network beats on the paragraphs held out?""",
-    answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**. Here the network passes all five n-grams.""")
+    answer="5-gram",
+    choices=["2-gram", "3-gram", "4-gram", "5-gram"],
+    reveal="""The **5-gram**. Here the network passes all five n-grams.""",
+)
 
 prediction(
-    "19.mix", question="""For each letter take the mean of the two probabilities, half the network's and half that of
+    "19.mix",
+    question="""For each letter take the mean of the two probabilities, half the network's and half that of
         counting. Where does the loss of this mixture lie?""",
-    answer="below both", choices=["above both", "between the two", "below both"],
+    answer="below both",
+    choices=["above both", "between the two", "below both"],
     reveal="""**Below both**, for they are surprised by different letters. Where one of them gives a letter nearly
-        nothing, the other's half is left, and half of p costs only log 2 more than p.""")
+        nothing, the other's half is left, and half of p costs only log 2 more than p.""",
+)
 
-card("19", [
-    "A letter costs −log p. One who knows nothing pays log(how many letters there are).",
-    "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
-    "Judge on text that was held out, and every rival at its best.",
-    "To write: softmax(logits / temperature), draw a letter, append it, ask again.",
-    "A writer that always takes the likeliest letter goes round in circles.",
-    "Two guessers are surprised by different letters. Their mean can beat both."])
+card(
+    "19",
+    [
+        "A letter costs −log p. One who knows nothing pays log(how many letters there are).",
+        "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
+        "Judge on text that was held out, and every rival at its best.",
+        "To write: softmax(logits / temperature), draw a letter, append it, ask again.",
+        "A writer that always takes the likeliest letter goes round in circles.",
+        "Two guessers are surprised by different letters. Their mean can beat both.",
+    ],
+)
 
 
 # --- 19.smoothed ------------------------------------------------------------------------------------------------------
+
 
 def _smoothed(counts, shorter, a):
     return (counts + a * shorter) / (counts.sum() + a)
 
 
 @exercise(
-    "19.smoothed", minutes=4, difficulty="easy",
+    "19.smoothed",
+    minutes=4,
+    difficulty="easy",
     question="""
         Write the box for all letters at once. `counts` says how often each letter followed. `shorter` says which
         probability the shorter n-gram gives it. Both have the shape (letters,).""",
     stub="""
         def smoothed(counts, shorter, a):
             ...""",
-    hints=["Divide by all letters: those that were counted, and those that are lent, `a` of them.",
-           "`shorter` says how the lent letters are shared out: each letter gets `a * shorter` of them.",
-           ("Help: how do I test it?",
-            "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.")],
+    hints=[
+        "Divide by all letters: those that were counted, and those that are lent, `a` of them.",
+        "`shorter` says how the lent letters are shared out: each letter gets `a * shorter` of them.",
+        (
+            "Help: how do I test it?",
+            "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.",
+        ),
+    ],
     solution="""
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
     explained="It is as if `a` further letters had been read, and these were just what the shorter n-gram expects.",
     why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
     mistakes=[
-        edit("(counts.sum() + a)", "counts.sum()", "It does not add up to 1: the a lent letters are letters too."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / counts.sum()",
-             "That is counting alone. A letter that was never seen has 0 then, and costs infinitely much."),
-        edit("a * shorter", "a", "(counts.sum() + a)", "(counts.sum() + a * len(counts))",
-             "Here every letter is lent the same. The shorter n-gram says how much each gets: a * shorter."),
-        edit("(counts.sum() + a)", "(counts.sum() + len(counts))",
-             "You divide by one letter more of each kind. But a letters are lent altogether."),
-        edit("a * shorter", "1", "(counts.sum() + a)", "(counts.sum() + len(counts))",
-             "Each letter is lent one. How much each gets of the a letters, `shorter` says: a * shorter."),
-        edit("a * shorter", "a", "Here each letter is lent a. They get a together: `a * shorter` each."),
+        edit(
+            "(counts.sum() + a)",
+            "counts.sum()",
+            "It does not add up to 1: the a lent letters are letters too.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts / counts.sum()",
+            "That is counting alone. A letter that was never seen has 0 then, and costs infinitely much.",
+        ),
+        edit(
+            "a * shorter",
+            "a",
+            "(counts.sum() + a)",
+            "(counts.sum() + a * len(counts))",
+            "Here every letter is lent the same. The shorter n-gram says how much each gets: a * shorter.",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(counts.sum() + len(counts))",
+            "You divide by one letter more of each kind. But a letters are lent altogether.",
+        ),
+        edit(
+            "a * shorter",
+            "1",
+            "(counts.sum() + a)",
+            "(counts.sum() + len(counts))",
+            "Each letter is lent one. How much each gets of the a letters, `shorter` says: a * shorter.",
+        ),
+        edit(
+            "a * shorter",
+            "a",
+            "Here each letter is lent a. They get a together: `a * shorter` each.",
+        ),
         edit("a * shorter", "shorter", "Here one letter is lent, not a. Each gets a * shorter."),
         edit("(counts.sum() + a)", "(counts.sum() + 1)", "a letters more were read, not 1."),
-        edit("(counts.sum() + a)", "(counts.sum() + a * len(counts))",
-             "a altogether, not for each letter: `shorter` adds up to 1."),
-        edit("(counts.sum() + a)", "(len(counts) + a)", "You divide by how many letters there are. How many were "
-                                                        "*read*?"),
-        edit("(counts.sum() + a)", "(counts.max() + a)", "You divide by the largest count. Divide by all that was "
-                                                         "read, .sum()."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter",
-             "They are not divided yet. They are to add up to 1."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / max(counts.sum(), 1) + a * shorter",
-             "First add the letters, counted and lent. Then divide by all of them."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter / (counts.sum() + a)",
-             "The division is of the whole sum above: brackets are missing."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter / counts.sum() + a",
-             "Two sums are divided, the one above by the one below: each needs its brackets."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + a * shorter) // (counts.sum() + a)",
-             "// cuts off to whole numbers: /."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "np.where(counts > 0, counts / counts.sum(), shorter)",
-             "If you take either the one or the other, they do not add up to 1. The box mixes both."),
-        edit("a * shorter", "a / shorter", "A letter that was likely gets more of what is lent: a * shorter."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + shorter) / (counts.sum() + 1)",
-             "Here one letter is lent, not a. Add a * shorter above, and a below."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / (counts.sum() + a) + shorter",
-             "`shorter` adds up to 1 already. Lend a * shorter, and divide by all letters."),
-        edit("(counts.sum() + a)", "(counts + a)",
-             "Each letter is divided by its own count. Divide by how often *anything* followed: counts.sum() + a."),
-        edit("(counts.sum() + a)", "(counts.sum() + a * shorter)",
-             "a letters more were read, whichever letter is asked for: counts.sum() + a."),
-        edit("(counts + a * shorter) / (counts.sum() + a)", "-np.log((counts + a * shorter) / (counts.sum() + a))",
-             "That is what each would cost. Its probability is asked for."),
-        edit("return (counts + a * shorter)", "counts += a * shorter\n    return counts",
-             "counts belongs to the caller, and holds whole numbers: not +=, but a new array, counts + a * shorter."),
-        (lambda counts, shorter, a: (1 - a) * counts / counts.sum() + a * shorter,
-         "Here a is a share. In the box a is a number of letters, and weighs less the more was counted."),
+        edit(
+            "(counts.sum() + a)",
+            "(counts.sum() + a * len(counts))",
+            "a altogether, not for each letter: `shorter` adds up to 1.",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(len(counts) + a)",
+            "You divide by how many letters there are. How many were *read*?",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(counts.max() + a)",
+            "You divide by the largest count. Divide by all that was read, .sum().",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts + a * shorter",
+            "They are not divided yet. They are to add up to 1.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts / max(counts.sum(), 1) + a * shorter",
+            "First add the letters, counted and lent. Then divide by all of them.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts + a * shorter / (counts.sum() + a)",
+            "The division is of the whole sum above: brackets are missing.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts + a * shorter / counts.sum() + a",
+            "Two sums are divided, the one above by the one below: each needs its brackets.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "(counts + a * shorter) // (counts.sum() + a)",
+            "// cuts off to whole numbers: /.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "np.where(counts > 0, counts / counts.sum(), shorter)",
+            "If you take either the one or the other, they do not add up to 1. The box mixes both.",
+        ),
+        edit(
+            "a * shorter",
+            "a / shorter",
+            "A letter that was likely gets more of what is lent: a * shorter.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "(counts + shorter) / (counts.sum() + 1)",
+            "Here one letter is lent, not a. Add a * shorter above, and a below.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "counts / (counts.sum() + a) + shorter",
+            "`shorter` adds up to 1 already. Lend a * shorter, and divide by all letters.",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(counts + a)",
+            "Each letter is divided by its own count. Divide by how often *anything* followed: counts.sum() + a.",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(counts.sum() + a * shorter)",
+            "a letters more were read, whichever letter is asked for: counts.sum() + a.",
+        ),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "-np.log((counts + a * shorter) / (counts.sum() + a))",
+            "That is what each would cost. Its probability is asked for.",
+        ),
+        edit(
+            "return (counts + a * shorter)",
+            "counts += a * shorter\n    return counts",
+            "counts belongs to the caller, and holds whole numbers: not +=, but a new array, counts + a * shorter.",
+        ),
+        (
+            lambda counts, shorter, a: (1 - a) * counts / counts.sum() + a * shorter,
+            "Here a is a share. In the box a is a number of letters, and weighs less the more was counted.",
+        ),
         (lambda counts, shorter, a: shorter, "That is the shorter n-gram alone."),
-        (lambda counts, shorter, a: (counts.mean() + a * shorter) / (counts.sum() + a),
-         "Every letter has its own count."),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, 4.0), "That is right for a = 4 alone. Use a."),
-        (lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
-         "The letters lent are shared out evenly here. Share them as `shorter` says."),
-        printed(_smoothed)])
+        (
+            lambda counts, shorter, a: (counts.mean() + a * shorter) / (counts.sum() + a),
+            "Every letter has its own count.",
+        ),
+        (
+            lambda counts, shorter, a: _smoothed(counts, shorter, 4.0),
+            "That is right for a = 4 alone. Use a.",
+        ),
+        (
+            lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
+            "The letters lent are shared out evenly here. Share them as `shorter` says.",
+        ),
+        printed(_smoothed),
+    ],
+)
 def smoothing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
+
     def build(d):
         n = d.size(2)
         shorter = np.abs(d(n))
-        shorter[0] += 0.1      # others may be 0
+        shorter[0] += 0.1  # others may be 0
         counts = d.places(d.choice(12, 2), n) * d.choice(1, 1, 0, 1000)
         return counts, shorter / shorter.sum(), d.another(2.5, 0.5, 12.7, 1.0)
-    expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
-        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
-        (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5)])
+
+    expect_over(
+        answer,
+        _smoothed,
+        build,
+        apart=True,
+        hints=smoothing.mistakes,
+        first=[
+            (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5),
+            (np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
+            (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5),
+        ],
+    )
 
 
 # --- 19.pick ----------------------------------------------------------------------------------------------------------
+
 
 def _pick(logits, temperature, u):
     p = ag.softmax(logits / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
-ROUNDED = ("Rounding: the last end can lie just below 1, and u above it. Then no end is left, and it is the last "
-           "letter, number len(p) − 1.")
+ROUNDED = (
+    "Rounding: the last end can lie just below 1, and u above it. Then no end is left, and it is the last "
+    "letter, number len(p) − 1."
+)
 
 
 def _endless(logits, temperature, u):
@@ -171,7 +320,9 @@ def _endless(logits, temperature, u):
 
 
 @exercise(
-    "19.pick", minutes=7, difficulty="medium",
+    "19.pick",
+    minutes=7,
+    difficulty="medium",
     question="""
         Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
         softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
@@ -180,11 +331,15 @@ def _endless(logits, temperature, u):
         def pick(logits, temperature, u):
             p = ...
             return ...""",
-    hints=["`np.cumsum(p)` says where each stretch ends.",
-           "How many of these ends are at or below u? u has passed that many letters.",
-           ("Help: it returns one letter too many, once in a million",
+    hints=[
+        "`np.cumsum(p)` says where each stretch ends.",
+        "How many of these ends are at or below u? u has passed that many letters.",
+        (
+            "Help: it returns one letter too many, once in a million",
             "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
-            "the number len(p) − 1.")],
+            "the number len(p) − 1.",
+        ),
+    ],
     solution="""
         def pick(logits, temperature, u):
             p = ag.softmax(logits / temperature)
@@ -192,101 +347,244 @@ def _endless(logits, temperature, u):
     explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
     why="If u is drawn evenly, each letter comes as often as its p says.",
     mistakes=[
-        edit("(np.cumsum(p) <= u).sum()", "p.argmax()",
-             "This is always the likeliest letter, whatever u is: nothing is drawn."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())", ROUNDED),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.argmax(np.cumsum(p) > u))", ROUNDED),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.where(np.cumsum(p) > u)[0][0])", ROUNDED),
+        edit(
+            "(np.cumsum(p) <= u).sum()",
+            "p.argmax()",
+            "This is always the likeliest letter, whatever u is: nothing is drawn.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int((np.cumsum(p) <= u).sum())",
+            ROUNDED,
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int(np.argmax(np.cumsum(p) > u))",
+            ROUNDED,
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int(np.where(np.cumsum(p) > u)[0][0])",
+            ROUNDED,
+        ),
         (_endless, ROUNDED),
-        edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
-             "Divided by a low temperature, the logits are in the hundreds, or larger. Then exp gives "
-             "inf, and inf/inf is nan. First take off the largest "
-             "(lesson 10), or use ag.softmax."),
-        edit("logits / temperature", "logits",
-             "That is what the logits give without this temperature: divide them by it, low or high. (To take one "
-             "number from all logits changes nothing.)"),
-        edit("logits / temperature", "logits, temperature",
-             "The second argument of softmax is the axis. Divide the logits."),
-        edit("p = ag.softmax(logits / temperature)", "logits /= temperature\n    p = ag.softmax(logits)",
-             "logits /= divides the caller's own logits, and at the next call once more: logits / temperature."),
-        edit("ag.softmax(logits / temperature)", "logits / temperature",
-             "Logits are no probabilities: below 0, above 1. softmax makes some of them."),
-        edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature)",
-             "They do not add up to 1 yet: divide by their sum, or take softmax."),
-        edit("ag.softmax(logits / temperature)", "ag.softmax(logits) ** (1 / temperature)",
-             "Right up to a factor: they do not add up to 1 any more."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.where(np.cumsum(p) > u)[0]",
-             "Those are all letters that end beyond u. u falls on the first of them."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) > u).sum())",
-             "You count the ends that lie beyond u. Count those that u has passed: <= u."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((p <= u).sum())",
-             "You compare u with each length. Where do the stretches *end*? np.cumsum says it."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.abs(p - u).argmin()",
-             "That is the letter whose p is nearest to u. Lay the p end to end: np.cumsum."),
-        edit("logits / temperature", "logits * temperature",
-             "You multiply. A high temperature is to make the letters more alike, so divide."),
-        edit("ag.softmax(logits / temperature)", "ag.softmax(logits) / temperature",
-             "These do not add up to 1. First divide the logits, then take softmax."),
-        edit("ag.softmax(logits / temperature)", "logits / temperature / np.sum(logits / temperature)",
-             "Logits may be below 0: softmax makes probabilities of them."),
-        edit("np.cumsum(p) <= u", "np.cumsum(p) > u",
-             "You count the ends that lie beyond u. Count those that u has passed: <= u."),
-        edit("np.cumsum(p) <= u", "p <= u", "You compare u with each length. Where do the stretches *end*? np.cumsum "
-                                            "says it."),
-        edit("(np.cumsum(p) <= u).sum()", "(np.cumsum(p) <= u).sum() + 1",
-             "This is one too far: letters are counted from 0."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
-             "This is one too early. So many letters were passed, and u falls on the next one."),
-        edit("np.cumsum(p)", "np.cumsum(p[::-1])", "This begins at the other end. The first letter comes first."),
-        *(edit("np.cumsum(p)", f"np.cumsum({among})", "You sort the letters. Then the number of a letter is lost.")
-          for among in ("np.sort(p)", "np.sort(p)[::-1]")),
-        edit("ag.softmax(logits / temperature)", "ag.log_softmax(logits / temperature)",
-             "Those are logarithms, all below 0. Lengths from 0 to 1 are the probabilities: softmax."),
-        *(edit("    return min", f"    p = np.where(p >= np.sort(p)[-{k}], p, 0)\n    p = p / p.sum()\n    return min",
-               f"Only the {k} likeliest are drawn from. Every letter has its stretch here, however short.")
-          for k in (2, 3, 5)),
-        edit("(np.cumsum(p) <= u).sum()", "u * len(p)",
-             "As if all letters had the same room. Each has as much as its p."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p)",
-             "Those are the ends. On which letter does u fall?"),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
-             "That is the letter's probability. Its number is asked for."),
-        (lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
-         "You multiply. A high temperature is to make the letters more alike, so divide."),
-        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
-         "A logit counts with its sign: no abs."),
-        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
-         "You count from the other end. Letter number 0 comes first."),
-        printed(_pick)])
+        edit(
+            "ag.softmax(logits / temperature)",
+            "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
+            "Divided by a low temperature, the logits are in the hundreds, or larger. Then exp gives "
+            "inf, and inf/inf is nan. First take off the largest "
+            "(lesson 10), or use ag.softmax.",
+        ),
+        edit(
+            "logits / temperature",
+            "logits",
+            "That is what the logits give without this temperature: divide them by it, low or high. (To take one "
+            "number from all logits changes nothing.)",
+        ),
+        edit(
+            "logits / temperature",
+            "logits, temperature",
+            "The second argument of softmax is the axis. Divide the logits.",
+        ),
+        edit(
+            "p = ag.softmax(logits / temperature)",
+            "logits /= temperature\n    p = ag.softmax(logits)",
+            "logits /= divides the caller's own logits, and at the next call once more: logits / temperature.",
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "logits / temperature",
+            "Logits are no probabilities: below 0, above 1. softmax makes some of them.",
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "np.exp(logits / temperature)",
+            "They do not add up to 1 yet: divide by their sum, or take softmax.",
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "ag.softmax(logits) ** (1 / temperature)",
+            "Right up to a factor: they do not add up to 1 any more.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "np.where(np.cumsum(p) > u)[0]",
+            "Those are all letters that end beyond u. u falls on the first of them.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int((np.cumsum(p) > u).sum())",
+            "You count the ends that lie beyond u. Count those that u has passed: <= u.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int((p <= u).sum())",
+            "You compare u with each length. Where do the stretches *end*? np.cumsum says it.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "np.abs(p - u).argmin()",
+            "That is the letter whose p is nearest to u. Lay the p end to end: np.cumsum.",
+        ),
+        edit(
+            "logits / temperature",
+            "logits * temperature",
+            "You multiply. A high temperature is to make the letters more alike, so divide.",
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "ag.softmax(logits) / temperature",
+            "These do not add up to 1. First divide the logits, then take softmax.",
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "logits / temperature / np.sum(logits / temperature)",
+            "Logits may be below 0: softmax makes probabilities of them.",
+        ),
+        edit(
+            "np.cumsum(p) <= u",
+            "np.cumsum(p) > u",
+            "You count the ends that lie beyond u. Count those that u has passed: <= u.",
+        ),
+        edit(
+            "np.cumsum(p) <= u",
+            "p <= u",
+            "You compare u with each length. Where do the stretches *end*? np.cumsum says it.",
+        ),
+        edit(
+            "(np.cumsum(p) <= u).sum()",
+            "(np.cumsum(p) <= u).sum() + 1",
+            "This is one too far: letters are counted from 0.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
+            "This is one too early. So many letters were passed, and u falls on the next one.",
+        ),
+        edit(
+            "np.cumsum(p)",
+            "np.cumsum(p[::-1])",
+            "This begins at the other end. The first letter comes first.",
+        ),
+        *(
+            edit(
+                "np.cumsum(p)",
+                f"np.cumsum({among})",
+                "You sort the letters. Then the number of a letter is lost.",
+            )
+            for among in ("np.sort(p)", "np.sort(p)[::-1]")
+        ),
+        edit(
+            "ag.softmax(logits / temperature)",
+            "ag.log_softmax(logits / temperature)",
+            "Those are logarithms, all below 0. Lengths from 0 to 1 are the probabilities: softmax.",
+        ),
+        *(
+            edit(
+                "    return min",
+                f"    p = np.where(p >= np.sort(p)[-{k}], p, 0)\n    p = p / p.sum()\n    return min",
+                f"Only the {k} likeliest are drawn from. Every letter has its stretch here, however short.",
+            )
+            for k in (2, 3, 5)
+        ),
+        edit(
+            "(np.cumsum(p) <= u).sum()",
+            "u * len(p)",
+            "As if all letters had the same room. Each has as much as its p.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "np.cumsum(p)",
+            "Those are the ends. On which letter does u fall?",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
+            "That is the letter's probability. Its number is asked for.",
+        ),
+        (
+            lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
+            "You multiply. A high temperature is to make the letters more alike, so divide.",
+        ),
+        (
+            lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
+            "A logit counts with its sign: no abs.",
+        ),
+        (
+            lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
+            "You count from the other end. Letter number 0 comes first.",
+        ),
+        printed(_pick),
+    ],
+)
 def picking(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     hints = [*((_row(wrong), hint) for wrong, hint in picking.mistakes), _one_u]
     rng = np.random.default_rng(0)
-    returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1", hints=picking.mistakes)
-    expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01, 1000.0)),
-                first=[(rng.normal(0, 1.5, 6).round(1), temperature) for temperature in (0.5, 3.0, 1.0)], hints=hints, rounds=9,
-                apart=True, tried=lambda logits, temperature: (
-                    f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, … 0.95, and about each end"))
+    returned(
+        answer,
+        np.zeros(3),
+        1.0,
+        0.5,
+        tried="pick(np.zeros(3), 1.0, 0.5)",
+        shown="1",
+        hints=picking.mistakes,
+    )
+    expect_over(
+        _row(answer),
+        _row(_pick),
+        lambda d: (
+            np.tanh(d(d.size())) * d.choice(3, 30, 8000),
+            d.another(0.5, 3.0, 1.0, 0.01, 1000.0),
+        ),
+        first=[(rng.normal(0, 1.5, 6).round(1), temperature) for temperature in (0.5, 3.0, 1.0)],
+        hints=hints,
+        rounds=9,
+        apart=True,
+        tried=lambda logits, temperature: (
+            f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, … 0.95, and about each end"
+        ),
+    )
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
-    for logits, u, letter in [([-8.0, 7.995, 8.0, 4.0], 0.3, 1), ([-8.0, 7.995, 8.0, 4.0], 0.9, 2),
-                              ([1.0, 1.05], 0.2, 1), ([0.0, 0.0, 0.0, 19.0, 20.0], 0.5, 4)]:
+    for logits, u, letter in [
+        ([-8.0, 7.995, 8.0, 4.0], 0.3, 1),
+        ([-8.0, 7.995, 8.0, 4.0], 0.9, 2),
+        ([1.0, 1.05], 0.2, 1),
+        ([0.0, 0.0, 0.0, 19.0, 20.0], 0.5, 4),
+    ]:
         expect_call(answer, np.array(logits), 0.01, u, gives=letter, hints=picking.mistakes)
-    for n in [130, 30] * 15:      # u on the very last stretch, where ends may be rounded
-        expect_call(answer, rng.normal(size=n).astype(np.float32), 1.0, 1 - 1e-7, gives=n - 1, hints=picking.mistakes,
-                    tried=f"{n} logits in float32, as the network gives them, and u = 0.9999999")
+    for n in [130, 30] * 15:  # u on the very last stretch, where ends may be rounded
+        expect_call(
+            answer,
+            rng.normal(size=n).astype(np.float32),
+            1.0,
+            1 - 1e-7,
+            gives=n - 1,
+            hints=picking.mistakes,
+            tried=f"{n} logits in float32, as the network gives them, and u = 0.9999999",
+        )
     letter = answer(np.zeros(3), 1.0, 0.5)
     if isinstance(letter, (float, np.floating)):
-        raise Wrong("pick(np.zeros(3), 1.0, 0.5)", repr(float(letter)), "1",
-                    "It is to be the number of a letter, an index, so it has to be whole: int(…).")
+        raise Wrong(
+            "pick(np.zeros(3), 1.0, 0.5)",
+            repr(float(letter)),
+            "1",
+            "It is to be the number of a letter, an index, so it has to be whole: int(…).",
+        )
 
 
 def _row(pick):
     """The letters for twenty u at once, and for those just before and behind where each stretch ends."""
+
     def row(logits, temperature):
         ends = np.cumsum(ag.softmax(logits / temperature))[:-1]
-        us = [*np.linspace(0, 0.95, 20), *(u for u in [*(ends - 1e-6), *(ends + 1e-6)] if 0 <= u < 1 - 1e-6)]
+        us = [
+            *np.linspace(0, 0.95, 20),
+            *(u for u in [*(ends - 1e-6), *(ends + 1e-6)] if 0 <= u < 1 - 1e-6),
+        ]
         return [pick(logits, temperature, float(u)) for u in us if np.all(np.abs(u - ends) > 5e-7)]
+
     row.__wrapped__ = pick
     return row
 
@@ -295,11 +593,14 @@ def _one_u(got, expected):
     """A place that differs, in words: that one letter's number is twice another's means nothing."""
     for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
-            return (f"The first u that differs falls on letter {right}. Which ends has u passed? The logits, the "
-                    "temperature and u decide it, and nothing else is drawn.")
+            return (
+                f"The first u that differs falls on letter {right}. Which ends has u passed? The logits, the "
+                "temperature and u decide it, and nothing else is drawn."
+            )
 
 
 # --- 19.invented ------------------------------------------------------------------------------------------------------
+
 
 def _invented(written, known):
     return [name for name in written.split("\n") if name and name not in known]
@@ -307,7 +608,15 @@ def _invented(written, known):
 
 def _alike(name):
     """A name, and lines that are nearly that name."""
-    near = [name.lower(), name[:-1], name[1:], name[1:-1], name + "S", f"BIG {name}", f"{name} SIGN"]
+    near = [
+        name.lower(),
+        name[:-1],
+        name[1:],
+        name[1:-1],
+        name + "S",
+        f"BIG {name}",
+        f"{name} SIGN",
+    ]
     return [name, *near, *name.split()[1:]]
 
 
@@ -320,83 +629,166 @@ def _removed_once(written, known):
 
 
 @exercise(
-    "19.invented", minutes=3, difficulty="easy",
+    "19.invented",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write `invented(written, known)`. `written` is a text with a name on each line, and `known` is a list of names.
         Return a list of the lines that are not among the known names, in their order. An empty line is no name.""",
     stub="""
         def invented(written, known):
             ...""",
-    hints=["`written.split(\"\\n\")` gives the lines.", "`name in known` looks for a whole name, if `known` is a list.",
-           ("Help: BAT is missing", "`\"BAT\" in \"BATTERY\"` is True. Do not join the known ones to one text.")],
+    hints=[
+        '`written.split("\\n")` gives the lines.',
+        "`name in known` looks for a whole name, if `known` is a list.",
+        (
+            "Help: BAT is missing",
+            '`"BAT" in "BATTERY"` is True. Do not join the known ones to one text.',
+        ),
+    ],
     solution="""
         def invented(written, known):
             return [name for name in written.split("\\n") if name and name not in known]""",
     explained="In a list, `in` looks for an equal entry. In a text it looks for a piece.",
     why="Before you admire what a model writes, look whether it stood in what it read.",
     mistakes=[
-        edit("name not in known", "name in known", "The other way round: those are the known ones."),
-        edit("name not in known", 'name not in "\\n".join(known)',
-             "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list."),
-        edit("name not in known", "name not in str(known)",
-             "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list."),
-        edit("name and name not in known", "name not in known", "An empty line is no name: leave it out."),
-        edit('written.split("\\n")', "written.split()", "Names have spaces in them: split at the line's end, \"\\n\"."),
+        edit(
+            "name not in known", "name in known", "The other way round: those are the known ones."
+        ),
+        edit(
+            "name not in known",
+            'name not in "\\n".join(known)',
+            "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list.",
+        ),
+        edit(
+            "name not in known",
+            "name not in str(known)",
+            "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list.",
+        ),
+        edit(
+            "name and name not in known",
+            "name not in known",
+            "An empty line is no name: leave it out.",
+        ),
+        edit(
+            'written.split("\\n")',
+            "written.split()",
+            'Names have spaces in them: split at the line\'s end, "\\n".',
+        ),
         edit('written.split("\\n")', 'written.split("\\n")[1:]', "The first line is left out."),
-        edit('written.split("\\n")', 'written.split("\\n")[:-1]', "The last line is left out: it may be a name."),
-        edit('written.split("\\n")', "written", "That goes letter by letter. First into lines: .split(\"\\n\")."),
-        edit('[name for name in written.split("\\n") if name and name not in known]',
-             'list(dict.fromkeys(name for name in written.split("\\n") if name and name not in known))',
-             "A name that was written twice stands there once. Give all the lines."),
-        edit('[name for name in written.split("\\n") if name and name not in known]',
-             'sorted(name for name in written.split("\\n") if name and name not in known)',
-             "You have sorted them. Give them in the order in which they were written."),
-        edit('[name for name in written.split("\\n") if name and name not in known]',
-             'len([name for name in written.split("\\n") if name and name not in known])',
-             "That is how many. The names themselves are asked for."),
-        edit('[name for name in written.split("\\n") if name and name not in known]',
-             '[name for name in known if name not in written]',
-             "Those are known names that were not written. The other way round."),
-        edit('written.split("\\n")', 'written.split("/n")', "The line's end is \\n, with a backslash."),
+        edit(
+            'written.split("\\n")',
+            'written.split("\\n")[:-1]',
+            "The last line is left out: it may be a name.",
+        ),
+        edit(
+            'written.split("\\n")',
+            "written",
+            'That goes letter by letter. First into lines: .split("\\n").',
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            'list(dict.fromkeys(name for name in written.split("\\n") if name and name not in known))',
+            "A name that was written twice stands there once. Give all the lines.",
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            'sorted(name for name in written.split("\\n") if name and name not in known)',
+            "You have sorted them. Give them in the order in which they were written.",
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            'len([name for name in written.split("\\n") if name and name not in known])',
+            "That is how many. The names themselves are asked for.",
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            "[name for name in known if name not in written]",
+            "Those are known names that were not written. The other way round.",
+        ),
+        edit(
+            'written.split("\\n")',
+            'written.split("/n")',
+            "The line's end is \\n, with a backslash.",
+        ),
         edit("if name and", "if len(name) > 1 and", "A name of one letter is a name."),
-        edit('[name for name in written.split("\\n") if name and name not in known]',
-             '{name for name in written.split("\\n") if name and name not in known}',
-             "That is a set. It has no order, and holds nothing twice. Give a list."),
-        edit("name and name not in known", "name and not any(name.startswith(one) for one in known)",
-             "A name that begins like a known one is another name."),
-        edit("name and name not in known", "name and not any(one in name for one in known)",
-             "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not."),
-        edit("name and name not in known", "name and name.lower() not in known",
-             "You turn the lines into lower-case letters, and the known names have none."),
-        edit("name and name not", "name and name.strip() not", "Give back every line as it stands, with its spaces."),
-        *(edit("[name for", f"[name.{changed}() for", "Give back every line as it stands.")
-          for changed in ("strip", "lower", "upper", "title")),
-        (_removed_once, "lines.remove(name) takes out the first of them only. What is written twice is to go twice."),
-        printed(_invented)])
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            '{name for name in written.split("\\n") if name and name not in known}',
+            "That is a set. It has no order, and holds nothing twice. Give a list.",
+        ),
+        edit(
+            "name and name not in known",
+            "name and not any(name.startswith(one) for one in known)",
+            "A name that begins like a known one is another name.",
+        ),
+        edit(
+            "name and name not in known",
+            "name and not any(one in name for one in known)",
+            "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not.",
+        ),
+        edit(
+            "name and name not in known",
+            "name and name.lower() not in known",
+            "You turn the lines into lower-case letters, and the known names have none.",
+        ),
+        edit(
+            "name and name not",
+            "name and name.strip() not",
+            "Give back every line as it stands, with its spaces.",
+        ),
+        *(
+            edit("[name for", f"[name.{changed}() for", "Give back every line as it stands.")
+            for changed in ("strip", "lower", "upper", "title")
+        ),
+        (
+            _removed_once,
+            "lines.remove(name) takes out the first of them only. What is written twice is to go twice.",
+        ),
+        printed(_invented),
+    ],
+)
 def inventing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
-    examples = [(written, known) for written in [
-        "MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS", "FACE\nKEY",
-        "Z\nA\nBAT SIGN\nA\nMAN\n", "", "KEY\n\nMAN\nMAN\n\nKEY", "YEK\n" * 30]]
+    examples = [
+        (written, known)
+        for written in [
+            "MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY",
+            "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
+            "FACE\nKEY",
+            "Z\nA\nBAT SIGN\nA\nMAN\n",
+            "",
+            "KEY\n\nMAN\nMAN\n\nKEY",
+            "YEK\n" * 30,
+        ]
+    ]
 
     def build(d):
         names = [form for name in known[:3] for form in _alike(name)]
         lines, some = ([names[k] for k in d.places(len(names), n)] for n in (d.size(1, 9), 5))
         return "\n".join(lines), some
-    examples += [("KEY\nMAN", []), ("300\n299", [str(k) for k in range(300)]), ("MAN\n KEY \nBat\nMAN", known)]
+
+    examples += [
+        ("KEY\nMAN", []),
+        ("300\n299", [str(k) for k in range(300)]),
+        ("MAN\n KEY \nBat\nMAN", known),
+    ]
     expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
 
 
 # --- 19.mix_slope -----------------------------------------------------------------------------------------------------
+
 
 def _mix_slope(w, p, q):
     return -np.mean((p - q) / (w * p + (1 - w) * q))
 
 
 @exercise(
-    "19.mix_slope", minutes=6, difficulty="optional",
+    "19.mix_slope",
+    minutes=6,
+    difficulty="optional",
     question="""
         p and q, each of shape (n,), are the probabilities that two guessers gave to the n letters that came. They are
         mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss by
@@ -404,54 +796,115 @@ def _mix_slope(w, p, q):
     stub="""
         def mix_slope(w, p, q):
             ...""",
-    hints=["One letter first: log of what, and how does that depend on w?",
-           "w·p + (1 − w)·q has the slope p − q by w. And the slope of log is 1 over what stands in the log.",
-           ("Help: how do I test it?", "`ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(0.3)`.")],
+    hints=[
+        "One letter first: log of what, and how does that depend on w?",
+        "w·p + (1 − w)·q has the slope p − q by w. And the slope of log is 1 over what stands in the log.",
+        (
+            "Help: how do I test it?",
+            "`ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(0.3)`.",
+        ),
+    ],
     solution="""
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
     explained="Log's rule is 1 over what stands in the log. What stands there has the slope p − q.",
     why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
-        "so there is one valley at most.",
+    "so there is one valley at most.",
     mistakes=[
         edit("-np.mean", "np.mean", "The sign: the loss is *minus* the log."),
         edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises: its slope is −q."),
         edit("(p - q)", "p", "The second term depends on w too: (1 − w)·q has the slope −q."),
         edit("(p - q)", "(q - p)", "The sign: the loss is *minus* the log."),
-        edit("(p - q) / (w * p + (1 - w) * q)", "1 / (w * p + (1 - w) * q)",
-             "That is log's rule alone. Multiply by the slope of what stands in the log: p − q."),
-        edit("(p - q) / (w * p + (1 - w) * q)", "(p - q)", "Log's rule is missing: 1 over what stands in it."),
+        edit(
+            "(p - q) / (w * p + (1 - w) * q)",
+            "1 / (w * p + (1 - w) * q)",
+            "That is log's rule alone. Multiply by the slope of what stands in the log: p − q.",
+        ),
+        edit(
+            "(p - q) / (w * p + (1 - w) * q)",
+            "(p - q)",
+            "Log's rule is missing: 1 over what stands in it.",
+        ),
         edit("np.mean", "np.sum", "That is a sum. The loss is a mean, which is n times smaller."),
-        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-np.mean(p - q) / np.mean(w * p + (1 - w) * q)",
-             "The mean of quotients is not the quotient of means: divide letter by letter."),
-        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-np.mean(np.log(w * p + (1 - w) * q))",
-             "That is the loss. Its derivative is asked for."),
-        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-(p - q) / (w * p + (1 - w) * q)",
-             "That is one number for each letter. The derivative of a mean is the mean of the derivatives."),
-        edit("(w * p + (1 - w) * q)", "(w * p + (1 - w) * q) ** 2",
-             "Log's rule is 1 over what stands in it, not its square."),
-        (lambda w, p, q: np.mean(((p - q) / (w * p + (1 - w) * q)) ** 2), "That is the second derivative."),
-        edit("(p - q) / (w * p + (1 - w) * q)", "(p - q) * (w * p + (1 - w) * q)",
-             "Log's rule is 1 *over* what stands in it."),
-        edit("(w * p + (1 - w) * q)", "(w * p + (1 - w * q))", "Brackets are missing: (1 - w) times q."),
-        edit("/ (w * p + (1 - w) * q)", "/ w * p + (1 - w) * q", "Brackets are missing: the whole mixture stands "
-                                                                 "below."),
+        edit(
+            "-np.mean((p - q) / (w * p + (1 - w) * q))",
+            "-np.mean(p - q) / np.mean(w * p + (1 - w) * q)",
+            "The mean of quotients is not the quotient of means: divide letter by letter.",
+        ),
+        edit(
+            "-np.mean((p - q) / (w * p + (1 - w) * q))",
+            "-np.mean(np.log(w * p + (1 - w) * q))",
+            "That is the loss. Its derivative is asked for.",
+        ),
+        edit(
+            "-np.mean((p - q) / (w * p + (1 - w) * q))",
+            "-(p - q) / (w * p + (1 - w) * q)",
+            "That is one number for each letter. The derivative of a mean is the mean of the derivatives.",
+        ),
+        edit(
+            "(w * p + (1 - w) * q)",
+            "(w * p + (1 - w) * q) ** 2",
+            "Log's rule is 1 over what stands in it, not its square.",
+        ),
+        (
+            lambda w, p, q: np.mean(((p - q) / (w * p + (1 - w) * q)) ** 2),
+            "That is the second derivative.",
+        ),
+        edit(
+            "(p - q) / (w * p + (1 - w) * q)",
+            "(p - q) * (w * p + (1 - w) * q)",
+            "Log's rule is 1 *over* what stands in it.",
+        ),
+        edit(
+            "(w * p + (1 - w) * q)",
+            "(w * p + (1 - w * q))",
+            "Brackets are missing: (1 - w) times q.",
+        ),
+        edit(
+            "/ (w * p + (1 - w) * q)",
+            "/ w * p + (1 - w) * q",
+            "Brackets are missing: the whole mixture stands below.",
+        ),
         edit("(p - q)", "(w * p - (1 - w) * q)", "The slope of w·p by w is p: the w is gone."),
         edit("(p - q)", "w * (p - q)", "The slope of w·p by w is p: the w is gone."),
         edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
         edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
-        edit("(w * p + (1 - w) * q)", "q", "That is right at w = 0 only. Below stands the whole mixture."),
-        edit("(w * p + (1 - w) * q)", "((p + q) / 2)", "That is right at w = ½ only. Below stands the whole mixture."),
-        (lambda w, p, q: np.mean(np.log(q / p)), "The difference of both losses: right for a straight line, which this "
-         "is not."),
-        doubled(_mix_slope), printed(_mix_slope)])
+        edit(
+            "(w * p + (1 - w) * q)",
+            "q",
+            "That is right at w = 0 only. Below stands the whole mixture.",
+        ),
+        edit(
+            "(w * p + (1 - w) * q)",
+            "((p + q) / 2)",
+            "That is right at w = ½ only. Below stands the whole mixture.",
+        ),
+        (
+            lambda w, p, q: np.mean(np.log(q / p)),
+            "The difference of both losses: right for a straight line, which this is not.",
+        ),
+        doubled(_mix_slope),
+        printed(_mix_slope),
+    ],
+)
 def mixing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         n = d.size()
-        return d.another(0.3, 0.0, 1.0, 0.8), *((a + 1e-9) / (1 + a) for a in (d.above(n), d.above(n)))
-    examples = [(w, *rng.uniform(0.02, 0.95, (2, n)).round(2)) for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]]
-    examples += [(0.3, np.array([0.5, 0.2, 0.0]), np.array([0.1, 0.4, 0.3]))]      # one guesser ruled out what came
-    expect_over(answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes)
+        return d.another(0.3, 0.0, 1.0, 0.8), *(
+            (a + 1e-9) / (1 + a) for a in (d.above(n), d.above(n))
+        )
+
+    examples = [
+        (w, *rng.uniform(0.02, 0.95, (2, n)).round(2))
+        for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]
+    ]
+    examples += [
+        (0.3, np.array([0.5, 0.2, 0.0]), np.array([0.1, 0.4, 0.3]))
+    ]  # one guesser ruled out what came
+    expect_over(
+        answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes
+    )

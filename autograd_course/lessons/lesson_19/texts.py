@@ -1,4 +1,5 @@
 """Lesson 19: texts that every Python has, counting, and how a writer is followed while it learns."""
+
 import json
 import re
 import sys
@@ -13,10 +14,11 @@ import autograd_lib as ag
 from .writer import Writer, encode, surprise, train, write
 
 FOLDER = Path(__file__).parent
-PRINTABLE = "\n" + "".join(map(chr, range(32, 127)))        # what prose() is written in, in every Python
+PRINTABLE = "\n" + "".join(map(chr, range(32, 127)))  # what prose() is written in, in every Python
 
 
 # --- Texts ----------------------------------------------------------------------------------------------------------
+
 
 def names():
     """The 1,379 names of Unicode's pictures and signs: the same in every Python from 3.8 on."""
@@ -31,6 +33,7 @@ def prose():
     They are about 0.2 million letters, and others in other versions of Python.
     """
     from pydoc_data.topics import topics
+
     found, plain = {}, str.maketrans("“”‘’–—", "\"\"''--")
     for topic in sorted(topics):
         for block in re.split(r"\n\s*\n", topics[topic]):
@@ -43,7 +46,9 @@ def prose():
 def split(texts):
     """(those to learn from, those held out): each goes by its own letters, to the same side in every Python."""
     held_out = [zlib.crc32(text.encode()) % 10 == 0 for text in texts]
-    return tuple([text for text, out in zip(texts, held_out) if out == side] for side in (False, True))
+    return tuple(
+        [text for text, out in zip(texts, held_out) if out == side] for side in (False, True)
+    )
 
 
 def joined(texts, letters):
@@ -53,6 +58,7 @@ def joined(texts, letters):
 
 # --- Counting -------------------------------------------------------------------------------------------------------
 
+
 def counted(text, held_out, many, n=5, trust=4.0):
     """The probability that counting gives to each letter held out: (1-gram's, 2-gram's, … n-gram's), each (letters,).
 
@@ -60,11 +66,13 @@ def counted(text, held_out, many, n=5, trust=4.0):
     have them; the 1-gram adds them of all `many` letters alike.
     """
     p, tables = np.full(len(held_out), 1 / many), []
-    before, asked = 0 * text, 0 * held_out              # the k letters before each letter, as one number
+    before, asked = 0 * text, 0 * held_out  # the k letters before each letter, as one number
     for k in range(n):
         with_it = np.concatenate([before * many + text[k:], asked * many + held_out[k:]])
-        with_it = np.unique(with_it, return_inverse=True)[1]        # the same as small numbers, however large k is
-        found, wanted = with_it[:len(before)], with_it[len(before):]
+        with_it = np.unique(with_it, return_inverse=True)[
+            1
+        ]  # the same as small numbers, however large k is
+        found, wanted = with_it[: len(before)], with_it[len(before) :]
         shares = p.copy()
         shares[k:] = (times(found, wanted) + trust * p[k:]) / (times(before, asked) + trust)
         p, before, asked = shares, found[:-1], wanted[:-1]
@@ -80,7 +88,9 @@ def times(found, asked):
 def after(text, context, many):
     """How often each of the `many` letters came after these, all of them whole numbers: (many,)."""
     k = len(context)
-    here = np.all([text[i:len(text) - k + i] == context[i] for i in range(k)] or [text == text], axis=0)
+    here = np.all(
+        [text[i : len(text) - k + i] == context[i] for i in range(k)] or [text == text], axis=0
+    )
     return np.bincount(text[k:][here], minlength=many)
 
 
@@ -103,6 +113,7 @@ def nats(p):
 
 
 # --- A writer and its rival, on one text ----------------------------------------------------------------------------
+
 
 class Task:
     """A text to learn from and one held out, as whole numbers; a model for them, and how it is trained.
@@ -131,8 +142,12 @@ class Task:
         half, found = self.windows.shape[1] // 2, []
         with ag.no_grad():
             for i in range(0, len(self.windows), 32):
-                here = self.windows[i:i + 32]
-                found.append(np.exp(-surprise(model, self.test[here], self.test[here + 1]).data[:, half:]).ravel())
+                here = self.windows[i : i + 32]
+                found.append(
+                    np.exp(
+                        -surprise(model, self.test[here], self.test[here + 1]).data[:, half:]
+                    ).ravel()
+                )
         return np.concatenate(found)
 
     def counted(self, n=5, trust=4.0):
@@ -152,6 +167,7 @@ class Task:
             run["steps"].append(len(run["losses"]))
             run["held_out"].append(round(nats(self.guessed(model)), 4))
             run["wrote"].append(write(model, many=self.many, temperature=0.7)[1:])
+
         look()
         for loss in train(model, self.text, steps, self.steps):
             run["losses"].append(loss)
@@ -167,9 +183,19 @@ class Task:
 
     def record(self, run, model):
         """Keeps a run and its weights, in half precision, beside this file."""
-        kept = {**run, "losses": run["losses"][:20], "text": self.fingerprint(), "python": sys.version.split()[0]}
-        (FOLDER / f"{self.what}.json").write_text(json.dumps(kept, indent=0) + "\n", encoding="utf-8")
-        np.savez_compressed(FOLDER / f"{self.what}.npz", **{k: w.data.astype(np.float16) for k, w in model.p.items()})
+        kept = {
+            **run,
+            "losses": run["losses"][:20],
+            "text": self.fingerprint(),
+            "python": sys.version.split()[0],
+        }
+        (FOLDER / f"{self.what}.json").write_text(
+            json.dumps(kept, indent=0) + "\n", encoding="utf-8"
+        )
+        np.savez_compressed(
+            FOLDER / f"{self.what}.npz",
+            **{k: w.data.astype(np.float16) for k, w in model.p.items()},
+        )
 
     def recorded(self):
         """(the run, the model as it was then)"""
@@ -184,5 +210,7 @@ def task(what):
     """The Task "names" or "prose"."""
     if what == "names":
         found = names()
-        return Task(what, found, "".join(sorted({"\n", *"".join(found)})), 400, 40, 60, width=48, context=16)
+        return Task(
+            what, found, "".join(sorted({"\n", *"".join(found)})), 400, 40, 60, width=48, context=16
+        )
     return Task(what, prose(), PRINTABLE, 3000, 100, 240)

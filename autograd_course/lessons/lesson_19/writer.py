@@ -3,11 +3,13 @@
 In brackets, the lesson that derives it. N texts of T letters go in as whole numbers. Every
 place holds a row of `width` numbers.
 """
+
 import numpy as np
 
 import autograd_lib as ag
 
 # --- Tokens: each letter is a number -------------------------------------------------------
+
 
 def encode(text, letters):
     number = {letter: i for i, letter in enumerate(letters)}
@@ -20,6 +22,7 @@ def decode(numbers, letters):
 
 # --- The model: all its numbers, and what they do to a text --------------------------------
 
+
 class Writer:
     """p holds the parameters, by name; heads and context, how far it sees, are settings."""
 
@@ -30,16 +33,22 @@ class Writer:
         def normal(rows, columns, size):
             return (size * rng.normal(size=(rows, columns))).astype(np.float32)
 
-        self.p = {"letter": normal(len(letters), width, 0.5),
-                  "place": normal(context, width, 0.5),
-                  "scale": np.ones(width, np.float32),
-                  "out": normal(width, len(letters), 0.5 * width ** -0.5)}
+        self.p = {
+            "letter": normal(len(letters), width, 0.5),
+            "place": normal(context, width, 0.5),
+            "scale": np.ones(width, np.float32),
+            "out": normal(width, len(letters), 0.5 * width**-0.5),
+        }
         for b in range(blocks):
             for name, rows, columns, size in [
-                    ("Q", width, width, 1), ("K", width, width, 1), ("V", width, width, 1),
-                    ("join", width, width, 0.5), ("up", width, 4 * width, 1),
-                    ("down", 4 * width, width, 0.5)]:
-                self.p[f"{name}{b}"] = normal(rows, columns, size * rows ** -0.5)
+                ("Q", width, width, 1),
+                ("K", width, width, 1),
+                ("V", width, width, 1),
+                ("join", width, width, 0.5),
+                ("up", width, 4 * width, 1),
+                ("down", 4 * width, width, 0.5),
+            ]:
+                self.p[f"{name}{b}"] = normal(rows, columns, size * rows**-0.5)
             for name, many in [("scale_1", width), ("scale_2", width), ("bias", 4 * width)]:
                 self.p[f"{name}{b}"] = np.full(many, name != "bias", np.float32)
         self.p = {name: ag.Tensor(w, requires_grad=True) for name, w in self.p.items()}
@@ -47,22 +56,24 @@ class Writer:
     def __call__(self, text):
         """Logits for the letter after each: whole numbers (N, T) give (N, T, letters)."""
         p = self.p
-        x = p["letter"][text] + p["place"][:text.shape[1]]        # embedding [18]
+        x = p["letter"][text] + p["place"][: text.shape[1]]  # embedding [18]
         for b in range(self.blocks):
-            x = x + self.attend(norm(x) * p[f"scale_1{b}"], b)    # residual path [18]
+            x = x + self.attend(norm(x) * p[f"scale_1{b}"], b)  # residual path [18]
             n = norm(x) * p[f"scale_2{b}"]
-            hidden = ag.relu(n @ p[f"up{b}"] + p[f"bias{b}"])     # matmul [09], relu [04]
+            hidden = ag.relu(n @ p[f"up{b}"] + p[f"bias{b}"])  # matmul [09], relu [04]
             x = x + hidden @ p[f"down{b}"]
         return norm(x) * p["scale"] @ p["out"]
 
     def attend(self, x, b):
         """Attention [18] of block b, with all heads: (N, T, width) gives the same shape."""
         (N, T, width), p = x.shape, self.p
-        Q, K, V = (ag.swapaxes(ag.reshape(x @ p[f"{name}{b}"], (N, T, self.heads, -1)), 1, 2)
-                   for name in "QKV")
+        Q, K, V = (
+            ag.swapaxes(ag.reshape(x @ p[f"{name}{b}"], (N, T, self.heads, -1)), 1, 2)
+            for name in "QKV"
+        )
         S = Q @ ag.swapaxes(K, 2, 3) / np.float32(Q.shape[-1] ** 0.5)  # (N, heads, T, T)
         S = ag.where(np.tri(T, dtype=bool), S, np.float32(-np.inf))  # causal mask [18]
-        P = ag.softmax(S)                                         # softmax [10]
+        P = ag.softmax(S)  # softmax [10]
         return ag.reshape(ag.swapaxes(P @ V, 1, 2), (N, T, width)) @ p[f"join{b}"]
 
 
@@ -74,6 +85,7 @@ def norm(x):
 
 # --- The loss: how surprising was each letter? ---------------------------------------------
 
+
 def surprise(model, text, following):
     """−log p of each letter that followed [10], for whole numbers (N, T): (N, T), nats."""
     places = tuple(np.indices(text.shape))
@@ -81,6 +93,7 @@ def surprise(model, text, following):
 
 
 # --- Learning: Adam [11] -------------------------------------------------------------------
+
 
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
     """Trains on `text`, whole numbers, a step for each of `steps`; yields the loss of each.
@@ -93,11 +106,11 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
         start = rng.integers(0, len(text) - model.context, (batch, 1))
         here = start + np.arange(model.context)
         loss = ag.mean(surprise(model, text[here], text[here + 1]))
-        loss.backward()                                           # backward [05]
+        loss.backward()  # backward [05]
         rate = lr * min((step + 1) / warm_up, max(0, 1 - step / all_steps))
         for name, w in model.p.items():
             m[name] = 0.9 * m[name] + 0.1 * w.grad
-            v[name] = 0.99 * v[name] + 0.01 * w.grad ** 2
+            v[name] = 0.99 * v[name] + 0.01 * w.grad**2
             m_hat = m[name] / (1 - 0.9 ** (step + 1))
             v_hat = v[name] / (1 - 0.99 ** (step + 1))
             w.data = w.data - np.float32(rate) * m_hat / (np.sqrt(v_hat) + np.float32(1e-8))
@@ -106,6 +119,7 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
 
 
 # --- Writing: draw a letter, append it, ask again ------------------------------------------
+
 
 def pick(logits, temperature, u):
     """The letter that u, drawn from 0 to 1, falls on: each has as much room as its p."""
@@ -118,6 +132,6 @@ def write(model, start="\n", many=200, temperature=1.0, seed=0, pick=pick):
     rng, text = np.random.default_rng(seed), list(encode(start, model.letters))
     with ag.no_grad():
         for _ in range(many):
-            logits = model(np.array([text[-model.context:]])).data[0, -1]
+            logits = model(np.array([text[-model.context :]])).data[0, -1]
             text.append(pick(logits, temperature, rng.random()))
     return decode(text, model.letters)

@@ -1,4 +1,5 @@
 """Lesson 20: four functions that a tracer may get wrong, given to any compiler; and a training step timed both ways."""
+
 import timeit
 
 import numpy as np
@@ -43,6 +44,7 @@ def careless(f):
     def program(x):
         programs.extend([] if programs else [trace(f, x=x)])
         return programs[0](x=x)
+
     return program
 
 
@@ -68,7 +70,12 @@ def answers(compiled_by, number=float):
 
 def asked(name, compiled_by, number=float):
     """Prints the `answers` of a compiler, in a line."""
-    print(f"{name:14}", "   ".join(f"{f} {answer:7}" for f, answer in answers(compiled_by, number).items()).rstrip())
+    print(
+        f"{name:14}",
+        "   ".join(
+            f"{f} {answer:7}" for f, answer in answers(compiled_by, number).items()
+        ).rstrip(),
+    )
 
 
 def times_as_long(hidden, images, labels):
@@ -87,6 +94,8 @@ def times_as_long(hidden, images, labels):
     ways = [(loss, optim.SGD(model.parameters(), lr=0.0)) for loss in (taped, ag.compile(taped))]
     for way in ways:
         step(*way)
-    rounds = [[timeit.timeit(lambda way=way: step(*way), number=1) for way in ways] for _ in range(50)]
+    rounds = [
+        [timeit.timeit(lambda way=way: step(*way), number=1) for way in ways] for _ in range(50)
+    ]
     tape, program = np.min(rounds, axis=0)
     return tape / program

@@ -1,4 +1,5 @@
 """Lesson 20: a compiled program in two columns, forward down and backward up, and what is held between them."""
+
 import ast
 from dataclasses import dataclass
 from html import escape
@@ -8,23 +9,25 @@ import numpy as np
 from ...show import ink, style
 from ...show.picture import LEAST, Picture, begins_at, svg
 
-TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60       # px: of the columns, and of what is between them
+TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60  # px: of the columns, and of what is between them
 
 
 @dataclass
 class Line:
     """A line of a program: its text, the row that it comes from, what it makes, and what it reads."""
+
     text: str
     row: str
     name: str
     reads: list
-    back: bool              # whether it belongs to the way back
-    size: int               # bytes of what it makes; 0 of what is a view, or a number of Python's
+    back: bool  # whether it belongs to the way back
+    size: int  # bytes of what it makes; 0 of what is a view, or a number of Python's
 
 
 @dataclass
 class Columns:
     """The lines of a program, and until which of them each value is needed: {name: place}."""
+
     lines: list
     until: dict
 
@@ -33,8 +36,11 @@ class Columns:
 
     def held(self, at):
         """The names of the values that are there when line `at` has run, its own among them."""
-        return [line.name for place, line in enumerate(self.lines[:at + 1])
-                if self.until[line.name] > at or place == at]
+        return [
+            line.name
+            for place, line in enumerate(self.lines[: at + 1])
+            if self.until[line.name] > at or place == at
+        ]
 
     def bytes(self, at):
         sizes = {line.name: line.size for line in self.lines}
@@ -63,17 +69,29 @@ def columns(source, *arguments):
     for function in functions:
         for part in filter(lambda part: isinstance(part, ast.Assign), function.body):
             _run(part, space)
-            if isinstance(part.targets[0], ast.Tuple):      # the memory that is kept between calls
+            if isinstance(part.targets[0], ast.Tuple):  # the memory that is kept between calls
                 continue
             name, made = part.targets[0].id, space[part.targets[0].id]
             code, _, comment = said[part.lineno - 1].partition("#")
             back = function is not functions[0] or value in [line.name for line in lines]
-            size = made.nbytes if isinstance(made, (np.ndarray, np.generic)) and made.base is None else 0
+            size = (
+                made.nbytes
+                if isinstance(made, (np.ndarray, np.generic)) and made.base is None
+                else 0
+            )
             known = {*names, "g", *(line.name for line in lines)}
-            lines.append(Line(code.strip(), comment.partition(":")[0].strip() if back else "", name,
-                              [x for x in _names(part.value) if x in known], back, size))
+            lines.append(
+                Line(
+                    code.strip(),
+                    comment.partition(":")[0].strip() if back else "",
+                    name,
+                    [x for x in _names(part.value) if x in known],
+                    back,
+                    size,
+                )
+            )
     until = {x: place for place, line in enumerate(lines) for x in [line.name, *line.reads]}
-    results = [value, *returned[-1][len(functions) == 1:]]
+    results = [value, *returned[-1][len(functions) == 1 :]]
     return Columns(lines, until | dict.fromkeys(results, len(lines)))
 
 
@@ -81,8 +99,10 @@ def _run(statement, space):
     try:
         exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
     except NameError as error:
-        raise ValueError(f"The program's text does not hold {error.name}. Use only the library's ops. Pass arrays as "
-                         "arguments, or make them smaller.") from None
+        raise ValueError(
+            f"The program's text does not hold {error.name}. Use only the library's ops. Pass arrays as "
+            "arguments, or make them smaller."
+        ) from None
 
 
 def _names(part):
@@ -101,7 +121,11 @@ def two_columns(program, line):
 
     def place(k):
         """The upper left corner of line k: down the left column, and up the right one."""
-        return (right, low - (k - forward + 1) * HIGH) if lines[k].back else (LEFT, low - (forward - k) * HIGH)
+        return (
+            (right, low - (k - forward + 1) * HIGH)
+            if lines[k].back
+            else (LEFT, low - (forward - k) * HIGH)
+        )
 
     made = {line.name: k for k, line in enumerate(lines)}
     across, boxes = [], []
@@ -110,18 +134,35 @@ def two_columns(program, line):
         for name in line.reads:
             if line.back and name in made and not lines[made[name]].back:
                 across.append(_across(place(made[name]), (x, y), k == at, made[name] <= at <= k))
-        look = ("picked" if k == at else "pale" if k > at else "ghost" if line.name not in held else
-                "gradient" if line.back else "value")
-        boxes.append(_box(x, y, line, look, line.name in now.reads and line.name in made, line.name == partner))
+        look = (
+            "picked"
+            if k == at
+            else "pale"
+            if k > at
+            else "ghost"
+            if line.name not in held
+            else "gradient"
+            if line.back
+            else "value"
+        )
+        boxes.append(
+            _box(
+                x, y, line, look, line.name in now.reads and line.name in made, line.name == partner
+            )
+        )
     start, end = LEFT + WIDE / 2, right + WIDE / 2
     turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
-    heads = [ink.words(LEFT + 2, 16, "forward, down", style.VALUE, "start"),
-             ink.words(right + 2, 16, "backward, up", style.GRADIENT, "start"),
-             ink.words(LEFT + WIDE + GAP / 2, 16, "kept", style.FAINT, size=13),
-             f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>'
-             f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>']
+    heads = [
+        ink.words(LEFT + 2, 16, "forward, down", style.VALUE, "start"),
+        ink.words(right + 2, 16, "backward, up", style.GRADIENT, "start"),
+        ink.words(LEFT + WIDE + GAP / 2, 16, "kept", style.FAINT, size=13),
+        f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>'
+        f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>',
+    ]
     text = _told(program, at)
-    body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE, place(at)[0])])
+    body = "".join(
+        [*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE, place(at)[0])]
+    )
     wide = right + WIDE + 8
     drawn = svg(f"0 0 {wide} {low + 132}", body, text)
     # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs. What the frames mean wraps.
@@ -129,18 +170,26 @@ def two_columns(program, line):
     across = f"min-width:calc{least};{begins_at(f'{now.back * wide}px', least)}"
     key = "thick frame: runs; thin: is read; long dashes: its gradient or value; filled: held; dotted: gone"
     key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
-    return Picture(f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
-                   f'<div style="{across}">{drawn}</div></div></div>', text)
+    return Picture(
+        f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
+        f'<div style="{across}">{drawn}</div></div></div>',
+        text,
+    )
 
 
 def _partner(lines, name):
     """The gradient of a value, or the value of a gradient: where paths meet, of g_h, g_h_2 and g_h_3 the last."""
-    read, gradients = {x for line in lines for x in line.reads}, {}      # the inputs too: g_h_0 may be that of h_0
+    read, gradients = (
+        {x for line in lines for x in line.reads},
+        {},
+    )  # the inputs too: g_h_0 may be that of h_0
     for line in lines:
         if line.back and line.name.startswith("g_"):
             of = line.name[2:]
             gradients[of if of in read else of.rpartition("_")[0]] = line.name
-    return gradients.get(name) or {gradient: value for value, gradient in gradients.items()}.get(name)
+    return gradients.get(name) or {gradient: value for value, gradient in gradients.items()}.get(
+        name
+    )
 
 
 def _box(x, y, line, look, read, partner):
@@ -149,12 +198,17 @@ def _box(x, y, line, look, read, partner):
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
     code = line.text if len(line.text) < 33 else f"{line.text[:31]}…"
-    return (f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
-            f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
-            f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{style.MONO}">'
-            f'{escape(code)}</text>'
-            + (ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
-               if 7.8 * len(code) + 7 * len(line.row) < WIDE - 20 else ""))
+    return (
+        f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
+        f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{style.MONO}">'
+        f"{escape(code)}</text>"
+        + (
+            ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
+            if 7.8 * len(code) + 7 * len(line.row) < WIDE - 20
+            else ""
+        )
+    )
 
 
 def _across(start, end, read, held):
@@ -162,21 +216,27 @@ def _across(start, end, read, held):
     (x, y), (u, v) = (start[0] + WIDE, start[1] + HIGH / 2), (end[0], end[1] + HIGH / 2)
     colour, width = (style.INK, 3) if read else (style.VALUE, 2) if held else (style.LINE, 0.8)
     middle = (x + u) / 2
-    return (f'<path d="M{x} {y}C{middle} {y} {middle} {v} {u} {v}" fill="none" stroke="{colour}" '
-            f'stroke-width="{width}"/>')
+    return (
+        f'<path d="M{x} {y}C{middle} {y} {middle} {v} {u} {v}" fill="none" stroke="{colour}" '
+        f'stroke-width="{width}"/>'
+    )
 
 
 def _bars(program, at, top, wide, x):
     """What is held after each line, as a row of bars; that of line `at` is dark. Its words begin at `x`."""
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
-    parts = [ink.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
-             ink.words(x + WIDE, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
+    parts = [
+        ink.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
+        ink.words(x + WIDE, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13),
+    ]
     for k, size in enumerate(sizes):
         tall = max(1, high * size / most)
         colour = style.INK if k == at else style.GROUND
-        parts.append(f'<rect x="{LEFT + k * step + 1:.1f}" y="{top + 12 + high - tall:.1f}" width="{step - 2:.1f}" '
-                     f'height="{tall:.1f}" fill="{colour}" stroke="{style.LINE}" stroke-width="0.6"/>')
+        parts.append(
+            f'<rect x="{LEFT + k * step + 1:.1f}" y="{top + 12 + high - tall:.1f}" width="{step - 2:.1f}" '
+            f'height="{tall:.1f}" fill="{colour}" stroke="{style.LINE}" stroke-width="0.6"/>'
+        )
     return "".join(parts)
 
 
@@ -187,12 +247,23 @@ def _said(size):
 def _told(program, at):
     line, held = program.lines[at], program.held(at)
     ways = "back" if line.back else "forward"
-    gone = [x for x in line.reads if program.until[x] == at and x in [one.name for one in program.lines]]
-    kept = [one.name for one in program.lines[:at + 1] if not one.back and one.name in held
-            and any(later.back and one.name in later.reads for later in program.lines[at + 1:])]
-    return "\n".join([
-        f"line {at + 1} of {len(program.lines)}, {ways}: {line.text}" + f" ({line.row})" * bool(line.row),
-        f"it reads {', '.join(line.reads)}",
-        f"read here for the last time: {', '.join(gone) or 'nothing'}",
-        f"kept for the way back: {', '.join(kept) or 'nothing'}",
-        f"held: {_said(program.bytes(at))} in {', '.join(held)}"])
+    gone = [
+        x for x in line.reads if program.until[x] == at and x in [one.name for one in program.lines]
+    ]
+    kept = [
+        one.name
+        for one in program.lines[: at + 1]
+        if not one.back
+        and one.name in held
+        and any(later.back and one.name in later.reads for later in program.lines[at + 1 :])
+    ]
+    return "\n".join(
+        [
+            f"line {at + 1} of {len(program.lines)}, {ways}: {line.text}"
+            + f" ({line.row})" * bool(line.row),
+            f"it reads {', '.join(line.reads)}",
+            f"read here for the last time: {', '.join(gone) or 'nothing'}",
+            f"kept for the way back: {', '.join(kept) or 'nothing'}",
+            f"held: {_said(program.bytes(at))} in {', '.join(held)}",
+        ]
+    )

@@ -1,4 +1,5 @@
 """Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is written too early."""
+
 import io
 from contextlib import redirect_stdout
 from functools import partial
@@ -7,59 +8,105 @@ from itertools import zip_longest
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, expect_over, has_blank, is_stub, returned
+from ...ask import (
+    NotYet,
+    Wrong,
+    brief,
+    edit,
+    exercise,
+    expect_call,
+    expect_over,
+    has_blank,
+    is_stub,
+    returned,
+)
 from ...ask.battery import alike
 from ...ask.compare import ENDLESS
 from ...ask.texts import Question, card, prediction, recall
 
-recall("20", [
-    Question("Attention gives a masked place the weight 0, exactly. What is the gradient at that place's value? "
-             "(Lesson 18)", 0,
-             "**0**, exactly: what arrives is multiplied by the weight."),
-    Question("z = tanh(x). Which of x and z does its rule read? (17)", "z",
-             "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.", ["x", "z", "both"]),
-    Question("b, of shape (3,), is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed for "
-             "b? (08)", 0,
-             "**0**: each of the four rows used b, so what comes back from them adds up.")])
+recall(
+    "20",
+    [
+        Question(
+            "Attention gives a masked place the weight 0, exactly. What is the gradient at that place's value? "
+            "(Lesson 18)",
+            0,
+            "**0**, exactly: what arrives is multiplied by the weight.",
+        ),
+        Question(
+            "z = tanh(x). Which of x and z does its rule read? (17)",
+            "z",
+            "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.",
+            ["x", "z", "both"],
+        ),
+        Question(
+            "b, of shape (3,), is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed for "
+            "b? (08)",
+            0,
+            "**0**: each of the four rows used b, so what comes back from them adds up.",
+        ),
+    ],
+)
 
 prediction(
-    "20.while", question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
-        `grow(20)` is 80. What does the program give for x = 20?""", answer=640,
+    "20.while",
+    question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
+        `grow(20)` is 80. What does the program give for x = 20?""",
+    answer=640,
     reveal="""**640.** From 3 it takes five doublings to 96. So the program doubles five times, and 20 · 32 is 640. The
         program repeats the loop as often as it ran at x = 3. The comparisons are written down, and nothing depends on
-        their answers.""")
+        their answers.""",
+)
 
 prediction(
-    "20.another", question="""
+    "20.another",
+    question="""
         A compiled function is called six times in a row, each time with one thing changed: other numbers in x; another
         shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
-        another program than the call before them?""", answer=4,
+        another program than the call before them?""",
+    answer=4,
     reveal="""**4**: at the new shape, at float32, at the first x again and at the new global number. (The first x
         runs the program of the first call again, and the call before it ran another.) Other numbers in an array or
-        in a parameter need no other program: it reads them at every call.""")
+        in a parameter need no other program: it reads them at every call.""",
+)
 
 prediction(
-    "20.lines", question="""L = (x + y)·w is two lines forward. g arrives at L. How many lines, at least, does the way
-        back need, for the gradients of x, of y and of w together?""", answer=2,
+    "20.lines",
+    question="""L = (x + y)·w is two lines forward. g arrives at L. How many lines, at least, does the way
+        back need, for the gradients of x, of y and of w together?""",
+    answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, and that needs no line. So x and y
-        share the line `g * w`. And x + y is there already.""")
+        share the line `g * w`. And x + y is there already.""",
+)
 
 prediction(
-    "20.kept", question="""In the solution's `gradients`, which of these are read again on the way back?""",
-    answer={"t1 = x @ W": False, "t2 = t1 + b": False, "h = np.tanh(t2)": True, "error = h - y": True},
+    "20.kept",
+    question="""In the solution's `gradients`, which of these are read again on the way back?""",
+    answer={
+        "t1 = x @ W": False,
+        "t2 = t1 + b": False,
+        "h = np.tanh(t2)": True,
+        "error = h - y": True,
+    },
     reveal="""**No, no, yes, yes.** The rules of + and − read nothing. The rule of tanh reads its result, h. The rule of
-        a square reads its argument, error. So the memory of t1 and t2 can be written over as soon as h is there.""")
+        a square reads its argument, error. So the memory of t1 and t2 can be written over as soon as h is there.""",
+)
 
-card("20", [
-    "A tracer sees operations. It does not see an if or a while: these decide once, when it traces.",
-    "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
-    "Walk from the results back to the inputs: what nobody asks for is dead.",
-    "What a backward line reads is kept until then; after its last reader its memory may be used again.",
-    "Ask what a compiler does with an if, a global number, a random number: refuse, look again, or freeze?",
-    "Pass as an argument what is to change."])
+card(
+    "20",
+    [
+        "A tracer sees operations. It does not see an if or a while: these decide once, when it traces.",
+        "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
+        "Walk from the results back to the inputs: what nobody asks for is dead.",
+        "What a backward line reads is kept until then; after its last reader its memory may be used again.",
+        "Ask what a compiler does with an if, a global number, a random number: refuse, look again, or freeze?",
+        "Pass as an argument what is to change.",
+    ],
+)
 
 
 # --- A value that writes down -----------------------------------------------------------------------------------------
+
 
 class _Model(NDArrayOperatorsMixin):
     def __init__(self, value, name, lines):
@@ -67,8 +114,13 @@ class _Model(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, function, method, *inputs):
         values = [x.value if isinstance(x, _Model) else x for x in inputs]
-        self.lines.append((f"t{len(self.lines) + 1}", function,
-                           [x.name if isinstance(x, _Model) else x for x in inputs]))
+        self.lines.append(
+            (
+                f"t{len(self.lines) + 1}",
+                function,
+                [x.name if isinstance(x, _Model) else x for x in inputs],
+            )
+        )
         return _Model(function(*values), self.lines[-1][0], self.lines)
 
     def __bool__(self):
@@ -79,22 +131,53 @@ THREE = np.frompyfunc(pow, 3, 1)
 PROBES = [
     ("x - y, with x = 3 and y = 1", lambda x, y: x - y, {"x": 3.0, "y": 1.0}),
     ("2 * (x - y)", lambda x, y: 2 * (x - y), {"x": 3.0, "y": 1.0}),
-    ("np.tanh(x) * y + x, with arrays", lambda x, y: np.tanh(x) * y + x,
-     {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
+    (
+        "np.tanh(x) * y + x, with arrays",
+        lambda x, y: np.tanh(x) * y + x,
+        {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])},
+    ),
     ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
     ("y * -1.5 - x, with x = −3 and y = −1", lambda x, y: y * -1.5 - x, {"x": -3.0, "y": -1.0}),
     ("x * y + x * y, with x = 0 and y = −2", lambda x, y: x * y + x * y, {"x": 0.0, "y": -2.0}),
-    ("a pow of three inputs, pow(2, x, y), with x = 3 and y = 5", lambda x, y: THREE(2, x, y), {"x": 3, "y": 5}),
-    ("twelve times y = y + x, with x = 3 and y = 1", lambda x, y: sum([x] * 12, y), {"x": 3.0, "y": 1.0}),
+    (
+        "a pow of three inputs, pow(2, x, y), with x = 3 and y = 5",
+        lambda x, y: THREE(2, x, y),
+        {"x": 3, "y": 5},
+    ),
+    (
+        "twelve times y = y + x, with x = 3 and y = 1",
+        lambda x, y: sum([x] * 12, y),
+        {"x": 3.0, "y": 1.0},
+    ),
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("x * 6.2831853 + 1e-9, with x = 3", lambda x: x * 6.2831853 + 1e-9, {"x": 3.0}),
-    ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
-     {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+    (
+        "np.exp(x @ W / 4 - 0.5) < 2",
+        lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
+        {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)},
+    ),
+]
 # Every operation, of the result of every operation.
-PROBES += [(f"{said}, with x = 3 and y = 1", eval(f"lambda x, y: {said}"), {"x": 3.0, "y": 1.0}) for said in [
-    outer.format(inner) for inner in ["x - y", "np.tanh(x)", "x > y", "x <= y", "x == y", "y / 2"]
-    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y", "({}) + 0", "1 * ({})",
-                                                           "({}) * 1.0", "y * ({})", "({}) - 0.0", "({}) / 1"]]]
+PROBES += [
+    (f"{said}, with x = 3 and y = 1", eval(f"lambda x, y: {said}"), {"x": 3.0, "y": 1.0})
+    for said in [
+        outer.format(inner)
+        for inner in ["x - y", "np.tanh(x)", "x > y", "x <= y", "x == y", "y / 2"]
+        for outer in [
+            "({}) * x",
+            "2 - ({})",
+            "np.exp({})",
+            "x < ({})",
+            "({}) != y",
+            "({}) + 0",
+            "1 * ({})",
+            "({}) * 1.0",
+            "y * ({})",
+            "({}) - 0.0",
+            "({}) / 1",
+        ]
+    ]
+]
 
 
 def _noted(kind, f, inputs):
@@ -104,19 +187,29 @@ def _noted(kind, f, inputs):
         z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
     except RecursionError:
         return "it comes back to itself, without end"
-    said = [" = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
-            if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
-            else f"a line that is no (name, function, names): {brief(line)}" for line in lines]
-    result = (f"{_name(z.name)} with the value {_name(z.value)}" if hasattr(z, "lines") and hasattr(z, "value")
-              else f"the plain value {brief(z)}")
+    said = [
+        " = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
+        if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
+        else f"a line that is no (name, function, names): {brief(line)}"
+        for line in lines
+    ]
+    result = (
+        f"{_name(z.name)} with the value {_name(z.value)}"
+        if hasattr(z, "lines") and hasattr(z, "value")
+        else f"the plain value {brief(z)}"
+    )
     own = ", with a list of its own" * (getattr(z, "lines", lines) is not lines)
     return "; ".join([*said, f"and back comes {result}{own}"])
 
 
 def _name(x):
-    return (x if x.isidentifier() else repr(x)) if isinstance(x, str) else \
-        brief(x if np.ndim(x) else np.asarray(x).item()) if isinstance(x, (int, float, np.ndarray, np.generic)) else \
-        f"<{type(x).__name__}>"
+    return (
+        (x if x.isidentifier() else repr(x))
+        if isinstance(x, str)
+        else brief(x if np.ndim(x) else np.asarray(x).item())
+        if isinstance(x, (int, float, np.ndarray, np.generic))
+        else f"<{type(x).__name__}>"
+    )
 
 
 def _outcome(kind, probe):
@@ -128,7 +221,9 @@ def _outcome(kind, probe):
 
 
 @exercise(
-    "20.Noted", minutes=4, difficulty="medium",
+    "20.Noted",
+    minutes=4,
+    difficulty="medium",
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
         The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
@@ -150,11 +245,16 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
                 self.lines.append(...)
                 return ...      # what was made, so that what is done with it is noted too""",
-    hints=["`values` shows how: take the name in place of `x.value`, and leave a number as it is.",
-           "A line is a tuple of three: `(name, function, names)`.",
-           "Give back a new `Noted`. Its value is the function of the values, and it shares the list of lines.",
-           ("Help: RecursionError", "`function(*inputs)` asks NumPy, and NumPy asks this method again. Call it with "
-                                    "`values`.")],
+    hints=[
+        "`values` shows how: take the name in place of `x.value`, and leave a number as it is.",
+        "A line is a tuple of three: `(name, function, names)`.",
+        "Give back a new `Noted`. Its value is the function of the values, and it shares the list of lines.",
+        (
+            "Help: RecursionError",
+            "`function(*inputs)` asks NumPy, and NumPy asks this method again. Call it with "
+            "`values`.",
+        ),
+    ],
     solution="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -172,95 +272,208 @@ def _outcome(kind, probe):
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
     explained="Before NumPy computes a function such as np.tanh, or an operator, it asks the inputs for this method. "
-              "So all of these pass here. (np.mean and np.dot ask for another method, and are not for this class.)",
+    "So all of these pass here. (np.mean and np.dot ask for another method, and are not for this class.)",
     why="Twelve lines, and NumPy itself tells them what is done.",
     mistakes=[
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",
-             "A plain number, such as the 2 in 2 * x, has no name: it stands in the line as it is."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = values",
-             "The line holds the numbers of this run, and no program can be run again with others. It has to hold "
-             "names."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
-             "names = [x.name for x in inputs if isinstance(x, Noted)]",
-             "The plain numbers are lost: of 2 * x the line has x alone."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [self.name]",
-             "The line has one name. What are the other inputs called?"),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [self.name for x in inputs]",
-             "You give every input the name of `self`. Each `x` has a name of its own."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
-             "names = [str(x.name if isinstance(x, Noted) else x) for x in inputs]",
-             "A plain number became a text: a program would look for a value of that name."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
-             "names = sorted([x.name if isinstance(x, Noted) else x for x in inputs], key=str, reverse=True)",
-             "Not in the order of the inputs: x − y is not y − x."),
-        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = inputs",
-             "The line holds the values themselves, not their names."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((name, function.__name__, names))",
-             "That is the name of the function, as text. Put the function itself into the line."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((function, name, names))",
-             "The order is (name, function, names)."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((name, names))",
-             "A line has three parts: (name, function, names)."),
-        edit("self.lines.append((name, function, names))", "self.lines.append([(name, function, names)])",
-             "The tuple stands in brackets of its own: append the tuple itself."),
-        edit("self.lines.append((name, function, names))",
-             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))",
-             "A line stands there twice."),
-        edit("self.lines.append((name, function, names))", "self.lines.insert(0, (name, function, names))",
-             "The newest line stands first: a program is read from above, so append it."),
-        edit("self.lines.append((name, function, names))", "self.lines.append(name, function, names)",
-             "append takes one thing, here a tuple: brackets of its own, append((name, function, names))."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((name, function(*values), names))",
-             "The function itself stands in the line, not what it gave this time."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((self.name, function, names))",
-             "A line has the name of its result, `name`, and not that of an input."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(values), name, self.lines)",
-             "np.subtract wants its inputs one by one: function(*values), with the star, hands over all of them."),
-        edit("function(*values)", "function(self.value)",
-             "np.subtract wants all of its inputs, and self is one of them: function(*values)."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*names), name, self.lines)",
-             "The names are texts, and nobody can compute with them: function(*values)."),
-        edit("return Noted(function(*values), name, self.lines)", "return self",
-             "That is an input. What was made is a new Noted, with the function's value and the new name."),
-        edit("self.lines.append((name, function, names))", "print((name, function, names))",
-             "No line is in the list: it has to be appended to self.lines."),
-        edit("self.lines.append((name, function, names))", "self.lines = [*self.lines, (name, function, names)]",
-             "A new list: the others go on writing into the old one. append writes into the one that all share."),
-        edit("return Noted(function(*values), name, self.lines)", "return function(*values)",
-             "A plain value comes back, so what is done with it next is not noted. It has to be a Noted."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*inputs), name, self.lines)",
-             "function(*inputs) comes back to this method, and again, without end. Call the function with `values`."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*values), name, [])",
-             "What comes back writes into a list of its own. All share one list, self.lines."),
-        edit("return Noted(function(*values), name, self.lines)",
-             "return Noted(function(*values), self.name, self.lines)",
-             "The result has the name of its input. So the lines that follow read the wrong value."),
-        edit("return Noted(function(*values), name, self.lines)",
-             "self.value, self.name = function(*values), name; return self",
-             "The input itself became the result: x is gone, and a second use of x means another number."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(values, name, self.lines)",
-             "The value is the list of the inputs: the function is not called."),
-        edit("return Noted(function(*values), name, self.lines)", "return name",
-             "A text comes back. It has to be a Noted, or nothing that follows is noted."),
-        edit("return Noted(function(*values), name, self.lines)", "Noted(function(*values), name, self.lines)",
-             "Nothing comes back: write return."),
-        edit("return Noted(function(*values), name, self.lines)",
-             "self.value = function(*values); return Noted(self.value, name, self.lines)",
-             "The value of the input itself was overwritten: a second use of x means another number."),
-        edit("self.lines.append((name, function, names))",
-             "self.name = name; self.lines.append((name, function, names))",
-             "The input itself was renamed: a second use of x means another value."),
-        edit("self.lines.append((name, function, names))", "self.lines.append((name, method, names))",
-             "method says how the function was called. What was called is `function`."),
-        edit("return Noted(function(*values), name, self.lines)", 'return Noted(function(*values), "t1", self.lines)',
-             "Every result is called t1."),
-        edit("function(*values)", "float(function(*values))",
-             "float(), like int(), makes one number of a value, which may be an array, or True."),
-        edit("return Noted(function(*values), name, self.lines)", "return Noted(name, function(*values), self.lines)",
-             "The name and the value have changed places: __init__ takes the value first."),
-        edit("function(*values)", "np.subtract(*values)", "Whatever was asked, it subtracts: call `function`."),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = [x.name for x in inputs]",
+            "A plain number, such as the 2 in 2 * x, has no name: it stands in the line as it is.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = values",
+            "The line holds the numbers of this run, and no program can be run again with others. It has to hold "
+            "names.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = [x.name for x in inputs if isinstance(x, Noted)]",
+            "The plain numbers are lost: of 2 * x the line has x alone.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = [self.name]",
+            "The line has one name. What are the other inputs called?",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = [self.name for x in inputs]",
+            "You give every input the name of `self`. Each `x` has a name of its own.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = [str(x.name if isinstance(x, Noted) else x) for x in inputs]",
+            "A plain number became a text: a program would look for a value of that name.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = sorted([x.name if isinstance(x, Noted) else x for x in inputs], key=str, reverse=True)",
+            "Not in the order of the inputs: x − y is not y − x.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = inputs",
+            "The line holds the values themselves, not their names.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((name, function.__name__, names))",
+            "That is the name of the function, as text. Put the function itself into the line.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((function, name, names))",
+            "The order is (name, function, names).",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((name, names))",
+            "A line has three parts: (name, function, names).",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append([(name, function, names)])",
+            "The tuple stands in brackets of its own: append the tuple itself.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))",
+            "A line stands there twice.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.insert(0, (name, function, names))",
+            "The newest line stands first: a program is read from above, so append it.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append(name, function, names)",
+            "append takes one thing, here a tuple: brackets of its own, append((name, function, names)).",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((name, function(*values), names))",
+            "The function itself stands in the line, not what it gave this time.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((self.name, function, names))",
+            "A line has the name of its result, `name`, and not that of an input.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(values), name, self.lines)",
+            "np.subtract wants its inputs one by one: function(*values), with the star, hands over all of them.",
+        ),
+        edit(
+            "function(*values)",
+            "function(self.value)",
+            "np.subtract wants all of its inputs, and self is one of them: function(*values).",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*names), name, self.lines)",
+            "The names are texts, and nobody can compute with them: function(*values).",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return self",
+            "That is an input. What was made is a new Noted, with the function's value and the new name.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "print((name, function, names))",
+            "No line is in the list: it has to be appended to self.lines.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines = [*self.lines, (name, function, names)]",
+            "A new list: the others go on writing into the old one. append writes into the one that all share.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return function(*values)",
+            "A plain value comes back, so what is done with it next is not noted. It has to be a Noted.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*inputs), name, self.lines)",
+            "function(*inputs) comes back to this method, and again, without end. Call the function with `values`.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*values), name, [])",
+            "What comes back writes into a list of its own. All share one list, self.lines.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*values), self.name, self.lines)",
+            "The result has the name of its input. So the lines that follow read the wrong value.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "self.value, self.name = function(*values), name; return self",
+            "The input itself became the result: x is gone, and a second use of x means another number.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(values, name, self.lines)",
+            "The value is the list of the inputs: the function is not called.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return name",
+            "A text comes back. It has to be a Noted, or nothing that follows is noted.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "Noted(function(*values), name, self.lines)",
+            "Nothing comes back: write return.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "self.value = function(*values); return Noted(self.value, name, self.lines)",
+            "The value of the input itself was overwritten: a second use of x means another number.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.name = name; self.lines.append((name, function, names))",
+            "The input itself was renamed: a second use of x means another value.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((name, method, names))",
+            "method says how the function was called. What was called is `function`.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            'return Noted(function(*values), "t1", self.lines)',
+            "Every result is called t1.",
+        ),
+        edit(
+            "function(*values)",
+            "float(function(*values))",
+            "float(), like int(), makes one number of a value, which may be an array, or True.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(name, function(*values), self.lines)",
+            "The name and the value have changed places: __init__ takes the value first.",
+        ),
+        edit(
+            "function(*values)",
+            "np.subtract(*values)",
+            "Whatever was asked, it subtracts: call `function`.",
+        ),
         edit('name = f"t{len(self.lines) + 1}"', 'name = "t1"', "Every line is called t1."),
-        edit('name = f"t{len(self.lines) + 1}"', 'name = f"t{len(self.lines)}"', "The names begin with t1.")])
+        edit(
+            'name = f"t{len(self.lines) + 1}"',
+            'name = f"t{len(self.lines)}"',
+            "The names begin with t1.",
+        ),
+    ],
+)
 def noted(answer):
     if not isinstance(answer, type):
         raise Wrong("your answer", brief(answer), "a class", "The class Noted itself.")
@@ -271,8 +484,19 @@ def noted(answer):
 
         def recognised(mine, probe=probe):
             """The hint of a mistake that gives the same here, and is right wherever the learner's is."""
-            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine and not any(
-                _outcome(wrong, one) != _outcome(_Model, one) == _outcome(answer, one) for one in PROBES)), "")
+            return next(
+                (
+                    hint
+                    for wrong, hint in noted.mistakes
+                    if _outcome(wrong, probe) == mine
+                    and not any(
+                        _outcome(wrong, one) != _outcome(_Model, one) == _outcome(answer, one)
+                        for one in PROBES
+                    )
+                ),
+                "",
+            )
+
         try:
             got = returned(lambda probe=probe: _noted(answer, *probe[1:]), tried=tried, shown=right)
         except Wrong:
@@ -281,11 +505,21 @@ def noted(answer):
             error.tried, error.hint = tried, recognised(f"{type(error).__name__}: {error}")
             raise
         if got != right:
-            mine, ours = next(both for both in zip_longest(got.split("; "), right.split("; ")) if both[0] != both[1])
-            raise Wrong(tried, got, right, recognised(got) or f"The first that differs: {mine}. It should be: {ours}.")
+            mine, ours = next(
+                both
+                for both in zip_longest(got.split("; "), right.split("; "))
+                if both[0] != both[1]
+            )
+            raise Wrong(
+                tried,
+                got,
+                right,
+                recognised(got) or f"The first that differs: {mine}. It should be: {ours}.",
+            )
 
 
 # --- Dead code --------------------------------------------------------------------------------------------------------
+
 
 def _needed(lines, results):
     wanted, kept = set(results), []
@@ -299,27 +533,80 @@ def _needed(lines, results):
 
 # Lines, and their results.
 CASES = [
-    ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["t1"]), ("t3", np.multiply, ["x", "y"]), ("t4", np.add, ["t3", 1.0]),
-      ("t5", np.sqrt, ["t4"]), ("t6", np.add, ["x", 2.0])], ["t5"]),
+    (
+        [
+            ("t1", np.exp, ["x"]),
+            ("t2", np.tanh, ["t1"]),
+            ("t3", np.multiply, ["x", "y"]),
+            ("t4", np.add, ["t3", 1.0]),
+            ("t5", np.sqrt, ["t4"]),
+            ("t6", np.add, ["x", 2.0]),
+        ],
+        ["t5"],
+    ),
     ([("t1", np.add, ["x", "y"]), ("t2", np.exp, ["x"]), ("t3", np.multiply, ["t1", 2.0])], ["t3"]),
-    ([("t1", np.add, ["x", 1.0]), ("t2", np.multiply, ["t1", "t1"]), ("t3", np.exp, ["t2"]), ("t4", np.tanh, ["t3"]),
-      ("t5", np.add, ["t4", "t1"]), ("t6", np.sqrt, ["t5"])], ["t5"]),
+    (
+        [
+            ("t1", np.add, ["x", 1.0]),
+            ("t2", np.multiply, ["t1", "t1"]),
+            ("t3", np.exp, ["t2"]),
+            ("t4", np.tanh, ["t3"]),
+            ("t5", np.add, ["t4", "t1"]),
+            ("t6", np.sqrt, ["t5"]),
+        ],
+        ["t5"],
+    ),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["y"]), ("t3", np.exp, ["t1"])], ["t2", "t3"]),
     ([("t1", np.exp, ["x"])], ["x"]),
     ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["x"]), ("t3", np.add, ["t1", "t2"])], ["t3", "t1"]),
-    ([("t1", np.exp, ["x"]), *((f"t{k + 1}", np.add, [f"t{k}" if k > 1 else "x", 1.0]) for k in range(1, 12))],
-     ["t12"]),
+    (
+        [
+            ("t1", np.exp, ["x"]),
+            *((f"t{k + 1}", np.add, [f"t{k}" if k > 1 else "x", 1.0]) for k in range(1, 12)),
+        ],
+        ["t12"],
+    ),
     ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(130)], ["t130"]),
-    ([("t1", np.where, ["x", "y", 0.0]), ("t2", np.exp, ["y"]), ("t3", np.clip, ["t1", 0.0, "t2"])], ["t3"]),
-    ([("h", np.tanh, ["x"]), ("error", np.subtract, ["h", "y"]), ("unused", np.exp, ["error"])], ["error"]),
-    ([*((f"t{k}", np.exp, ["x"]) for k in range(1, 13)), ("t13", np.stack, [f"t{k}" for k in range(1, 13)])], ["t13"]),
-    ([], ["x"]), ([("t1", np.greater, ["x", 0.0]), ("t2", np.multiply, ["t1", "x"])], ["t2"]),
-    *(([("t1", np.exp, ["x"]), ("t2", np.tanh, ["t1"]), ("t3", np.sqrt, ["t1"])], [one]) for one in ("t2", "t3")),
+    (
+        [
+            ("t1", np.where, ["x", "y", 0.0]),
+            ("t2", np.exp, ["y"]),
+            ("t3", np.clip, ["t1", 0.0, "t2"]),
+        ],
+        ["t3"],
+    ),
+    (
+        [("h", np.tanh, ["x"]), ("error", np.subtract, ["h", "y"]), ("unused", np.exp, ["error"])],
+        ["error"],
+    ),
+    (
+        [
+            *((f"t{k}", np.exp, ["x"]) for k in range(1, 13)),
+            ("t13", np.stack, [f"t{k}" for k in range(1, 13)]),
+        ],
+        ["t13"],
+    ),
+    ([], ["x"]),
+    ([("t1", np.greater, ["x", 0.0]), ("t2", np.multiply, ["t1", "x"])], ["t2"]),
+    *(
+        ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["t1"]), ("t3", np.sqrt, ["t1"])], [one])
+        for one in ("t2", "t3")
+    ),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
-    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]
-CASES += [(CASES[0][0], ["t6", "t1", "t3", "t2"]),      # the same lines, and other results
-          ([("t1", np.exp, ["x"]), ("T1", np.exp, ["X"]), ("T1 ", np.exp, ["X"]),
-            ("L", np.stack, ["X", "y", "x", "T1"])], ["L"])]
+    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"]),
+]
+CASES += [
+    (CASES[0][0], ["t6", "t1", "t3", "t2"]),  # the same lines, and other results
+    (
+        [
+            ("t1", np.exp, ["x"]),
+            ("T1", np.exp, ["X"]),
+            ("T1 ", np.exp, ["X"]),
+            ("L", np.stack, ["X", "y", "x", "T1"]),
+        ],
+        ["L"],
+    ),
+]
 
 
 def _one_round(lines, results):
@@ -346,7 +633,12 @@ def _last_line_only(lines, results):
 
 
 def _first_names(lines, results):
-    kept = {line[0] for line in _needed([(name, function, names[:1]) for name, function, names in lines], results)}
+    kept = {
+        line[0]
+        for line in _needed(
+            [(name, function, names[:1]) for name, function, names in lines], results
+        )
+    }
     return [line for line in lines if line[0] in kept]
 
 
@@ -374,7 +666,9 @@ def _read_by_any(lines, results):
 
 
 @exercise(
-    "20.needed", minutes=3, difficulty="easy",
+    "20.needed",
+    minutes=3,
+    difficulty="easy",
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
         that it is to return. Give back the lines that are needed for these results, in their order. A line that only
@@ -382,9 +676,11 @@ def _read_by_any(lines, results):
     stub="""
         def needed(lines, results):
             ...""",
-    hints=["Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are "
-           "wanted.",
-           "A line whose name is wanted is kept, and from then on its own names are wanted too."],
+    hints=[
+        "Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are "
+        "wanted.",
+        "A line whose name is wanted is kept, and from then on its own names are wanted too.",
+    ],
     solution="""
         def needed(lines, results):
             wanted, kept = set(results), []
@@ -395,57 +691,108 @@ def _read_by_any(lines, results):
                     wanted.update(names)
             return kept[::-1]""",
     explained="One walk is enough: every line that reads a value stands below it. (Plain numbers get into the set "
-              "too, and harm nobody.)",
+    "too, and harm nobody.)",
     why="The backward pass of lesson 05 again, with a set in place of gradients.",
     mistakes=[
-        (lambda lines, results: list(lines), "Those are all lines. Which of them does no result need?"),
+        (
+            lambda lines, results: list(lines),
+            "Those are all lines. Which of them does no result need?",
+        ),
         (_read_by_any, "A line that only dead lines read is dead too."),
-        (_one_round, "That goes one line back from the results. What do those lines need themselves?"),
+        (
+            _one_round,
+            "That goes one line back from the results. What do those lines need themselves?",
+        ),
         (_first_names, "A line may read several values, and all of them are needed."),
-        (_forwards, "What the lines of the results read is needed too, and what those read. Go from the last line to "
-                    "the first: the readers of a line stand below it."),
-        (_last_line_only, "Once a line is kept, the names wanted until then are still wanted: update adds its own to "
-                          "them."),
-        (_added_whole, "names is a list, and add puts in one thing. update puts in each name of the list."),
-        (lambda lines, results: _needed(lines, results)[::-1], "The right lines, last first: a program has to make a "
-                                                               "value before it reads it."),
-        (lambda lines, results: [line for line in _needed(lines, results) if line[0] not in results],
-         "The lines that make the results are missing."),
-        (lambda lines, results: [line[0] for line in _needed(lines, results)], "Those are the names. Give back the "
-                                                                               "whole lines."),
-        (lambda lines, results: _needed(lines, results[:1]), "Only the first result is looked at. There may be "
-                                                             "several."),
-        (lambda lines, results: _needed(lines, results[-1:]), "Only the last result is looked at. There may be "
-                                                              "several."),
-        (lambda lines, results: _needed(lines, [lines[-1][0]]), "That is what the last line needs. The results may be "
-                                                                "others."),
-        (lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
-         "Those are the dead ones. Keep the others."),
+        (
+            _forwards,
+            "What the lines of the results read is needed too, and what those read. Go from the last line to "
+            "the first: the readers of a line stand below it.",
+        ),
+        (
+            _last_line_only,
+            "Once a line is kept, the names wanted until then are still wanted: update adds its own to "
+            "them.",
+        ),
+        (
+            _added_whole,
+            "names is a list, and add puts in one thing. update puts in each name of the list.",
+        ),
+        (
+            lambda lines, results: _needed(lines, results)[::-1],
+            "The right lines, last first: a program has to make a value before it reads it.",
+        ),
+        (
+            lambda lines, results: [
+                line for line in _needed(lines, results) if line[0] not in results
+            ],
+            "The lines that make the results are missing.",
+        ),
+        (
+            lambda lines, results: [line[0] for line in _needed(lines, results)],
+            "Those are the names. Give back the whole lines.",
+        ),
+        (
+            lambda lines, results: _needed(lines, results[:1]),
+            "Only the first result is looked at. There may be several.",
+        ),
+        (
+            lambda lines, results: _needed(lines, results[-1:]),
+            "Only the last result is looked at. There may be several.",
+        ),
+        (
+            lambda lines, results: _needed(lines, [lines[-1][0]]),
+            "That is what the last line needs. The results may be others.",
+        ),
+        (
+            lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
+            "Those are the dead ones. Keep the others.",
+        ),
         (_doubled, "A line that is read twice stands there twice."),
-        (lambda lines, results: lines[:1 + max((k for k, line in enumerate(lines) if line[0] in results), default=-1)],
-         "You keep everything above the last result. Not all of it is needed."),
-        (lambda lines, results: lines[:1] + lines[2:], "You always leave out the second line. That is right for one "
-                                                       "program.")])
+        (
+            lambda lines, results: lines[
+                : 1 + max((k for k, line in enumerate(lines) if line[0] in results), default=-1)
+            ],
+            "You keep everything above the last result. Not all of it is needed.",
+        ),
+        (
+            lambda lines, results: lines[:1] + lines[2:],
+            "You always leave out the second line. That is right for one program.",
+        ),
+    ],
+)
 def needed(answer):
     if is_stub(answer):
         raise NotYet
     for lines, results in CASES:
-        said = "; ".join(f"{name} = {function.__name__}({', '.join(map(_name, names))})"
-                         for name, function, names in lines)
+        said = "; ".join(
+            f"{name} = {function.__name__}({', '.join(map(_name, names))})"
+            for name, function, names in lines
+        )
         try:
-            expect_call(answer, lines, results, gives=_needed(lines, results),
-                        tried=f"{said if len(lines) < 20 else '130 doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
-                              f"{results}",
-                        shown=", ".join(line[0] for line in _needed(lines, results)[:12]) or "no line",
-                        hints=needed.mistakes, sure=partial(alike, answer, lambda: CASES))
+            expect_call(
+                answer,
+                lines,
+                results,
+                gives=_needed(lines, results),
+                tried=f"{said if len(lines) < 20 else '130 doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
+                f"{results}",
+                shown=", ".join(line[0] for line in _needed(lines, results)[:12]) or "no line",
+                hints=needed.mistakes,
+                sure=partial(alike, answer, lambda: CASES),
+            )
         except Wrong as wrong:
             if ENDLESS not in wrong.args or len(lines) < 100:
                 raise
-            raise Wrong(*wrong.args[:-1], "Each line reads the one above twice: going up anew for each takes 2¹³⁰ "
-                        "visits. Remember which names you have visited.") from None
+            raise Wrong(
+                *wrong.args[:-1],
+                "Each line reads the one above twice: going up anew for each takes 2¹³⁰ "
+                "visits. Remember which names you have visited.",
+            ) from None
 
 
 # --- The backward lines, by hand --------------------------------------------------------------------------------------
+
 
 def _loss(x, y, W, b):
     return np.sum((np.tanh(x @ W + b) - y) ** 2)
@@ -458,19 +805,28 @@ def _gradients(x, y, W, b):
     return np.sum(error * error), x.T @ g_t2, g_t2.sum(axis=0)
 
 
-BACK = {"g_error": "2 * error", "g_t2": "g_error * (1 - h * h)", "g_W": "x.T @ g_t2", "g_b": "g_t2.sum(axis=0)"}
+BACK = {
+    "g_error": "2 * error",
+    "g_t2": "g_error * (1 - h * h)",
+    "g_W": "x.T @ g_t2",
+    "g_b": "g_t2.sum(axis=0)",
+}
 
 
 def _slip(name, new, hint=None):
     return edit(f"{name} = {BACK[name]}", f"{name} = {new}", *([hint] if hint else []))
 
 
-_ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *, where @ is a matrix product (and "
-            "np.diag of a matrix takes its diagonal out).")
+_ENTRIES = (
+    "tanh's Jacobian is diagonal, so its entries multiply one by one: *, where @ is a matrix product (and "
+    "np.diag of a matrix takes its diagonal out)."
+)
 
 
 @exercise(
-    "20.gradients", minutes=5, difficulty="medium",
+    "20.gradients",
+    minutes=5,
+    difficulty="medium",
     question="""
         **The way back, by hand.** The way forward is written: one layer, tanh, and the sum of squared errors. Write the
         four lines of the way back. Each may use all names above it. Use no engine, only rules that you have
@@ -488,9 +844,11 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
             g_W = ...                           # (n, m)
             g_b = ...                           # (m,)
             return L, g_W, g_b""",
-    hints=["`error` is both factors of one product: error * error.",
-           "tanh's rule: what arrives, times 1 − z·z, and z is h.",
-           "In a product X @ Y, X gets g @ Y.T, and Y gets X.T @ g. What was broadcast is summed."],
+    hints=[
+        "`error` is both factors of one product: error * error.",
+        "tanh's rule: what arrives, times 1 − z·z, and z is h.",
+        "In a product X @ Y, X gets g @ Y.T, and Y gets X.T @ g. What was broadcast is summed.",
+    ],
     solution="""
         def gradients(x, y, W, b):
             t1 = x @ W
@@ -505,73 +863,181 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
             g_b = g_t2.sum(axis=0)
             return L, g_W, g_b""",
     explained="Lessons 03, 04, 09 and 08, one line each. The sum sends 1 to every entry of t3, and − hands on to h "
-              "what arrives: neither needs a line.",
+    "what arrives: neither needs a line.",
     why="That is all a compiler does: your lines, in the order of the walk back.",
     mistakes=[
-        _slip("g_error", "error", "Exactly half: the slope of error * error is 2 * error, and g_t2 needs all of it."),
+        _slip(
+            "g_error",
+            "error",
+            "Exactly half: the slope of error * error is 2 * error, and g_t2 needs all of it.",
+        ),
         _slip("g_error", "error * error", "What goes to error is not the square, but its slope."),
         _slip("g_error", "2 * h", "The square is of error, not of h."),
         _slip("g_error", "-2 * error", "A sign: error is h − y, and h's share of it is plus."),
         _slip("g_error", "2 * error / len(x)", "L is the sum, not the mean: nothing is divided."),
-        _slip("g_error", "2 * error / error.size", "L is the sum, not the mean: nothing is divided."),
-        _slip("g_error", "2 * error.mean()", "One number for all. Each error has a slope of its own."),
-        _slip("g_error", "2 * error.sum()", "One number for all. Each error has a slope of its own."),
+        _slip(
+            "g_error", "2 * error / error.size", "L is the sum, not the mean: nothing is divided."
+        ),
+        _slip(
+            "g_error", "2 * error.mean()", "One number for all. Each error has a slope of its own."
+        ),
+        _slip(
+            "g_error", "2 * error.sum()", "One number for all. Each error has a slope of its own."
+        ),
         _slip("g_error", "2 * h - y", "Twice the error is 2 * (h - y): the brackets are missing."),
-        _slip("g_error", "2 * np.ones(error.shape)", "The slope of a square depends on where: 2 · error."),
-        _slip("g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."),
+        _slip(
+            "g_error",
+            "2 * np.ones(error.shape)",
+            "The slope of a square depends on where: 2 · error.",
+        ),
+        _slip(
+            "g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."
+        ),
         _slip("g_error", "np.sign(error)", "That is the slope of |error|."),
-        _slip("g_error", "2 * t3", "That is twice the square. The slope of a square is twice the error."),
-        _slip("g_error", "2 * error * (1 - h * h)", "tanh is in it twice: its turn comes in the next line."),
-        _slip("g_error", "y - h", "The 2 is missing, and the sign is wrong: error · error has the slope 2 · error, and "
-                                  "error is h − y."),
-        _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES), _slip("g_t2", "g_error @ (1 - h * h).T", _ENTRIES),
+        _slip(
+            "g_error",
+            "2 * t3",
+            "That is twice the square. The slope of a square is twice the error.",
+        ),
+        _slip(
+            "g_error",
+            "2 * error * (1 - h * h)",
+            "tanh is in it twice: its turn comes in the next line.",
+        ),
+        _slip(
+            "g_error",
+            "y - h",
+            "The 2 is missing, and the sign is wrong: error · error has the slope 2 · error, and "
+            "error is h − y.",
+        ),
+        _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES),
+        _slip("g_t2", "g_error @ (1 - h * h).T", _ENTRIES),
         _slip("g_t2", "g_error * 1 - h * h", "Brackets: g_error times all of 1 − h·h."),
         _slip("g_t2", "g_error / (1 - h * h)", "Times the slope, not divided by it."),
-        _slip("g_t2", "g_error * (1 - error * error)", "1 − z·z with z the result of tanh, h, not the error."),
-        _slip("g_t2", "g_error", "You skip the tanh. Multiply what arrives there by the slope of tanh."),
-        _slip("g_t2", "1 - h * h", "That is the slope of tanh alone. Multiply it by what arrives there, 2 * error."),
+        _slip(
+            "g_t2",
+            "g_error * (1 - error * error)",
+            "1 − z·z with z the result of tanh, h, not the error.",
+        ),
+        _slip(
+            "g_t2",
+            "g_error",
+            "You skip the tanh. Multiply what arrives there by the slope of tanh.",
+        ),
+        _slip(
+            "g_t2",
+            "1 - h * h",
+            "That is the slope of tanh alone. Multiply it by what arrives there, 2 * error.",
+        ),
         _slip("g_t2", "g_error * (1 - h)", "tanh's slope is 1 − h·h: the square is missing."),
         _slip("g_t2", "g_error * (1 - h) ** 2", "tanh's slope is 1 − h·h: only h is squared."),
         _slip("g_t2", "g_error * h", "That is tanh itself. Its slope is 1 − h·h."),
-        _slip("g_t2", "g_error * h * (1 - h)", "That is the slope of the sigmoid. tanh's is 1 − h·h."),
-        _slip("g_t2", "g_error * (1 - t2 * t2)", "1 − z·z with z the result of tanh, h, not its argument."),
+        _slip(
+            "g_t2", "g_error * h * (1 - h)", "That is the slope of the sigmoid. tanh's is 1 − h·h."
+        ),
+        _slip(
+            "g_t2",
+            "g_error * (1 - t2 * t2)",
+            "1 − z·z with z the result of tanh, h, not its argument.",
+        ),
         _slip("g_t2", "g_error * (1 - np.tanh(h) ** 2)", "h is the tanh already: 1 − h·h."),
         _slip("g_t2", "g_error * (1 + h * h)", "A sign in tanh's slope: it is largest, 1, at 0."),
-        _slip("g_W", "x.T @ g_error", "What arrives at x @ W has gone back through the tanh: it is g_t2."),
-        _slip("g_W", "x.T @ error", "What arrives at x @ W has gone back through the tanh: it is g_t2."),
-        _slip("g_W", "np.dot(x, g_t2)", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
-        _slip("g_W", "np.outer(x, g_t2)",
-              "outer takes every entry with every other. The rows belong together, and add up: x.T @ g_t2."),
+        _slip(
+            "g_W",
+            "x.T @ g_error",
+            "What arrives at x @ W has gone back through the tanh: it is g_t2.",
+        ),
+        _slip(
+            "g_W",
+            "x.T @ error",
+            "What arrives at x @ W has gone back through the tanh: it is g_t2.",
+        ),
+        _slip(
+            "g_W",
+            "np.dot(x, g_t2)",
+            "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it.",
+        ),
+        _slip(
+            "g_W",
+            "np.outer(x, g_t2)",
+            "outer takes every entry with every other. The rows belong together, and add up: x.T @ g_t2.",
+        ),
         _slip("g_W", "g_t2 @ x.T", "x.T comes first: (n, N) @ (N, m) is (n, m), W's shape."),
-        _slip("g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."),
-        _slip("g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has the shape (n, m)."),
+        _slip(
+            "g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."
+        ),
+        _slip(
+            "g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has the shape (n, m)."
+        ),
         _slip("g_W", "g_t2 @ W.T", "That is what goes to x. W is the right factor of the product."),
-        _slip("g_W", "x.reshape(x.shape[1], -1) @ g_t2",
-              "reshape keeps the entries in their order. A transpose is x.T."),
-        _slip("g_W", "x @ g_t2", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
+        _slip(
+            "g_W",
+            "x.reshape(x.shape[1], -1) @ g_t2",
+            "reshape keeps the entries in their order. A transpose is x.T.",
+        ),
+        _slip(
+            "g_W", "x @ g_t2", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."
+        ),
         _slip("g_W", "(x.T @ g_t2) / len(x)", "A mean over the rows: L is a sum."),
-        _slip("g_b", "g_t2.sum()", "One number for all of b. It was lent to every row: add over rows alone, axis 0."),
-        _slip("g_b", "g_t2.sum(axis=1)", "Added over the wrong axis: b was lent to every row, so add over rows, 0."),
-        _slip("g_b", "g_t2.mean(axis=0)", "A mean where a sum belongs: what comes back from every row adds up."),
-        _slip("g_b", "np.ones(b.shape)", "That is b's own slope at one row. What arrives, g_t2, is missing."),
+        _slip(
+            "g_b",
+            "g_t2.sum()",
+            "One number for all of b. It was lent to every row: add over rows alone, axis 0.",
+        ),
+        _slip(
+            "g_b",
+            "g_t2.sum(axis=1)",
+            "Added over the wrong axis: b was lent to every row, so add over rows, 0.",
+        ),
+        _slip(
+            "g_b",
+            "g_t2.mean(axis=0)",
+            "A mean where a sum belongs: what comes back from every row adds up.",
+        ),
+        _slip(
+            "g_b",
+            "np.ones(b.shape)",
+            "That is b's own slope at one row. What arrives, g_t2, is missing.",
+        ),
         _slip("g_b", "g_W.sum(axis=0)", "g_W has x in it. At b arrives g_t2, as it is."),
-        _slip("g_b", "np.ones((1, len(x))) @ g_t2",
-              "(1, m), where b is (m,): the right numbers, with an axis too many."),
-        _slip("g_b", "g_t2", "b was lent to every row: what comes back has to be added up, to b's shape (m,)."),
+        _slip(
+            "g_b",
+            "np.ones((1, len(x))) @ g_t2",
+            "(1, m), where b is (m,): the right numbers, with an axis too many.",
+        ),
+        _slip(
+            "g_b",
+            "g_t2",
+            "b was lent to every row: what comes back has to be added up, to b's shape (m,).",
+        ),
         _slip("g_b", "g_t2[0]", "That is what the first row sends. b was lent to all."),
-        _slip("g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."),
-        edit("return L, g_W, g_b", "return L, g_b, g_W", "The order is L, g_W, g_b.")])
+        _slip(
+            "g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."
+        ),
+        edit("return L, g_W, g_b", "return L, g_b, g_W", "The order is L, g_W, g_b."),
+    ],
+)
 def gradients(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         N, n, m = d.size(), d.size(), d.size()
         return np.tanh(d(N, n)), d.g(N, m), d(n, m), d(m)
+
     x, y, W, b = (rng.normal(size=shape).round(2) for shape in [(4, 3), (4, 2), (3, 2), (2,)])
-    expect_over(answer, _gradients, build, apart=True, first=[(x, y, W, b)], hints=gradients.mistakes,
-                tried=lambda x, y, W, b: (
-        f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}"))
+    expect_over(
+        answer,
+        _gradients,
+        build,
+        apart=True,
+        first=[(x, y, W, b)],
+        hints=gradients.mistakes,
+        tried=lambda x, y, W, b: (
+            f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}"
+        ),
+    )
 
 
 # --- A buffer that is written too early -------------------------------------------------------------------------------
@@ -592,32 +1058,57 @@ g_W2 = a.T @ b""".strip().splitlines()
 
 
 @exercise(
-    "20.spoiled", minutes=4, difficulty="optional",
+    "20.spoiled",
+    minutes=4,
+    difficulty="optional",
     question="""
         **One line too early.** A compiler with three buffers, a, b and c, wrote this. One gradient comes out wrong.
         Which line writes over a value that is still needed, and which line then reads the wrong one?
 
-        """ + "\n        ".join(["```", *(f"{k:2}  {line}" for k, line in enumerate(SPOILED, start=1)), "```"]),
+        """
+    + "\n        ".join(
+        ["```", *(f"{k:2}  {line}" for k, line in enumerate(SPOILED, start=1)), "```"]
+    ),
     stub="""
         overwrites = ...            # the number of a line
         reads_wrong = ...           # the number of a line further down""",
-    hints=["Go from below: what does each line want to read, and which line wrote there last?",
-           "Lines 2, 4 and 6 write over a value whose last reader they are: that is allowed.",
-           ("Help: line 12", "It wants h. What is in a by then?")],
+    hints=[
+        "Go from below: what does each line want to read, and which line wrote there last?",
+        "Lines 2, 4 and 6 write over a value whose last reader they are: that is allowed.",
+        ("Help: line 12", "It wants h. What is in a by then?"),
+    ],
     solution="""
         overwrites = 7
         reads_wrong = 12""",
     explained="Line 7 writes h·h over h, and line 12 multiplies by what is left there, 1 − h·h. Put line 12 before "
-              "line 7, and all is well.",
+    "line 7, and all is well.",
     why="Memory may be used again when the last reader of its value has run. Readers on the way back count too.",
     mistakes=[
-        ((8, 12), "Line 8 reads h·h and writes over it, and nobody reads h·h again. h was gone before line 8."),
-        ((2, 12), "Line 2 writes over x·W1: tanh's rule reads its result, so nobody needs x·W1 again."),
+        (
+            (8, 12),
+            "Line 8 reads h·h and writes over it, and nobody reads h·h again. h was gone before line 8.",
+        ),
+        (
+            (2, 12),
+            "Line 2 writes over x·W1: tanh's rule reads its result, so nobody needs x·W1 again.",
+        ),
         ((2, 7), "Line 2 writes over x·W1, which nobody needs again. Line 7 wants h, and gets it."),
-        ((4, 6), "Line 4 is the last reader of ŷ, and writes over it. Line 6 wants the error, and gets it."),
-        ((6, 9), "Line 6 writes over the error after L is there. Line 9 wants the gradient, and gets it."),
-        ((6, 12), "Line 12 wants the gradient at ŷ from b, and gets it. Look at the other thing that it reads."),
-        ((10, 11), "Line 10 writes over the gradient at h, whose last reader it is; line 11 gets what it wants."),
+        (
+            (4, 6),
+            "Line 4 is the last reader of ŷ, and writes over it. Line 6 wants the error, and gets it.",
+        ),
+        (
+            (6, 9),
+            "Line 6 writes over the error after L is there. Line 9 wants the gradient, and gets it.",
+        ),
+        (
+            (6, 12),
+            "Line 12 wants the gradient at ŷ from b, and gets it. Look at the other thing that it reads.",
+        ),
+        (
+            (10, 11),
+            "Line 10 writes over the gradient at h, whose last reader it is; line 11 gets what it wants.",
+        ),
         ((7, 8), "Line 7 is right. But line 8 wants h·h, and gets it: who still wants h?"),
         ((7, 10), "Line 7 is right. But line 10 wants 1 − h·h, and gets it: who still wants h?"),
         ((7, 11), "Line 7 is right. But line 11 does not read a: who still wants h?"),
@@ -625,25 +1116,44 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((9, 10), "Line 9 writes into c, which held nothing."),
         ((3, 4), "Line 3 writes into b, which held nothing."),
         ((12, 7), "The right lines the wrong way round: first the one that writes."),
-        ((1, 2), "Line 1 writes into a, which held nothing.")])
+        ((1, 2), "Line 1 writes into a, which held nothing."),
+    ],
+)
 def spoiled(answer):
-    answer = [number.item() if isinstance(number, (np.ndarray, np.generic)) and number.ndim == 0 else number
-              for number in answer]
+    answer = [
+        number.item()
+        if isinstance(number, (np.ndarray, np.generic)) and number.ndim == 0
+        else number
+        for number in answer
+    ]
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
             raise Wrong("your answer", brief(number), "a number", "One number in each place.")
         if type(number) not in (int, float) or number not in range(1, len(SPOILED) + 1):
-            raise Wrong("your answer", brief(number), "the number of a line",
-                        "A number, without quotes." if isinstance(number, str) and number.isdigit() else
-                        f"The lines are numbered from 1 to {len(SPOILED)}.")
+            raise Wrong(
+                "your answer",
+                brief(number),
+                "the number of a line",
+                "A number, without quotes."
+                if isinstance(number, str) and number.isdigit()
+                else f"The lines are numbered from 1 to {len(SPOILED)}.",
+            )
     if tuple(answer) == (7, 12):
         return
     hint = next((hint for wrong, hint in spoiled.mistakes if tuple(answer) == wrong), "")
     if not hint:
-        hint = ("It reads what was written before: the second number is further down than the first."
-                if answer[0] >= answer[1] else "Line 7 is right: who still wants h?" if answer[0] == 7 else
-                "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
-                if answer[1] == 12 else
-                "Go from below: what does each line want to read, and which line wrote there last?")
-    raise Wrong("your answer", f"line {answer[0]:g} writes too early, line {answer[1]:g} reads the wrong value",
-                "other lines", hint)
+        hint = (
+            "It reads what was written before: the second number is further down than the first."
+            if answer[0] >= answer[1]
+            else "Line 7 is right: who still wants h?"
+            if answer[0] == 7
+            else "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
+            if answer[1] == 12
+            else "Go from below: what does each line want to read, and which line wrote there last?"
+        )
+    raise Wrong(
+        "your answer",
+        f"line {answer[0]:g} writes too early, line {answer[1]:g} reads the wrong value",
+        "other lines",
+        hint,
+    )

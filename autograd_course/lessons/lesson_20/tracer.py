@@ -8,13 +8,24 @@ A line is (name, function, names): what is made, the NumPy function that makes i
 a plain number stands for itself. The tracer refuses nothing, and so follows one side of an `if` for ever: that is the
 lesson's first point.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.matmul: "@", np.power: "**",
-         np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">="}
+SIGNS = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.divide: "/",
+    np.matmul: "@",
+    np.power: "**",
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+}
 
 
 class Noted(NDArrayOperatorsMixin):
@@ -44,6 +55,7 @@ def trace(f, noted=Noted, **inputs):
 @dataclass
 class Program:
     """Lines, the names of the results, and the inputs {name: value} that it was traced at."""
+
     lines: list
     results: list
     inputs: dict
@@ -63,11 +75,22 @@ class Program:
     @property
     def source(self):
         """The program as Python."""
-        body = [f"    {name} = {_written(function, list(map(str, names)))}" for name, function, names in self.lines]
-        return "\n".join([f"def program({', '.join(self.inputs)}):", *body, f"    return {', '.join(self.results)}"])
+        body = [
+            f"    {name} = {_written(function, list(map(str, names)))}"
+            for name, function, names in self.lines
+        ]
+        return "\n".join(
+            [
+                f"def program({', '.join(self.inputs)}):",
+                *body,
+                f"    return {', '.join(self.results)}",
+            ]
+        )
 
 
 def _written(function, names):
     if function in SIGNS and len(names) == 2:
         return f" {SIGNS[function]} ".join(names)
-    return f"-{names[0]}" if function is np.negative else f"np.{function.__name__}({', '.join(names)})"
+    return (
+        f"-{names[0]}" if function is np.negative else f"np.{function.__name__}({', '.join(names)})"
+    )

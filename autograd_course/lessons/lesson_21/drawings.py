@@ -1,5 +1,6 @@
 """Lesson 21: one network in three engines, ports and where they part, time against workers, and the learner's way
 through the course."""
+
 from html import escape
 
 import numpy as np
@@ -13,38 +14,56 @@ from ...show.picture import Picture, beside, svg
 from ...show.table import CODE, table
 from .ports import AT, NETWORK, PORTS, STAGES, lines
 
-ROUNDING = 1e-13      # differences below it, relative to the largest entry, are rounding
+ROUNDING = 1e-13  # differences below it, relative to the largest entry, are rounding
 
 
 # --- The network in three engines -----------------------------------------------------------------------------------
+
 
 def side_by_side():
     """The network's lines in the three engines, a row a stage."""
     rows = []
     for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
-        cells = [f'<div style="{CODE};font-size:13px;min-width:14em">{escape(line.partition(" = ")[2])}</div>'
-                 for line in code]
+        cells = [
+            f'<div style="{CODE};font-size:13px;min-width:14em">{escape(line.partition(" = ")[2])}</div>'
+            for line in code
+        ]
         rows.append((f"<strong>{stage}</strong>", *cells))
-    text = [f"{stage}: " + " | ".join(line.partition(" = ")[2] for line in code)
-            for stage, *code in zip(STAGES, *map(lines, NETWORK.values()))]
+    text = [
+        f"{stage}: " + " | ".join(line.partition(" = ")[2] for line in code)
+        for stage, *code in zip(STAGES, *map(lines, NETWORK.values()))
+    ]
     head = ["value", *("autograd_lib" if name == "ours" else name for name in NETWORK)]
-    return Picture(f'<div style="overflow-x:auto">{table(rows, head, ruled=True)}</div>',
-                   "\n".join([" | ".join(head), *text]))
+    return Picture(
+        f'<div style="overflow-x:auto">{table(rows, head, ruled=True)}</div>',
+        "\n".join([" | ".join(head), *text]),
+    )
 
 
 def line_of(port):
     """The line in which a port, "A" to "E", is not ours, beside the healthy one of its engine."""
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
-    rows = [(("as people write it", "white-space:nowrap"), f"<div {code}>{escape(port.line)}</div>"),
-            (("to agree with yours", "white-space:nowrap"), f"<div {code}>{escape(port.healthy)}</div>")]
-    text = (f"{letter}, in {port.engine}: {port.cause}.\n"
-            f"as people write it: {port.line}\nto agree with yours: {port.healthy}")
-    return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows, wide=True)}</div>",
-                   text, says_all=True)
+    rows = [
+        (("as people write it", "white-space:nowrap"), f"<div {code}>{escape(port.line)}</div>"),
+        (
+            ("to agree with yours", "white-space:nowrap"),
+            f"<div {code}>{escape(port.healthy)}</div>",
+        ),
+    ]
+    text = (
+        f"{letter}, in {port.engine}: {port.cause}.\n"
+        f"as people write it: {port.line}\nto agree with yours: {port.healthy}"
+    )
+    return Picture(
+        f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows, wide=True)}</div>",
+        text,
+        says_all=True,
+    )
 
 
 # --- Ports ----------------------------------------------------------------------------------------------------------
+
 
 def trained(evidence):
     """The losses of ours and of the five ports as they train. evidence: {name: Evidence}."""
@@ -53,7 +72,7 @@ def trained(evidence):
     plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
     plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L (dotted: yours)")
     ends = sorted(runs, key=lambda name: runs[name][-1])
-    groups = []      # the runs that end within a fiftieth of the height of each other
+    groups = []  # the runs that end within a fiftieth of the height of each other
     for name in ends:
         if groups and runs[name][-1] - runs[groups[-1][-1]][-1] < high / 50:
             groups[-1].append(name)
@@ -66,9 +85,13 @@ def trained(evidence):
     for group in groups:
         px, py = plot.at(steps, runs[group[-1]][-1])
         plot.words(px, py - 28, _listed(group), anchor="end", size=13, halo=True)
-    text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
-            *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.2f} to {losses[-1]:.2f}" for name,
-              losses in runs.items())]
+    text = [
+        f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
+        *(
+            f"{'yours' if name == 'ours' else name}: from {losses[0]:.2f} to {losses[-1]:.2f}"
+            for name, losses in runs.items()
+        ),
+    ]
     return Picture(svg("0 0 560 300", "".join(plot.parts), "\n".join(text)), "\n".join(text))
 
 
@@ -79,7 +102,11 @@ def _listed(names):
 
 def _about(apart):
     """One digit of it, short enough for a cell on a phone: 0.008, 2e−4."""
-    return number(float(f"{apart:.0e}")) if apart >= 0.001 else minus(f"{apart:.0e}").replace("e−0", "e−")
+    return (
+        number(float(f"{apart:.0e}"))
+        if apart >= 0.001
+        else minus(f"{apart:.0e}").replace("e−0", "e−")
+    )
 
 
 def chart(evidence):
@@ -95,8 +122,16 @@ def chart(evidence):
         for row, (_, apart) in enumerate(rows):
             differs = apart > ROUNDING
             y = top + row * high + 26 * (row >= len(STAGES))
-            plot.parts.append(cell(x, y, wide, high, _about(apart) if differs else "",
-                                   "picked" if differs else "pale"))
+            plot.parts.append(
+                cell(
+                    x,
+                    y,
+                    wide,
+                    high,
+                    _about(apart) if differs else "",
+                    "picked" if differs else "pale",
+                )
+            )
         apart = [f"{key} {_about(apart)}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
     plot.words(8, 22, "how far from yours (blank: only by rounding)", anchor="start", size=13)
@@ -105,15 +140,27 @@ def chart(evidence):
         plot.words(8, y, key, anchor="start", size=13)
     below = top + len(STAGES) * high
     plot.words(8, below + 18, "gradient of", style.FAINT, "start", 13)
-    text = "Where each differs from yours by more than rounding, values first, then gradients.\n" + "\n".join(said)
-    return Picture(svg(f"0 0 {left + len(names) * wide + 20} {below + 26 + 6 * high + 8}", "".join(plot.parts),
-                       text), text)
+    text = (
+        "Where each differs from yours by more than rounding, values first, then gradients.\n"
+        + "\n".join(said)
+    )
+    return Picture(
+        svg(
+            f"0 0 {left + len(names) * wide + 20} {below + 26 + 6 * high + 8}",
+            "".join(plot.parts),
+            text,
+        ),
+        text,
+    )
 
 
 # --- One number under a slider --------------------------------------------------------------------------------------
 
-ENGINES = {"ours": ("yours", style.GRADIENT, False), "PyTorch": ("PyTorch", style.INK, True),
-           "JAX": ("JAX", style.INK, False)}
+ENGINES = {
+    "ours": ("yours", style.GRADIENT, False),
+    "PyTorch": ("PyTorch", style.INK, True),
+    "JAX": ("JAX", style.INK, False),
+}
 
 
 def agree(slopes, scene, t):
@@ -124,12 +171,17 @@ def agree(slopes, scene, t):
     k = min(range(len(AT)), key=lambda k: abs(AT[k] - t))
     now = {engine: slopes[engine][scene][k] for engine in ENGINES}
     mine = np.array(slopes["ours"][scene])
-    low, high = min(map(min, (slopes[e][scene] for e in ENGINES))), max(map(max, (slopes[e][scene] for e in ENGINES)))
+    low, high = (
+        min(map(min, (slopes[e][scene] for e in ENGINES))),
+        max(map(max, (slopes[e][scene] for e in ENGINES))),
+    )
     room = 0.12 * (high - low)
-    span = AT[0] - 0.1, AT[-1] + 0.1            # so that no mark lies on the numbers at the axes
+    span = AT[0] - 0.1, AT[-1] + 0.1  # so that no mark lies on the numbers at the axes
     left = Axes((58, 40, 290, 190), span, (low - room, high + room))
     left.frame(ticks(AT[0], AT[-1], 4), ticks(low, high, 4), "t", "gradient by t")
-    jumps = np.flatnonzero(np.abs(np.diff(mine)) > (high - low) / 4) + 1      # no line leads over a jump
+    jumps = (
+        np.flatnonzero(np.abs(np.diff(mine)) > (high - low) / 4) + 1
+    )  # no line leads over a jump
     for ts, gs in zip(np.split(AT, jumps), np.split(mine, jumps)):
         left.line(ts, gs, style.GRADIENT, 2.2, "6 4")
         if len(ts) == 1:
@@ -138,7 +190,9 @@ def agree(slopes, scene, t):
     left.dot(AT[k], now["JAX"], style.INK, size=5)
     left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
     right = Axes((54, 40, 286, 190), span, (-18.7, 0.5))
-    right.frame(ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours")
+    right.frame(
+        ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours"
+    )
     right.line([AT[k], AT[k]], right.y, style.LINE, 1.2)
     for engine, square in [("PyTorch", True), ("JAX", False)]:
         apart = np.log10(np.maximum(np.abs(np.array(slopes[engine][scene]) - mine), 1e-18))
@@ -150,24 +204,39 @@ def agree(slopes, scene, t):
     written = {engine: f"{value:+.17f}" for engine, value in now.items()}
     for row, engine in enumerate(ENGINES):
         y = 24 + 26 * row
-        digits.mark(14, y - 5, ENGINES[engine][1], style.GRADIENT if engine == "ours" else style.PAPER,
-                    ENGINES[engine][2], 5)
+        digits.mark(
+            14,
+            y - 5,
+            ENGINES[engine][1],
+            style.GRADIENT if engine == "ours" else style.PAPER,
+            ENGINES[engine][2],
+            5,
+        )
         digits.words(30, y, ENGINES[engine][0], anchor="start", size=13)
         same = _alike(written[engine], written["ours"])
         for place, digit in enumerate(written[engine]):
             x = 120 + 15 * place
             if place >= same and engine != "ours":
-                digits.parts.append(f'<rect x="{x - 7}" y="{y - 14}" width="14" height="19" fill="none" '
-                                    f'stroke="{style.INK}" stroke-width="1.6"/>')
+                digits.parts.append(
+                    f'<rect x="{x - 7}" y="{y - 14}" width="14" height="19" fill="none" '
+                    f'stroke="{style.INK}" stroke-width="1.6"/>'
+                )
             digits.words(x, y, "−" if digit == "-" else digit, size=16)
     text = [f"{scene}: the gradient by t, at t = {number(AT[k])}"]
-    text += [f"{ENGINES[engine][0]} {number(now[engine])}" + (f", {_apart(now[engine], now['ours'])}"
-                                                              if engine != "ours" else "")
-             for engine in ENGINES]
+    text += [
+        f"{ENGINES[engine][0]} {number(now[engine])}"
+        + (f", {_apart(now[engine], now['ours'])}" if engine != "ours" else "")
+        for engine in ENGINES
+    ]
     words = "\n".join(text)
-    return Picture(beside(svg("0 0 366 286", "".join(left.parts), words),
-                          svg("0 0 356 286", "".join(right.parts), "the distances, over t"),
-                          svg("0 0 440 92", "".join(digits.parts), words)), words)
+    return Picture(
+        beside(
+            svg("0 0 366 286", "".join(left.parts), words),
+            svg("0 0 356 286", "".join(right.parts), "the distances, over t"),
+            svg("0 0 440 92", "".join(digits.parts), words),
+        ),
+        words,
+    )
 
 
 def _alike(one, other):
@@ -176,26 +245,44 @@ def _alike(one, other):
 
 
 def _apart(theirs, ours):
-    return "equal to the last bit" if theirs == ours else f"{number(abs(theirs - ours), 1)} from yours"
+    return (
+        "equal to the last bit" if theirs == ours else f"{number(abs(theirs - ours), 1)} from yours"
+    )
 
 
 # --- Time against workers -------------------------------------------------------------------------------------------
+
 
 def times(measured, rows):
     """Milliseconds of a step over this many scans: in this process, and with workers. measured: {rows: {workers:
     seconds}}, 0 is here."""
     step, wide = measured[rows], 300
     slowest = max(max(each.values()) for each in measured.values()) * 1e3
-    fastest = min(each[0] / max(each) for each in measured.values()) * 1e3      # without anything to send
+    fastest = (
+        min(each[0] / max(each) for each in measured.values()) * 1e3
+    )  # without anything to send
     limits = np.log10(fastest) - 0.2, np.log10(slowest)
     bottom = 50 + 34 * len(step)
     plot = Axes((150, 46, wide, bottom - 50), limits, (0, 1))
-    plot.words(8, 24, f"one step over {rows:,} scans, in ms, × 10 from line to line", anchor="start",
-               size=13)
+    plot.words(
+        8,
+        24,
+        f"one step over {rows:,} scans, in ms, × 10 from line to line",
+        anchor="start",
+        size=13,
+    )
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]
-        plot.parts.append(f'<path d="M{x:.0f} 40V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
-        plot.words(x, bottom + 14, f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT, size=13)
+        plot.parts.append(
+            f'<path d="M{x:.0f} 40V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>'
+        )
+        plot.words(
+            x,
+            bottom + 14,
+            f"{10**power:,}" if power >= 0 else f"{10.0**power:g}",
+            style.FAINT,
+            size=13,
+        )
     said = []
     for row, (workers, seconds) in enumerate(step.items()):
         y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
@@ -203,21 +290,36 @@ def times(measured, rows):
         x, there = (plot.at(np.log10(1e3 * each), 0)[0] for each in (seconds, ideal))
         plot.words(8, y + 5, name, anchor="start", size=13)
         if workers:
-            plot.parts.append(f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="2"/>'
-                              f'<path d="M{there:.1f} {y - 10}v20" stroke="{style.INK}" stroke-width="2"/>')
+            plot.parts.append(
+                f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="2"/>'
+                f'<path d="M{there:.1f} {y - 10}v20" stroke="{style.INK}" stroke-width="2"/>'
+            )
         plot.mark(x, y, fill=style.INK, size=6)
-        plot.words(max(x, there * bool(workers)) + 16, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
-                   size=13, halo=True)
-        said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
-                    + (f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
-                       if workers else ""))
-    plot.words(8, bottom + 38, "upright: this process, divided by the workers",
-               style.FAINT, "start", 13)
+        plot.words(
+            max(x, there * bool(workers)) + 16,
+            y + 5,
+            number(float(f"{1e3 * seconds:.3g}")),
+            anchor="start",
+            size=13,
+            halo=True,
+        )
+        said.append(
+            f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
+            + (
+                f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
+                if workers
+                else ""
+            )
+        )
+    plot.words(
+        8, bottom + 38, "upright: this process, divided by the workers", style.FAINT, "start", 13
+    )
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
     return Picture(svg(f"0 0 {150 + wide + 70} {bottom + 50}", "".join(plot.parts), text), text)
 
 
 # --- The whole way --------------------------------------------------------------------------------------------------
+
 
 def the_way():
     """The learner's own way, from progress.json beside the notebook."""
@@ -236,14 +338,16 @@ def way(kept, exercises, predictions, titles):
     lessons = sorted({name[:2] for name in [*exercises, *predictions]})
     step, size = 21, 16
     tall = max(sum(name[:2] == lesson for name in exercises) for lesson in lessons)
-    deep = max(sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons)
+    deep = max(
+        sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons
+    )
     ground, plot, said = 84 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
 
     def token(px, py, sign):
         """What became of a prediction."""
         inks = (style.INK, style.PAPER) if sign == "?" else (style.PAPER, style.INK)
-        plot.mark(px, py, fill=inks[0], size=6)         # on a phone larger ones touch
+        plot.mark(px, py, fill=inks[0], size=6)  # on a phone larger ones touch
         plot.words(px, py + 5, sign, inks[1], size=13)
 
     for column, lesson in enumerate(lessons):
@@ -252,33 +356,50 @@ def way(kept, exercises, predictions, titles):
         for k, right in enumerate(done):
             y = ground - (k + 1) * (size + 3)
             fill, line = (style.INK, style.INK) if right else ("none", style.LINE)
-            plot.parts.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="2" fill="{fill}" '
-                              f'stroke="{line}"/>')
-        if column % 2 == 0:     # on a phone all would touch
+            plot.parts.append(
+                f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="2" fill="{fill}" '
+                f'stroke="{line}"/>'
+            )
+        if column % 2 == 0:  # on a phone all would touch
             plot.words(x + size / 2, ground + 17, lesson, size=13)
         fates = [_fate(made[name]) for name in predictions if name[:2] == lesson and name in made]
         for k, fate in enumerate(sorted(fates, key=list(counts).index)):
             counts[fate] += 1
-            token(x + size / 2, ground + 36 + k * (size + 3), {"right": "", "mended": "✓", "missed": "?"}[fate])
+            token(
+                x + size / 2,
+                ground + 36 + k * (size + 3),
+                {"right": "", "mended": "✓", "missed": "?"}[fate],
+            )
         if lesson in cards:
             plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=20)
         if any(done) or fates or lesson in cards:
-            said.append(f"{titles.get(lesson, lesson)}: {sum(done)} of {len(done)} exercises, predictions "
-                        f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
-                        + ", a card" * (lesson in cards))
+            said.append(
+                f"{titles.get(lesson, lesson)}: {sum(done)} of {len(done)} exercises, predictions "
+                f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
+                + ", a card"
+                * (lesson in cards)
+            )
     right = len(solved & set(exercises))
-    heads = [f"{right} of {len(exercises)} exercises right. {counted(len(cards), 'card')}.",
-             f"{sum(counts.values())} predictions: {counts['right']} right at once,",
-             f"{counts['mended']} missed and mended, {counts['missed']} missed."]
+    heads = [
+        f"{right} of {len(exercises)} exercises right. {counted(len(cards), 'card')}.",
+        f"{sum(counts.values())} predictions: {counts['right']} right at once,",
+        f"{counts['mended']} missed and mended, {counts['missed']} missed.",
+    ]
     for y, words in zip((24, 44, 64), heads):
         plot.words(16, y, words, anchor="start", size=14)
     low = ground + 36 + deep * (size + 3) + 36
-    key = [("rect", "an exercise, right; a column is a lesson"), ("", "a prediction, right at once"),
-           ("✓", "missed, and right when it came back"),
-           ("?", "missed"), ("≡", "a card")]
+    key = [
+        ("rect", "an exercise, right; a column is a lesson"),
+        ("", "a prediction, right at once"),
+        ("✓", "missed, and right when it came back"),
+        ("?", "missed"),
+        ("≡", "a card"),
+    ]
     for mark, words in key:
         if mark == "rect":
-            plot.parts.append(f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.INK}"/>')
+            plot.parts.append(
+                f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.INK}"/>'
+            )
         elif mark == "≡":
             plot.words(23, low + 2, mark, size=20)
         else:
@@ -286,7 +407,9 @@ def way(kept, exercises, predictions, titles):
         plot.words(42, low, words, style.FAINT, "start", 13)
         low += 22
     text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
-    return Picture(svg(f"0 0 {max(32 + step * len(lessons), 400)} {low}", "".join(plot.parts), text), text)
+    return Picture(
+        svg(f"0 0 {max(32 + step * len(lessons), 400)} {low}", "".join(plot.parts), text), text
+    )
 
 
 def _fate(made):

@@ -1,5 +1,6 @@
 """Lesson 21: five ports told from the evidence; an op as PyTorch wants it; gradients of shards; the course's final
 task."""
+
 import operator
 import re
 
@@ -7,87 +8,134 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_over, has_blank, is_stub, not_between, returned
+from ...ask import (
+    NotYet,
+    Wrong,
+    brief,
+    edit,
+    exercise,
+    expect_over,
+    has_blank,
+    is_stub,
+    not_between,
+    returned,
+)
 from ...ask.compare import parameter_names
 from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
 
-recall("21", [
-    Question("Your tracer follows a function at x = 2. In the function stands `if x > 0`. Which side does the "
-             "program take at x = −1? (Lesson 20)", "the one for x > 0",
-             "**The one for x > 0**: the `if` was asked once, while tracing, and left no line in the program.",
-             ["the one for x > 0", "the other", "it asks again"]),
-    Question("A loss falls for 200 steps. Is the gradient right? (07)", "not proved",
-             "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
-             "check.",
-             ["proved", "not proved"]),
-    Question("z = maximum(x, y), with x = y = 3, and 6 arrives at z. What goes to x? (04)", 3,
-             "**3**: at a tie each gets half. That is stated, not derived.")])
+recall(
+    "21",
+    [
+        Question(
+            "Your tracer follows a function at x = 2. In the function stands `if x > 0`. Which side does the "
+            "program take at x = −1? (Lesson 20)",
+            "the one for x > 0",
+            "**The one for x > 0**: the `if` was asked once, while tracing, and left no line in the program.",
+            ["the one for x > 0", "the other", "it asks again"],
+        ),
+        Question(
+            "A loss falls for 200 steps. Is the gradient right? (07)",
+            "not proved",
+            "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
+            "check.",
+            ["proved", "not proved"],
+        ),
+        Question(
+            "z = maximum(x, y), with x = y = 3, and 6 arrives at z. What goes to x? (04)",
+            3,
+            "**3**: at a tie each gets half. That is stated, not derived.",
+        ),
+    ],
+)
 
 prediction(
-    "21.agree", question="""Each engine is asked with its own functions and defaults. Which of these have the same
+    "21.agree",
+    question="""Each engine is asked with its own functions and defaults. Which of these have the same
         gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
         at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
     reveal="""**No, no, yes, no.** gelu is by erf in PyTorch, and its std divides by n − 1: another *calculation* has
         another gradient. At a tie there is no slope, so each function states one. Every engine's maximum gives each
-        half. Our pooling does so too, and that of the other two gives all to the first.""")
+        half. Our pooling does so too, and that of the other two gives all to the first.""",
+)
 
 prediction(
-    "21.losses", question="""You compare one number, up to rounding: the loss before the first step. How many of
-        the five ports does that catch?""", answer=3,
+    "21.losses",
+    question="""You compare one number, up to rounding: the loss before the first step. How many of
+        the five ports does that catch?""",
+    answer=3,
     reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 % and by a
-        hundred-thousandth. B and C calculate the same values, and differ from yours only on the way back.""")
+        hundred-thousandth. B and C calculate the same values, and differ from yours only on the way back.""",
+)
 
 prediction(
-    "21.shards", question="""Four scans are dealt to two workers: the first gets three, the second gets one. Each worker
+    "21.shards",
+    question="""Four scans are dealt to two workers: the first gets three, the second gets one. Each worker
         takes the gradient of the *mean* loss of its own scans. The first finds 2, the second 10. What is the gradient
         of the mean loss of all four?""",
     answer=4,
     reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. In the
-        plain mean of the two workers, 6, one scan would count as much as three.""")
+        plain mean of the two workers, 6, one scan would count as much as three.""",
+)
 
 prediction(
-    "21.workers", question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
+    "21.workers",
+    question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
         the scans each, on two cores. How long does it take now?""",
-    answer="longer", choices=["half as long", "about as long", "longer"],
+    answer="longer",
+    choices=["half as long", "about as long", "longer"],
     reveal="""**Longer**, on all computers that we tried. To call a worker and wait for it takes longer than the work on
         20 scans, even if nothing is sent and nothing is done there. Below it is measured on your computer, with up to
-        5,000 scans.""")
+        5,000 scans.""",
+)
 
-card("21", [
-    "One calculation has one gradient, and engines agree on it to rounding. Where they differ, the calculation "
-    "differs, or a rule is stated.",
-    "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
-    "alone missed two of five.",
-    "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
-    "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
-    "setup_context computes is a constant.",
-    "Gradients of shards are added up, each weighted by how many rows it has.",
-    "Workers pay only when they save more time than it takes to call them. Measure it."])
+card(
+    "21",
+    [
+        "One calculation has one gradient, and engines agree on it to rounding. Where they differ, the calculation "
+        "differs, or a rule is stated.",
+        "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
+        "alone missed two of five.",
+        "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
+        "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
+        "setup_context computes is a constant.",
+        "Gradients of shards are added up, each weighted by how many rows it has.",
+        "Workers pay only when they save more time than it takes to call them. Measure it.",
+    ],
+)
 
 
 # --- Five ports -----------------------------------------------------------------------------------------------------
 
 CAUSES = [
-    "softmax is taken twice: `cross_entropy` takes it again", "each kernel is transposed", "gelu by erf, not by tanh",
-    "pooling gives a tie to the first", "std divides by n − 1", "the losses are added, not averaged",
-    "relu is maximum(0, x), with slope ½ at 0", "float32 in place of float64"]
+    "softmax is taken twice: `cross_entropy` takes it again",
+    "each kernel is transposed",
+    "gelu by erf, not by tanh",
+    "pooling gives a tie to the first",
+    "std divides by n − 1",
+    "the losses are added, not averaged",
+    "relu is maximum(0, x), with slope ½ at 0",
+    "float32 in place of float64",
+]
 RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
     "A": "A: `bent` and `pooled` are as yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
-         "numbers be divided by?",
+    "numbers be divided by?",
     "B": "B: Every value is as yours, and one gradient is not, that of the kernels. At a tie no value differs, but "
-         "what arrives at the entries may.",
+    "what arrives at the entries may.",
     "C": "C: Every value is as yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
-         "the bend. Which slope does the bend have there?",
+    "the bend. Which slope does the bend have there?",
     "D": "D: All logits are as yours, the loss is not, and every gradient is off by nine tenths or more. What lies "
-         "between the logits and the loss?",
+    "between the logits and the loss?",
     "E": "E: `scaled` is as yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
-         "nearly the same curve?"}
-NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
-          6: " (Added, the loss and all gradients would be 200 times as large.)",
-          8: " (In float32 `scaled`, the loss and every gradient would differ, by about 1e−7.)"}
+    "nearly the same curve?",
+}
+NOBODY = {
+    2: " (Transposed kernels would change `bent`, the first line.)",
+    6: " (Added, the loss and all gradients would be 200 times as large.)",
+    8: " (In float32 `scaled`, the loss and every gradient would differ, by about 1e−7.)",
+}
 
 
 def _diagnosis(**changes):
@@ -100,46 +148,76 @@ def _misread(letter, number):
 
 
 @exercise(
-    "21.diagnose", minutes=5, difficulty="medium",
+    "21.diagnose",
+    minutes=5,
+    difficulty="medium",
     question="In each port one line of the network is written in another way than yours. Which way? Give its number "
-             "in this list. Use the table alone.\n\n"
-             + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
-             + "\n\nThree of the eight occur in no port.",
+    "in this list. Use the table alone.\n\n"
+    + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
+    + "\n\nThree of the eight occur in no port.",
     stub="""
         port_A = ...
         port_B = ...
         port_C = ...
         port_D = ...
         port_E = ...""",
-    hints=["Go down a column. The first value that differs is the line at fault. If no value differs, the port has "
-           "another stated rule.",
-           *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT)],
+    hints=[
+        "Go down a column. The first value that differs is the line at fault. If no value differs, the port has "
+        "another stated rule.",
+        *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
+    ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
     explained="A, D and E differ from yours on the way forward, B and C only on the way back. So before the first step "
-              "no comparison of losses or predictions finds B and C.",
+    "no comparison of losses or predictions finds B and C.",
     why="The first value that differs names the line. Where none does, a gradient does.",
-    mistakes=[_misread(*pair) for pair in [("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6),
-                                           ("D", 5),
-                                           ("E", 5), ("E", 8)]])
+    mistakes=[
+        _misread(*pair)
+        for pair in [
+            ("A", 3),
+            ("A", 6),
+            ("B", 7),
+            ("B", 2),
+            ("C", 4),
+            ("C", 8),
+            ("D", 6),
+            ("D", 5),
+            ("E", 5),
+            ("E", 8),
+        ]
+    ],
+)
 def diagnose(answer):
     for (letter, right), number in zip(RIGHT.items(), answer):
         if np.ndim(number):
-            raise Wrong(f"port {letter}", brief(number), "a number of the list", "One number for each port.")
+            raise Wrong(
+                f"port {letter}", brief(number), "a number of the list", "One number for each port."
+            )
         number = number.item() if isinstance(number, (np.ndarray, np.generic)) else number
         if type(number) not in (int, float) or number not in range(1, len(CAUSES) + 1):
-            raise Wrong(f"port {letter}", brief(number), "a number of the list",
-                        "A number, without quotes." if isinstance(number, str) and number.isdigit() else
-                        f"They are numbered from 1 to {len(CAUSES)}.")
+            raise Wrong(
+                f"port {letter}",
+                brief(number),
+                "a number of the list",
+                "A number, without quotes."
+                if isinstance(number, str) and number.isdigit()
+                else f"They are numbered from 1 to {len(CAUSES)}.",
+            )
         if number != right:
-            raise Wrong(f"port {letter}", f"{int(number)}: {CAUSES[int(number) - 1]}", "another line",
-                        EVIDENCE[letter] + NOBODY.get(number, ""))
+            raise Wrong(
+                f"port {letter}",
+                f"{int(number)}: {CAUSES[int(number) - 1]}",
+                "another line",
+                EVIDENCE[letter] + NOBODY.get(number, ""),
+            )
 
 
 # --- An op as PyTorch wants it --------------------------------------------------------------------------------------
 
+
 class Foreign:
     """An array that NumPy's functions do not know, as PyTorch's tensors under a gradient: + − · / **, abs and
     comparisons alone."""
+
     __array_ufunc__ = None
 
     def __init__(self, data):
@@ -176,12 +254,14 @@ def _with_operators():
             if isinstance(y, tuple):
                 raise TypeError("unsupported operand types: 'Tensor' and 'tuple'")
             return Foreign(operate(x.data, y.data if isinstance(y, Foreign) else y))
+
         return made
 
     def in_place(operate):
         def written(x, y):
             x.data = operate(x.data, y.data if isinstance(y, Foreign) else y)
             return x
+
         return written
 
     for name in ["add", "sub", "mul", "truediv", "pow", "gt", "ge", "lt", "le", "eq", "ne"]:
@@ -193,22 +273,34 @@ def _with_operators():
 
 
 _with_operators()
-ONLY_OPERATORS = ("Here x is an array, over there a tensor. PyTorch cannot differentiate NumPy's functions, and an "
-                  "array lacks most of PyTorch's methods. Both know + − · / ** and abs(x): write with these.")
-ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
-            "backward, and `needs_input_grad`; nothing else of PyTorch's.")
-OLD_FORM = ("That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "
-            "forward takes x alone, and setup_context saves.")
+ONLY_OPERATORS = (
+    "Here x is an array, over there a tensor. PyTorch cannot differentiate NumPy's functions, and an "
+    "array lacks most of PyTorch's methods. Both know + − · / ** and abs(x): write with these."
+)
+ONLY_CTX = (
+    "This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
+    "backward, and `needs_input_grad`; nothing else of PyTorch's."
+)
+OLD_FORM = (
+    "That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "
+    "forward takes x alone, and setup_context saves."
+)
 FAR = np.array([-300.0, 150.0, 300.0])
 THREE_PARTS = ["forward", "setup_context", "backward"]
-SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
-COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
-            "made of straight pieces, its second derivative would be wrong in a network, without a word. Save inputs or "
-            "output, and compute in backward.")
+SAVED_NOTHING = (
+    "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
+)
+COMPUTED = (
+    "The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
+    "made of straight pieces, its second derivative would be wrong in a network, without a word. Save inputs or "
+    "output, and compute in backward."
+)
 
 
 @exercise(
-    "21.my_op", minutes=5, difficulty="medium",
+    "21.my_op",
+    minutes=5,
+    difficulty="medium",
     question="""
         **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
         saves what backward will read. It is given `inputs`, a tuple, here with one entry, and `output`, which is z. It
@@ -228,13 +320,20 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
             def backward(ctx, grad_output):
                 saved = ctx.saved_tensors           # a tuple of them
                 return ...                          # what goes to x""",
-    hints=["In the letters of the course: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does "
-           "this rule read?",
-           "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
-           ("Help: nothing was saved", "backward is given ctx and grad_output alone. Anything else that it reads "
-                                       "has to be saved before: `ctx.save_for_backward(…)`."),
-           ("Help: not enough values to unpack", "`saved` is a tuple, also if it holds one array: "
-                                                "`x, = ctx.saved_tensors`.")],
+    hints=[
+        "In the letters of the course: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does "
+        "this rule read?",
+        "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
+        (
+            "Help: nothing was saved",
+            "backward is given ctx and grad_output alone. Anything else that it reads "
+            "has to be saved before: `ctx.save_for_backward(…)`.",
+        ),
+        (
+            "Help: not enough values to unpack",
+            "`saved` is a tuple, also if it holds one array: `x, = ctx.saved_tensors`.",
+        ),
+    ],
     solution="""
         class my_op:
             @staticmethod
@@ -250,36 +349,66 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
                 x, z = ctx.saved_tensors
                 return -2 * grad_output * x * z * z""",
     explained="It is a row of your table in three pieces: the function, what the rule reads, and the rule itself, with "
-              "grad_output in the place of g.",
+    "grad_output in the place of g.",
     why="The rule is the same. What changed is where it is kept: in a class with a context, the second design of "
-        "lesson 07.")
+    "lesson 07.",
+)
 def my_op(answer):
     if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
-        raise Wrong("my_op", brief(answer), "a class",
-                    OLD_FORM if parameter_names(getattr(answer, "forward", None))[:1] == ("ctx",) else
-                    "A class with the three functions forward, setup_context and backward.")
+        raise Wrong(
+            "my_op",
+            brief(answer),
+            "a class",
+            OLD_FORM
+            if parameter_names(getattr(answer, "forward", None))[:1] == ("ctx",)
+            else "A class with the three functions forward, setup_context and backward.",
+        )
     three = [getattr(answer, name) for name in THREE_PARTS]
     if any(map(has_blank, three)):
         raise NotYet
     forward = three[0]
-    for name, function, wanted in zip(THREE_PARTS, three, ["x", "ctx, inputs, output", "ctx, grad_output"]):
+    for name, function, wanted in zip(
+        THREE_PARTS, three, ["x", "ctx, inputs, output", "ctx, grad_output"]
+    ):
         if len(letters := parameter_names(function)) != wanted.count(",") + 1:
-            raise Wrong(f"my_op.{name}", f"{name}({', '.join(letters)})", f"{name}({wanted})",
-                        OLD_FORM if letters[:1] == ("ctx",) and name == "forward" else
-                        "PyTorch calls it with these, and nothing else.")
+            raise Wrong(
+                f"my_op.{name}",
+                f"{name}({', '.join(letters)})",
+                f"{name}({wanted})",
+                OLD_FORM
+                if letters[:1] == ("ctx",) and name == "forward"
+                else "PyTorch calls it with these, and nothing else.",
+            )
     x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
-    for at, arriving in [(x, g), (x[0], g[1]), (np.array(0.7), np.array(-1.5)),
-                         (np.array([2.0, -1.0, 3.0]), np.array([1.0, -2.0, 1.0])), (FAR, g[0])]:
+    for at, arriving in [
+        (x, g),
+        (x[0], g[1]),
+        (np.array(0.7), np.array(-1.5)),
+        (np.array([2.0, -1.0, 3.0]), np.array([1.0, -2.0, 1.0])),
+        (FAR, g[0]),
+    ]:
         slope = _slope_of(forward, at)
         tried = f"backward, with grad_output = {brief(arriving)} and x = {brief(at)}"
-        got, remark = returned(lambda: _there_and_back(three, at, arriving), tried=tried, shown="what goes to x")
-        if np.shape(got) != at.shape or not np.allclose(got, arriving * slope, rtol=1e-5, atol=1e-7):
-            raise Wrong(tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark))
+        got, remark = returned(
+            lambda: _there_and_back(three, at, arriving), tried=tried, shown="what goes to x"
+        )
+        if np.shape(got) != at.shape or not np.allclose(
+            got, arriving * slope, rtol=1e-5, atol=1e-7
+        ):
+            raise Wrong(
+                tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark)
+            )
         exact = arriving * ag.grad(lambda x: np.sum(forward(x)))(at)
         if not np.allclose(got, exact, rtol=1e-12, atol=1e-12):
-            raise Wrong(tried, brief(got), brief(exact), "Nearly right: is it a difference quotient? A rule is exact."
-                        if np.allclose(got, exact, rtol=1e-3) else _why(got, arriving, exact / arriving, at, remark))
+            raise Wrong(
+                tried,
+                brief(got),
+                brief(exact),
+                "Nearly right: is it a difference quotient? A rule is exact."
+                if np.allclose(got, exact, rtol=1e-3)
+                else _why(got, arriving, exact / arriving, at, remark),
+            )
         if remark:
             raise remark
     _at_zero(three)
@@ -290,23 +419,41 @@ def _slope_of(forward, x):
     """The slope of the learner's function at x, measured; stops the check where it is no function for a network."""
     tried = f"forward(x), with x = {brief(x)}"
     try:
-        z, up, down, zero = (returned(forward, at, tried=tried,
-                                      shown="z") for at in (x, x + 1e-5, x - 1e-5, np.zeros(1)))
-        if np.shape(z) != x.shape or x.ndim and not np.allclose(forward(x[:1]), z[:1], equal_nan=True):
-            raise Wrong(tried, f"shape {np.shape(z)}, {brief(z)}", f"shape {x.shape}, each entry from its own of x",
-                        "It works entry by entry: z has the shape of x, and no entry of z depends on two of x.")
+        z, up, down, zero = (
+            returned(forward, at, tried=tried, shown="z")
+            for at in (x, x + 1e-5, x - 1e-5, np.zeros(1))
+        )
+        if (
+            np.shape(z) != x.shape
+            or x.ndim
+            and not np.allclose(forward(x[:1]), z[:1], equal_nan=True)
+        ):
+            raise Wrong(
+                tried,
+                f"shape {np.shape(z)}, {brief(z)}",
+                f"shape {x.shape}, each entry from its own of x",
+                "It works entry by entry: z has the shape of x, and no entry of z depends on two of x.",
+            )
         foreign = forward(Foreign(x.copy()))
     except (TypeError, AttributeError) as error:
         raise _only_operators(tried, error) from None
     if not isinstance(foreign, Foreign):
         raise Wrong(tried, brief(z), "a z made of x", "No x is in it: z has to be made of x.")
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(zero)):
-        raise Wrong(f"{tried}, and with 0", f"{brief(z)}, and {brief(zero)}", "a number for every number",
-                    "In a network it meets every number: choose a function that takes them.")
+        raise Wrong(
+            f"{tried}, and with 0",
+            f"{brief(z)}, and {brief(zero)}",
+            "a number for every number",
+            "In a network it meets every number: choose a function that takes them.",
+        )
     slope = (np.asarray(up) - np.asarray(down)) / 2e-5
     if x.ndim == 2 and np.ptp(slope) < 1e-6 and np.ptp(np.diff(forward(FAR)) / np.diff(FAR)) < 1e-6:
-        raise Wrong("forward", f"the slope {brief(slope.flat[0])} everywhere", "one that bends",
-                    "A straight line: between two layers it would add nothing.")
+        raise Wrong(
+            "forward",
+            f"the slope {brief(slope.flat[0])} everywhere",
+            "one that bends",
+            "A straight line: between two layers it would add nothing.",
+        )
     return slope
 
 
@@ -316,9 +463,14 @@ def _at_zero(three):
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
     for _, low, high in not_between(got / g, three[0], x):
-        raise Wrong(tried, brief(got), f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
-                    "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel." if np.isnan(got).any() else
-                    "x is 0 on every blank pixel: look at the slopes on both sides of it.")
+        raise Wrong(
+            tried,
+            brief(got),
+            f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
+            "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel."
+            if np.isnan(got).any()
+            else "x is 0 on every blank pixel: look at the slopes on both sides of it.",
+        )
 
 
 def _there_and_back(three, x, g):
@@ -330,10 +482,14 @@ def _there_and_back(three, x, g):
         fz = forward(fx)
         setup_context(ctx, (fx,), fz)
         if any(isinstance(saved, tuple) for saved in ctx.saved_tensors):
-            raise Wrong("setup_context", "ctx.save_for_backward(inputs, …)", "arrays alone",
-                        "`inputs` is a tuple, and save_for_backward was given it as it is. Unpack it: *inputs.")
+            raise Wrong(
+                "setup_context",
+                "ctx.save_for_backward(inputs, …)",
+                "arrays alone",
+                "`inputs` is a tuple, and save_for_backward was given it as it is. Unpack it: *inputs.",
+            )
         z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
-        setup_context(other, (elsewhere,), forward(elsewhere))      # another call in between
+        setup_context(other, (elsewhere,), forward(elsewhere))  # another call in between
         unsaved = not ctx.saved_tensors
         got = backward(ctx, fg)
     except (TypeError, AttributeError) as error:
@@ -343,30 +499,59 @@ def _there_and_back(three, x, g):
     except (ValueError, IndexError) as error:
         if not re.search("unpack|tuple index", str(error)):
             raise
-        raise Wrong(tried, f"{type(error).__name__}: {error}", "what goes to x",
-                    f"Nothing was saved. {SAVED_NOTHING}" if unsaved else
-                    f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.") from None
+        raise Wrong(
+            tried,
+            f"{type(error).__name__}: {error}",
+            "what goes to x",
+            f"Nothing was saved. {SAVED_NOTHING}"
+            if unsaved
+            else f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.",
+        ) from None
     if not all(map(np.array_equal, (fg.data, fx.data, fz.data), (g, x, z))):
-        raise Wrong(tried, "another array than before", "the array as it was",
-                    "Something is written into the caller's array.")
+        raise Wrong(
+            tried,
+            "another array than before",
+            "the array as it was",
+            "Something is written into the caller's array.",
+        )
     if isinstance(got, list):
-        raise Wrong(tried, "a list", "what goes to x", "That is a list: return the array itself, or a tuple of one.")
+        raise Wrong(
+            tried,
+            "a list",
+            "what goes to x",
+            "That is a list: return the array itself, or a tuple of one.",
+        )
     if isinstance(got, tuple) and len(got) != 1:
-        raise Wrong(tried, f"{len(got)} values", "1 value", "backward gives back as many values as there are inputs: "
-                                                            "one.")
+        raise Wrong(
+            tried,
+            f"{len(got)} values",
+            "1 value",
+            "backward gives back as many values as there are inputs: one.",
+        )
     got = got[0] if isinstance(got, tuple) else got
     if got is None:
-        raise Wrong(tried, "None", "what goes to x", "Nothing came back: does backward end in return?")
-    return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(ctx, fx, fz, unsaved)
+        raise Wrong(
+            tried, "None", "what goes to x", "Nothing came back: does backward end in return?"
+        )
+    return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(
+        ctx, fx, fz, unsaved
+    )
 
 
 def _kept_badly(ctx, x, z, unsaved):
     """The Wrong that says what will be ill about what was saved, or None."""
-    if stray := [name for name, value in vars(ctx).items() if name != "_saved"
-                 and isinstance(value, (Foreign, tuple, list))]:
-        return Wrong("setup_context", f"ctx.{stray[0]} = …", "ctx.save_for_backward(…)",
-                     "An array kept on ctx itself is not guarded: PyTorch "
-                     "does not notice when it is changed before backward. ctx.save_for_backward(…).")
+    if stray := [
+        name
+        for name, value in vars(ctx).items()
+        if name != "_saved" and isinstance(value, (Foreign, tuple, list))
+    ]:
+        return Wrong(
+            "setup_context",
+            f"ctx.{stray[0]} = …",
+            "ctx.save_for_backward(…)",
+            "An array kept on ctx itself is not guarded: PyTorch "
+            "does not notice when it is changed before backward. ctx.save_for_backward(…).",
+        )
     if not all(saved is x or saved is z for saved in ctx.saved_tensors):
         return Wrong("setup_context", "something computed was saved", "inputs or output", COMPUTED)
     if unsaved:
@@ -375,10 +560,16 @@ def _kept_badly(ctx, x, z, unsaved):
 
 
 def _only_operators(tried, error):
-    return Wrong(tried, f"{type(error).__name__}: {error}".replace("Foreign", "Tensor")[:200], "no error",
-                 ONLY_CTX if "'Context'" in str(error) else
-                 "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors." if "'tuple'" in str(error)
-                 else ONLY_OPERATORS)
+    return Wrong(
+        tried,
+        f"{type(error).__name__}: {error}".replace("Foreign", "Tensor")[:200],
+        "no error",
+        ONLY_CTX
+        if "'Context'" in str(error)
+        else "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors."
+        if "'tuple'" in str(error)
+        else ONLY_OPERATORS,
+    )
 
 
 def _why(got, g, slope, x, remark):
@@ -388,42 +579,59 @@ def _why(got, g, slope, x, remark):
         return f"Shape {got.shape}, where {x.shape} was expected: the gradient of x has x's shape."
     if np.isnan(got).any():
         return "nan came back, as from 0/0 or the root of a negative number."
-    for other, sentence in [(-expected, "The right size with the wrong sign."), (2 * expected, "Exactly double."),
-                            (expected / 2, "Exactly half."),
-                            (slope, "That is the slope alone: grad_output is missing. Multiply by what arrives.")]:
+    for other, sentence in [
+        (-expected, "The right size with the wrong sign."),
+        (2 * expected, "Exactly double."),
+        (expected / 2, "Exactly half."),
+        (slope, "That is the slope alone: grad_output is missing. Multiply by what arrives."),
+    ]:
         if np.allclose(got, other, rtol=1e-5, atol=1e-7):
             return sentence
     if remark and np.ptp(got / g) < 1e-9:
-        return "The same slope for every x: another call came in between, and its numbers were used? " + SAVED_NOTHING
+        return (
+            "The same slope for every x: another call came in between, and its numbers were used? "
+            + SAVED_NOTHING
+        )
     at = np.unravel_index(np.argmax(np.abs(got - expected)), x.shape)
-    return (f"Measured at x = {brief(x[at])}, the slope of your forward is {slope[at]:.4g}, "
-            f"and backward says {got[at] / g[at]:.4g}.")
+    return (
+        f"Measured at x = {brief(x[at])}, the slope of your forward is {slope[at]:.4g}, "
+        f"and backward says {got[at] / g[at]:.4g}."
+    )
 
 
 def _twice(forward, setup_context, backward):
     """Second derivatives, by the engine: the rule has to be one that can be differentiated."""
+
     def rule(g, z, x):
         ctx = Context()
         setup_context(ctx, (x,), z)
         got = backward(ctx, g)
         return got[0] if isinstance(got, tuple) else got
+
     try:
         ag.check_grads(ag.elementwise(forward, rule, name="my_op"), np.array([[-1.3, 0.4, 2.1]]))
     except Exception as error:
         said = str(error).splitlines()[0] if str(error) else ""
-        raise Wrong("the second derivative", f"{type(error).__name__}: {said}", "silence",
-                    "backward has to be made of operations that can be "
-                    "differentiated themselves: of what was saved, and of grad_output.") from None
+        raise Wrong(
+            "the second derivative",
+            f"{type(error).__name__}: {said}",
+            "silence",
+            "backward has to be made of operations that can be "
+            "differentiated themselves: of what was saved, and of grad_output.",
+        ) from None
 
 
 # --- Gradients of shards --------------------------------------------------------------------------------------------
+
 
 def _combined(gradients, sizes):
     return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]
 
 
 @exercise(
-    "21.combined", minutes=3, difficulty="easy",
+    "21.combined",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write `combined(gradients, sizes)`. `gradients` holds one list for each worker. This list holds one array for
         each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` says how many rows each worker
@@ -431,79 +639,165 @@ def _combined(gradients, sizes):
     stub="""
         def combined(gradients, sizes):
             ...""",
-    hints=["A mean over n rows, times n, is the sum over these rows. The sums of all shards add up.",
-           "`zip(*gradients)` goes through the parameters. Each time it gives one array of every worker.",
-           ("Help: inhomogeneous shape", "The parameters have different shapes, so they do not fit into one array: go "
-                                         "through them one by one.")],
+    hints=[
+        "A mean over n rows, times n, is the sum over these rows. The sums of all shards add up.",
+        "`zip(*gradients)` goes through the parameters. Each time it gives one array of every worker.",
+        (
+            "Help: inhomogeneous shape",
+            "The parameters have different shapes, so they do not fit into one array: go "
+            "through them one by one.",
+        ),
+    ],
     solution="""
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
     explained="The mean of each worker counts as often as the worker has rows.",
     why="The gradient of a sum is the sum of the gradients: lesson 02's paths, dealt to several computers.",
     mistakes=[
-        (lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
-         "That is the plain mean over the workers: one with a single row would count as much as one with three."),
-        (lambda gradients, sizes: [sum(each) for each in zip(*gradients)],
-         "Each is the gradient of a mean, so their plain sum is too large. Multiply each by its rows, and divide by "
-         "all rows."),
-        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) for each in zip(*gradients)],
-         "That is the gradient of the *sum* of all losses. Divide by how many rows there are."),
-        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / len(sizes) for each in zip(*gradients)],
-         "You divide by the number of workers. Divide by the number of rows, sum(sizes)."),
-        (lambda gradients, sizes: [sum(each) / sum(sizes) for each in zip(*gradients)],
-         "You only divide by all rows. First multiply each worker's mean by the number of its own rows."),
-        (lambda gradients, sizes: [sum(g / n for n, g in zip(sizes, each)) for each in zip(*gradients)],
-         "You divide by each worker's rows, as its mean has done already. Multiply by them."),
-        (lambda gradients, sizes: [sum(g / n for n, g in zip(sizes, each)) / sum(1 / n for n in sizes)
-                                   for each in zip(*gradients)],
-         "The weights are upside down: a worker with more rows counts more."),
+        (
+            lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
+            "That is the plain mean over the workers: one with a single row would count as much as one with three.",
+        ),
+        (
+            lambda gradients, sizes: [sum(each) for each in zip(*gradients)],
+            "Each is the gradient of a mean, so their plain sum is too large. Multiply each by its rows, and divide by "
+            "all rows.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for n, g in zip(sizes, each)) for each in zip(*gradients)
+            ],
+            "That is the gradient of the *sum* of all losses. Divide by how many rows there are.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for n, g in zip(sizes, each)) / len(sizes) for each in zip(*gradients)
+            ],
+            "You divide by the number of workers. Divide by the number of rows, sum(sizes).",
+        ),
+        (
+            lambda gradients, sizes: [sum(each) / sum(sizes) for each in zip(*gradients)],
+            "You only divide by all rows. First multiply each worker's mean by the number of its own rows.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(g / n for n, g in zip(sizes, each)) for each in zip(*gradients)
+            ],
+            "You divide by each worker's rows, as its mean has done already. Multiply by them.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(g / n for n, g in zip(sizes, each)) / sum(1 / n for n in sizes)
+                for each in zip(*gradients)
+            ],
+            "The weights are upside down: a worker with more rows counts more.",
+        ),
         (lambda gradients, sizes: gradients[0], "That is the first worker alone."),
         (lambda gradients, sizes: gradients[-1], "That is the last worker alone."),
-        (lambda gradients, sizes: [(sizes[0] * each[0] + sizes[1] * each[1]) / (sizes[0] + sizes[1])
-                                   for each in zip(*gradients)],
-         "Only the first two workers are in it. There may be any number."),
-        edit("return [sum", "one, other = gradients\n    return [sum",
-             "There may be any number of workers, not only two."),
-        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / (sizes[0] * len(sizes))
-                                   for each in zip(*gradients)],
-         "That takes all shards to be as large as the first."),
-        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) // sum(sizes) for each in zip(*gradients)],
-         "`//` cuts off to whole numbers: divide with /."),
-        (lambda gradients, sizes: [sum(n * g.mean() for n, g in zip(sizes, each)) / sum(sizes)
-                                   for each in zip(*gradients)],
-         "The entries of a gradient are not averaged: it keeps the shape of its parameter."),
-        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients],
-         "You add over the parameters of each worker. Add each parameter over the workers: zip(*gradients) goes "
-         "through the parameters."),
-        (lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
-         "There may be any number of parameters, not only two."),
-        (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter only. Give a list, with "
-                                                                  "an array for each parameter."),
-        (lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)], "Gradients keep their signs."),
-        (lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
-         "n times a list repeats the list, and the sum begins at the number 0: go through the arrays, one by one."),
-        (lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
-         "The parameters have different shapes, so they do not fit into one array: go through them one by one."),
-        (lambda gradients, sizes: [sum(n * n * g for n, g in zip(sizes, each)) / sum(n * n for n in sizes)
-                                   for each in zip(*gradients)],
-         "Weighted by the square of the rows: multiply by them once.")])
+        (
+            lambda gradients, sizes: [
+                (sizes[0] * each[0] + sizes[1] * each[1]) / (sizes[0] + sizes[1])
+                for each in zip(*gradients)
+            ],
+            "Only the first two workers are in it. There may be any number.",
+        ),
+        edit(
+            "return [sum",
+            "one, other = gradients\n    return [sum",
+            "There may be any number of workers, not only two.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for n, g in zip(sizes, each)) / (sizes[0] * len(sizes))
+                for each in zip(*gradients)
+            ],
+            "That takes all shards to be as large as the first.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for n, g in zip(sizes, each)) // sum(sizes) for each in zip(*gradients)
+            ],
+            "`//` cuts off to whole numbers: divide with /.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g.mean() for n, g in zip(sizes, each)) / sum(sizes)
+                for each in zip(*gradients)
+            ],
+            "The entries of a gradient are not averaged: it keeps the shape of its parameter.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients
+            ],
+            "You add over the parameters of each worker. Add each parameter over the workers: zip(*gradients) goes "
+            "through the parameters.",
+        ),
+        (
+            lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
+            "There may be any number of parameters, not only two.",
+        ),
+        (
+            lambda gradients, sizes: _combined(gradients, sizes)[0],
+            "That is the first parameter only. Give a list, with an array for each parameter.",
+        ),
+        (
+            lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)],
+            "Gradients keep their signs.",
+        ),
+        (
+            lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
+            "n times a list repeats the list, and the sum begins at the number 0: go through the arrays, one by one.",
+        ),
+        (
+            lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
+            "The parameters have different shapes, so they do not fit into one array: go through them one by one.",
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * n * g for n, g in zip(sizes, each)) / sum(n * n for n in sizes)
+                for each in zip(*gradients)
+            ],
+            "Weighted by the square of the rows: multiply by them once.",
+        ),
+    ],
+)
 def combined(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         sizes = [d.another(1, 2, 5, 4, 300) for _ in range(d.size())]
         sizes = sizes[:1] * len(sizes) if d.kind == "equal" else sizes
         shapes = [d.shape(0, 1, 2) for _ in range(d.size(1, 3))]
         return [[d(*shape) for shape in shapes] for _ in sizes], sizes
-    examples = [([[rng.normal(size=shape).round(2) for shape in shapes] for _ in sizes], sizes) for sizes, *shapes in [
-        ([2, 5, 4], (2, 3), (4,)), ([3, 1], (4,), (2, 2), (3,)), ([1, 1], (2,)), ([7], (3,), (2,))]]
-    expect_over(answer, _combined, build, first=examples, hints=combined.mistakes, apart=True, rtol=1e-11,
-                tried=lambda gradients, sizes: (
-        f"combined(gradients, {sizes}), parameters {' and '.join(str(np.shape(g)) for g in gradients[0])}"))
+
+    examples = [
+        ([[rng.normal(size=shape).round(2) for shape in shapes] for _ in sizes], sizes)
+        for sizes, *shapes in [
+            ([2, 5, 4], (2, 3), (4,)),
+            ([3, 1], (4,), (2, 2), (3,)),
+            ([1, 1], (2,)),
+            ([7], (3,), (2,)),
+        ]
+    ]
+    expect_over(
+        answer,
+        _combined,
+        build,
+        first=examples,
+        hints=combined.mistakes,
+        apart=True,
+        rtol=1e-11,
+        tried=lambda gradients, sizes: (
+            f"combined(gradients, {sizes}), parameters {' and '.join(str(np.shape(g)) for g in gradients[0])}"
+        ),
+    )
 
 
 # --- The final task -------------------------------------------------------------------------------------------------
+
 
 def _root(x, eps=0.1):
     return np.sqrt(np.mean(x * x, axis=1, keepdims=True) + eps)
@@ -517,21 +811,29 @@ def _rms_rule(g, z, x):
     return (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x)
 
 
-THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
-         ("the mean goes over everything", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
-         ("a sum stands in place of the mean", lambda g, z,
-          x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x))]
+THREE = [
+    ("r is taken for a constant", lambda g, z, x: g / _root(x)),
+    ("the mean goes over everything", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
+    (
+        "a sum stands in place of the mean",
+        lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x),
+    ),
+]
 
 
-MEASURE = ("It accepts all three: it never measures, or once and keeps the answer, or all three are right for its "
-           "inputs, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
-           "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u.")
+MEASURE = (
+    "It accepts all three: it never measures, or once and keeps the answer, or all three are right for its "
+    "inputs, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
+    "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u."
+)
 ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 
 
 @exercise(
-    "21.rms_rule", minutes=12, difficulty="optional",
+    "21.rms_rule",
+    minutes=12,
+    difficulty="optional",
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
         \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
@@ -543,11 +845,13 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
 
         def rms_rule(g, z, x):
             ...""",
-    hints=["An entry reaches its own z by two paths: the direct one, with the slope 1/r, and the one through r. It "
-           "reaches any other z through r alone.",
-           "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
-           "x/(n·r) = z/n.",
-           "What arrives at r, added over the row, is −Σ g·z / r. Carry this on to x, and add the direct path."],
+    hints=[
+        "An entry reaches its own z by two paths: the direct one, with the slope 1/r, and the one through r. It "
+        "reaches any other z through r alone.",
+        "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
+        "x/(n·r) = z/n.",
+        "What arrives at r, added over the row, is −Σ g·z / r. Carry this on to x, and add the direct path.",
+    ],
     solution="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
@@ -556,74 +860,160 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
     explained="(g − z·mean(g·z)) / r is the direct path minus what comes through r. With ε = 0 a g that points along x "
-              "would send 0, for then z does not depend on how long x is.",
+    "would send 0, for then z does not depend on how long x is.",
     why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
     mistakes=[
         *((rule, f"That is one of the well-known wrong rules: {said}.") for said, rule in THREE),
-        (lambda g, z, x: (g + z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
-         "A sign is wrong: r grows with |x|, and z falls as r grows."),
-        (lambda g, z, x: (g - x * np.mean(g * x, axis=1, keepdims=True)) / _root(x),
-         "In the second term stands z, not x: both slopes through r are written with z = x/r."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x), "The mean loses its axis there: keepdims=True "
-                                                                      "keeps it, as (rows, 1)."),
+        (
+            lambda g, z, x: (g + z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
+            "A sign is wrong: r grows with |x|, and z falls as r grows.",
+        ),
+        (
+            lambda g, z, x: (g - x * np.mean(g * x, axis=1, keepdims=True)) / _root(x),
+            "In the second term stands z, not x: both slopes through r are written with z = x/r.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x),
+            "The mean loses its axis there: keepdims=True keeps it, as (rows, 1).",
+        ),
         (lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True), "Both paths end in 1/r."),
-        *((lambda g, z, x, by=by: (g - by * z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
-           "The square's 2 and the root's ½ cancel: r has the slope z/n.") for by in (0.5, 2)),
-        (lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / np.sum(z * z, axis=1, keepdims=True)) / _root(x),
-         "No divisor is needed there. The mean of z² is below 1 because of ε, and r contains ε already."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 0.1),
-         "x.var takes the mean of x off first. r is the root of the mean *square*."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (x / z),
-         "x/z is r, but where x is 0 it is 0/0. Compute r as `rms` does."),
-        (lambda g, z, x: g / _root(x) - z * np.mean(g * z, axis=1, keepdims=True),
-         "The second path ends in 1/r too, and both of its slopes are written with z."),
-        (lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
-         "That is the path through r alone. Add the direct one."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
-         "ε stands under the root here too, and it is 0.1."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 1e-5),
-         "ε is 0.1 here, as in `rms`."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (_root(x, 0.0) + 0.1),
-         "ε stands under the root here: √(mean(x²) + ε), not √mean(x²) + ε."),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
-         "You divide by r once too often: both slopes through r are written with z, which contains 1/r already."),
-        (lambda g, z, x: g * (1 - z * z) / _root(x),
-         "1 − z² is the slope of tanh, where each entry stands by itself. Here an x reaches every z of its row through "
-         "r."),
-        (lambda g, z, x: (g - np.mean(g, axis=1, keepdims=True) - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
-         "The mean of g belongs to layer norm, which takes the mean of x off. Here nothing is taken off x."),
-        (lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-         "What arrives is missing: g is taken for 1."),
-        (lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-         "In the mean g is missing: it is the mean of g·z."),
-        (lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-         "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean."),
-        (lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
-         "That is each entry's way to itself. Through r every z of the row reaches it: add over the row."),
-        *((lambda g, z, x, n=n: (g - z * np.sum(g * z, axis=1, keepdims=True) / n) / _root(x),
-           f"Divided by {n}, as if every row had {n} entries. A row may have any length: np.mean, or x.shape[1].")
-          for n in (3, 4)),
-        *((lambda g, z, x, count=count: (g - z * np.sum(g * z, axis=1, keepdims=True) / count(x)) / _root(x),
-           f"{said}. A mean over a row divides by its entries, x.shape[1].")
-          for said, count in [("len(x) is the number of rows", len), ("x.size counts every row", np.size),
-                              ("Divided by one entry too few", lambda x: max(x.shape[1] - 1, 1))]),
-        (lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
-         "That mean goes down the columns. What shares one r is a row: axis=1.")])
+        *(
+            (
+                lambda g, z, x, by=by: (
+                    (g - by * z * np.mean(g * z, axis=1, keepdims=True)) / _root(x)
+                ),
+                "The square's 2 and the root's ½ cancel: r has the slope z/n.",
+            )
+            for by in (0.5, 2)
+        ),
+        (
+            lambda g, z, x: (
+                (
+                    g
+                    - z
+                    * np.sum(g * z, axis=1, keepdims=True)
+                    / np.sum(z * z, axis=1, keepdims=True)
+                )
+                / _root(x)
+            ),
+            "No divisor is needed there. The mean of z² is below 1 because of ε, and r contains ε already.",
+        ),
+        (
+            lambda g, z, x: (
+                (g - z * np.mean(g * z, axis=1, keepdims=True))
+                / np.sqrt(x.var(axis=1, keepdims=True) + 0.1)
+            ),
+            "x.var takes the mean of x off first. r is the root of the mean *square*.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (x / z),
+            "x/z is r, but where x is 0 it is 0/0. Compute r as `rms` does.",
+        ),
+        (
+            lambda g, z, x: g / _root(x) - z * np.mean(g * z, axis=1, keepdims=True),
+            "The second path ends in 1/r too, and both of its slopes are written with z.",
+        ),
+        (
+            lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
+            "That is the path through r alone. Add the direct one.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
+            "ε stands under the root here too, and it is 0.1.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 1e-5),
+            "ε is 0.1 here, as in `rms`.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (_root(x, 0.0) + 0.1),
+            "ε stands under the root here: √(mean(x²) + ε), not √mean(x²) + ε.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
+            "You divide by r once too often: both slopes through r are written with z, which contains 1/r already.",
+        ),
+        (
+            lambda g, z, x: g * (1 - z * z) / _root(x),
+            "1 − z² is the slope of tanh, where each entry stands by itself. Here an x reaches every z of its row through "
+            "r.",
+        ),
+        (
+            lambda g, z, x: (
+                (g - np.mean(g, axis=1, keepdims=True) - z * np.mean(g * z, axis=1, keepdims=True))
+                / _root(x)
+            ),
+            "The mean of g belongs to layer norm, which takes the mean of x off. Here nothing is taken off x.",
+        ),
+        (
+            lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+            "What arrives is missing: g is taken for 1.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+            "In the mean g is missing: it is the mean of g·z.",
+        ),
+        (
+            lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+            "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean.",
+        ),
+        (
+            lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
+            "That is each entry's way to itself. Through r every z of the row reaches it: add over the row.",
+        ),
+        *(
+            (
+                lambda g, z, x, n=n: (g - z * np.sum(g * z, axis=1, keepdims=True) / n) / _root(x),
+                f"Divided by {n}, as if every row had {n} entries. A row may have any length: np.mean, or x.shape[1].",
+            )
+            for n in (3, 4)
+        ),
+        *(
+            (
+                lambda g, z, x, count=count: (
+                    (g - z * np.sum(g * z, axis=1, keepdims=True) / count(x)) / _root(x)
+                ),
+                f"{said}. A mean over a row divides by its entries, x.shape[1].",
+            )
+            for said, count in [
+                ("len(x) is the number of rows", len),
+                ("x.size counts every row", np.size),
+                ("Divided by one entry too few", lambda x: max(x.shape[1] - 1, 1)),
+            ]
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
+            "That mean goes down the columns. What shares one r is a row: axis=1.",
+        ),
+    ],
+)
 def rms_rule(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+
     def build(d):
         x = d(d.size(), d.size())
-        x[3:] = 0                                     # where there are more rows: z is 0 there, and r is √ε
+        x[3:] = 0  # where there are more rows: z is 0 there, and r is √ε
         return d.g(*x.shape), _rms(x), x
+
     x, g = rng.normal(size=(2, 5, 3)).round(2)
-    expect_over(answer, _rms_rule, build, first=[(g, _rms(x), x)], hints=rms_rule.mistakes, rtol=1e-12, atol=1e-12, tried=lambda g, z, x: (
-        f"rms_rule(g, z, x) with x {x.shape}"))
+    expect_over(
+        answer,
+        _rms_rule,
+        build,
+        first=[(g, _rms(x), x)],
+        hints=rms_rule.mistakes,
+        rtol=1e-12,
+        atol=1e-12,
+        tried=lambda g, z, x: f"rms_rule(g, z, x) with x {x.shape}",
+    )
 
 
 @exercise(
-    "21.fooled", minutes=10, difficulty="optional",
+    "21.fooled",
+    minutes=10,
+    difficulty="optional",
     question="""
         Write a check of your own. `accepts(rule)` is False if a rule for `rms` is wrong, and True if the check finds
         nothing. It may use `rms`, but not your rule. It will meet these three wrong rules, and others: (a) r is taken
@@ -637,11 +1027,13 @@ def rms_rule(answer):
 
         passes_one_row = {...}              # such as {"a", "c"}
         passes_zero_mean = {...}""",
-    hints=["Take random x, g and u of shape (3, 4), and z = rms(x). Compare the sum of rule(g, z, x)·u with the "
-           "central difference of the sum of g·rms along u.",
-           "One row: which of the three differ from the right rule if there is one row only? Rows that add up to 0, "
-           "and g = 1: what is mean(g·z)?",
-           ("Help: sets", '`{"a", "c"}` holds two; `set()` is the empty one.')],
+    hints=[
+        "Take random x, g and u of shape (3, 4), and z = rms(x). Compare the sum of rule(g, z, x)·u with the "
+        "central difference of the sum of g·rms along u.",
+        "One row: which of the three differ from the right rule if there is one row only? Rows that add up to 0, "
+        "and g = 1: what is mean(g·z)?",
+        ("Help: sets", '`{"a", "c"}` holds two; `set()` is the empty one.'),
+    ],
     names=lambda: {"rms": _rms},
     solution="""
         def accepts(rule):
@@ -656,85 +1048,168 @@ def rms_rule(answer):
         One row: its mean is the mean of everything, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, and all three
         are g/r, as the right
         rule is. A check with g = 1 on centred rows finds none of the three.""",
-    why="Derived, written, checked, and fooled. A wrong gradient has to hide from you now.")
+    why="Derived, written, checked, and fooled. A wrong gradient has to hide from you now.",
+)
 def fooled(answer):
     accepts, one_row, zero_mean = answer
-    if is_stub(accepts) or any(isinstance(letters, set) and ... in letters for letters in (one_row, zero_mean)):
+    if is_stub(accepts) or any(
+        isinstance(letters, set) and ... in letters for letters in (one_row, zero_mean)
+    ):
         raise NotYet
     _judge_check(accepts)
-    for name, letters, right, hint in [("passes_one_row", one_row, {"b"}, ON_PAPER),
-                                       ("passes_zero_mean", zero_mean, {"a", "b", "c"}, BALANCED)]:
+    for name, letters, right, hint in [
+        ("passes_one_row", one_row, {"b"}, ON_PAPER),
+        ("passes_zero_mean", zero_mean, {"a", "b", "c"}, BALANCED),
+    ]:
         if not isinstance(letters, (set, frozenset)):
-            raise Wrong(name, brief(letters), 'a set, such as {"a", "c"}', "Give a set of letters, in curly brackets.")
+            raise Wrong(
+                name,
+                brief(letters),
+                'a set, such as {"a", "c"}',
+                "Give a set of letters, in curly brackets.",
+            )
         if not letters <= {"a", "b", "c"}:
-            raise Wrong(name, brief(sorted(map(str, letters))), "letters of a, b and c",
-                        "The three rules are named by small letters, in quotes.")
+            raise Wrong(
+                name,
+                brief(sorted(map(str, letters))),
+                "letters of a, b and c",
+                "The three rules are named by small letters, in quotes.",
+            )
         if letters != right:
             raise Wrong(name, brief(sorted(letters)), "other letters", hint)
 
 
 def _judge_check(accepts):
     """Stops the check unless the learner's accepts the right rule and refuses the wrong ones."""
+
     def asked(rule):
         try:
             return accepts(rule)
         except AssertionError as error:
-            raise Wrong("accepts(rule)", f"{type(error).__name__}", "True or False",
-                        "PyTorch's gradcheck raises; this one answers: give back False instead.") from None
+            raise Wrong(
+                "accepts(rule)",
+                f"{type(error).__name__}",
+                "True or False",
+                "PyTorch's gradcheck raises; this one answers: give back False instead.",
+            ) from None
 
     def says(rule, what):
         tried = f"accepts(rule), where {what}"
         said = returned(asked, rule, tried=tried, shown="True or False")
         if not isinstance(said, (bool, np.bool_)):
-            raise Wrong(tried, brief(said), "True or False", "Give back True or False: bool(np.isclose(…)).")
+            raise Wrong(
+                tried, brief(said), "True or False", "Give back True or False: bool(np.isclose(…))."
+            )
         return said
+
     if not says(_rms_rule, "the rule is right"):
-        raise Wrong("accepts(rule), where the rule is right", "False", "True",
-                    "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? Is the "
-                    "difference divided by 2h?")
-    let_through = [f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)]
+        raise Wrong(
+            "accepts(rule), where the rule is right",
+            "False",
+            "True",
+            "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? Is the "
+            "difference divided by 2h?",
+        )
+    let_through = [
+        f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)
+    ]
     if let_through:
-        raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",
-                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Take random x and "
-                                                          "g of several rows, and a narrow tolerance.")
+        raise Wrong(
+            f"accepts(rule), where {let_through[0][4:]}",
+            "True",
+            "False",
+            MEASURE
+            if len(let_through) == 3
+            else f"It accepts {', '.join(let_through)}. Take random x and "
+            "g of several rows, and a narrow tolerance.",
+        )
     for what, rule, hint in [
-            ("the rule is 1 % too large", lambda g, z, x: _rms_rule(g, z, x) * 1.01,
-             "Its tolerance lets an error of 1 % through."),
-            ("g is taken for 1", lambda g, z, x: _rms_rule(np.ones(g.shape), z, x),
-             "It tries g = 1 alone: take a random g."),
-            ("the sign is wrong", lambda g, z, x: -_rms_rule(g, z, x), "Compare the numbers with their sign."),
-            ("nan comes back", lambda g, z, x: np.nan * x,
-             "nan > 1e-6 is False, and max may pass nan over. np.isclose and np.allclose do not."),
-            ("each entry gets its neighbour's", lambda g, z, x: np.roll(_rms_rule(g, z, x), 1, axis=1),
-             "It adds the entries up as they are: take a random u, or compare every one."),
-            ("only what lies along x is right",
-             lambda g, z, x: x * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
-             / np.sum(x * x, axis=1, keepdims=True),
-             "It goes along x alone, or its g is x: take a random g, and a random u of its own."),
-            ("what is wrong cannot be seen along g",
-             lambda g, z, x: _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1],
-             "It goes along g alone: take a random u of its own."),
-            ("only the first row is right", lambda g, z, x: np.append(
-                _rms_rule(g, z, x)[:1], 2 * _rms_rule(g, z, x)[1:], axis=0),
-             "It looks at some entries alone: compare all of them, or their sum with a random u."),
-            ("the sum over a row is divided by the number of rows",
-             lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
-             "A square x does not tell the two apart, nor does a tiny one: take (3, 4), as rng.normal gives it."),
-            ("ε is left out", lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True))
-             / np.sqrt(np.mean(x * x, axis=1, keepdims=True)),
-             "Its x is so large that ε is not seen: take what rng.normal gives, unchanged."),
-            ("r is taken from x less its mean",
-             lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
-             "Its rows of x add up to 0: take what rng.normal gives, unchanged."),
-            ("g is taken for its size", lambda g, z, x: _rms_rule(abs(g), z, x),
-             "Its g is nowhere below 0: take what rng.normal gives."),
-            ("x is taken for its size", lambda g, z, x: _rms_rule(g, abs(z), abs(x)),
-             "Its x is nowhere below 0: take what rng.normal gives."),
-            ("the last entry gets nothing", lambda g, z,
-             x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
-             "It looks at some entries alone: compare all of them, or their sum with a random u.")]:
+        (
+            "the rule is 1 % too large",
+            lambda g, z, x: _rms_rule(g, z, x) * 1.01,
+            "Its tolerance lets an error of 1 % through.",
+        ),
+        (
+            "g is taken for 1",
+            lambda g, z, x: _rms_rule(np.ones(g.shape), z, x),
+            "It tries g = 1 alone: take a random g.",
+        ),
+        (
+            "the sign is wrong",
+            lambda g, z, x: -_rms_rule(g, z, x),
+            "Compare the numbers with their sign.",
+        ),
+        (
+            "nan comes back",
+            lambda g, z, x: np.nan * x,
+            "nan > 1e-6 is False, and max may pass nan over. np.isclose and np.allclose do not.",
+        ),
+        (
+            "each entry gets its neighbour's",
+            lambda g, z, x: np.roll(_rms_rule(g, z, x), 1, axis=1),
+            "It adds the entries up as they are: take a random u, or compare every one.",
+        ),
+        (
+            "only what lies along x is right",
+            lambda g, z, x: (
+                x
+                * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
+                / np.sum(x * x, axis=1, keepdims=True)
+            ),
+            "It goes along x alone, or its g is x: take a random g, and a random u of its own.",
+        ),
+        (
+            "what is wrong cannot be seen along g",
+            lambda g, z, x: (
+                _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1]
+            ),
+            "It goes along g alone: take a random u of its own.",
+        ),
+        (
+            "only the first row is right",
+            lambda g, z, x: np.append(_rms_rule(g, z, x)[:1], 2 * _rms_rule(g, z, x)[1:], axis=0),
+            "It looks at some entries alone: compare all of them, or their sum with a random u.",
+        ),
+        (
+            "the sum over a row is divided by the number of rows",
+            lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
+            "A square x does not tell the two apart, nor does a tiny one: take (3, 4), as rng.normal gives it.",
+        ),
+        (
+            "ε is left out",
+            lambda g, z, x: (
+                (g - z * np.mean(g * z, axis=1, keepdims=True))
+                / np.sqrt(np.mean(x * x, axis=1, keepdims=True))
+            ),
+            "Its x is so large that ε is not seen: take what rng.normal gives, unchanged.",
+        ),
+        (
+            "r is taken from x less its mean",
+            lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
+            "Its rows of x add up to 0: take what rng.normal gives, unchanged.",
+        ),
+        (
+            "g is taken for its size",
+            lambda g, z, x: _rms_rule(abs(g), z, x),
+            "Its g is nowhere below 0: take what rng.normal gives.",
+        ),
+        (
+            "x is taken for its size",
+            lambda g, z, x: _rms_rule(g, abs(z), abs(x)),
+            "Its x is nowhere below 0: take what rng.normal gives.",
+        ),
+        (
+            "the last entry gets nothing",
+            lambda g, z, x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
+            "It looks at some entries alone: compare all of them, or their sum with a random u.",
+        ),
+    ]:
         if says(rule, what):
             raise Wrong(f"accepts(rule), where {what}", "True", "False", hint)
     if not says(_rms_rule, "the rule is right, once more"):
-        raise Wrong("accepts(rule), where the rule is right, once more", "False", "True",
-                    "It refuses the right rule the second time.")
+        raise Wrong(
+            "accepts(rule), where the rule is right, once more",
+            "False",
+            "True",
+            "It refuses the right rule the second time.",
+        )

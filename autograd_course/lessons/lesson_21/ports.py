@@ -8,6 +8,7 @@
 
 PyTorch and JAX are imported inside functions: the course does not need them.
 """
+
 import inspect
 from dataclasses import dataclass
 from functools import cache
@@ -27,9 +28,14 @@ from ..lesson_14.drawings import STROKES
 def start():
     """The parameters it starts from, by name: 14's four kernels for strokes, and two layers at random."""
     rng = np.random.default_rng(0)
-    return {"kernels": STROKES * 1.0, "shifts": np.zeros(4), "W1": rng.normal(size=(64, 32)) / np.sqrt(64),
-            "b1": np.zeros(32),
-            "W2": rng.normal(size=(32, 10)) / np.sqrt(32), "b2": np.zeros(10)}
+    return {
+        "kernels": STROKES * 1.0,
+        "shifts": np.zeros(4),
+        "W1": rng.normal(size=(64, 32)) / np.sqrt(64),
+        "b1": np.zeros(32),
+        "W2": rng.normal(size=(32, 10)) / np.sqrt(32),
+        "b2": np.zeros(10),
+    }
 
 
 def ours(p, x, y):
@@ -80,15 +86,20 @@ NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
 
 def lines(function):
     """The lines of a network in code, from `bent` to `loss`."""
-    return [line.strip() for line in inspect.getsource(function).splitlines()
-            if line.strip().partition(" ")[0] in STAGES]
+    return [
+        line.strip()
+        for line in inspect.getsource(function).splitlines()
+        if line.strip().partition(" ")[0] in STAGES
+    ]
 
 
 # --- Five ports -----------------------------------------------------------------------------------------------------
 
+
 @dataclass
 class Port:
     """A port of the network: that of an engine, with the one line that begins with `stage` written otherwise."""
+
     engine: str
     stage: str
     old: str
@@ -111,10 +122,19 @@ class Port:
 
 PORTS = {
     "A": Port("PyTorch", "scaled", "correction=0, ", "", "std divides by n − 1"),
-    "B": Port("PyTorch", "pooled", "blocks(bent).amax(dim=(3, 5))", "F.max_pool2d(bent, 2)",
-              "pooling gives a tie to the first"),
-    "C": Port("JAX", "bent", "jax.nn.relu(", "jnp.maximum(0, ", "relu is written as a maximum with 0"),
-    "D": Port("PyTorch", "loss", "(logits, y)", "(torch.softmax(logits, 1), y)", "softmax is taken twice"),
+    "B": Port(
+        "PyTorch",
+        "pooled",
+        "blocks(bent).amax(dim=(3, 5))",
+        "F.max_pool2d(bent, 2)",
+        "pooling gives a tie to the first",
+    ),
+    "C": Port(
+        "JAX", "bent", "jax.nn.relu(", "jnp.maximum(0, ", "relu is written as a maximum with 0"
+    ),
+    "D": Port(
+        "PyTorch", "loss", "(logits, y)", "(torch.softmax(logits, 1), y)", "softmax is taken twice"
+    ),
     "E": Port("PyTorch", "hidden", ', approximate="tanh"', "", "gelu by erf, not by tanh"),
 }
 
@@ -132,7 +152,9 @@ def lengths(name, x, y):
 
 @cache
 def runner(name):
-    engine, network = (PORTS[name].engine, PORTS[name].network()) if name in PORTS else (name, NETWORK[name])
+    engine, network = (
+        (PORTS[name].engine, PORTS[name].network()) if name in PORTS else (name, NETWORK[name])
+    )
     return {"ours": _by_ours, "PyTorch": _by_torch, "JAX": _by_jax}[engine](network)
 
 
@@ -141,8 +163,10 @@ def _by_ours(network):
         p = {name: ag.Tensor(value, requires_grad=True) for name, value in p.items()}
         values = network(p, x, y)
         values[-1].backward()
-        return {stage: value.data for stage, value in zip(STAGES,
-                                                          values)}, {name: value.grad for name, value in p.items()}
+        return {stage: value.data for stage, value in zip(STAGES, values)}, {
+            name: value.grad for name, value in p.items()
+        }
+
     return run
 
 
@@ -153,35 +177,44 @@ def _by_torch(network):
         p = {name: torch.tensor(value, requires_grad=True) for name, value in p.items()}
         values = network(p, torch.tensor(x), torch.tensor(y))
         values[-1].backward()
-        return {stage: value.detach().numpy() for stage,
-                value in zip(STAGES, values)}, {name: value.grad.numpy() for name, value in p.items()}
+        return {stage: value.detach().numpy() for stage, value in zip(STAGES, values)}, {
+            name: value.grad.numpy() for name, value in p.items()
+        }
+
     return run
 
 
 def _by_jax(network):
     import jax
-    jax.config.update("jax_enable_x64", True)      # else float32
+
+    jax.config.update("jax_enable_x64", True)  # else float32
 
     def loss(p, x, y):
         values = network(p, x, y)
         return values[-1], values
+
     differentiated = jax.jit(jax.grad(loss, has_aux=True))
 
     def run(p, x, y):
         gradients, values = differentiated(p, x, y)
-        return dict(zip(STAGES, map(np.asarray, values))), {name: np.asarray(gradients[name]) for name in p}
+        return dict(zip(STAGES, map(np.asarray, values))), {
+            name: np.asarray(gradients[name]) for name in p
+        }
+
     return run
 
 
 # --- What is compared -----------------------------------------------------------------------------------------------
 
+
 @dataclass
 class Evidence:
     """Of one port: its losses as it trains; at the start how far it is from ours, the largest difference over the
     largest entry."""
-    losses: list        # before each step, and after the last
-    values: dict        # {stage: difference}
-    gradients: dict     # {parameter: difference}
+
+    losses: list  # before each step, and after the last
+    values: dict  # {stage: difference}
+    gradients: dict  # {parameter: difference}
 
 
 def scans():
@@ -198,8 +231,10 @@ def evidence(name, steps=30, lr=0.2):
     for step in range(steps + 1):
         mine, grads = run(name, p, x, y)
         if not step:
-            apart = [{key: _apart(one[key], other[key]) for key in other} for one,
-                     other in [(mine, values), (grads, gradients)]]
+            apart = [
+                {key: _apart(one[key], other[key]) for key in other}
+                for one, other in [(mine, values), (grads, gradients)]
+            ]
         losses.append(float(mine["loss"]))
         p = {key: p[key] - lr * grads[key] for key in p}
     return Evidence(losses, *apart)
@@ -214,7 +249,9 @@ def compared():
     as recorded."""
     if missing("torch", "jax"):
         print(excuse("torch", "jax"), "What is shown of them was recorded.")
-        return {"ours": evidence("ours")} | {name: Evidence(**kept) for name, kept in recorded("21")["ports"].items()}
+        return {"ours": evidence("ours")} | {
+            name: Evidence(**kept) for name, kept in recorded("21")["ports"].items()
+        }
     return {"ours": evidence("ours")} | measured()
 
 
@@ -230,15 +267,23 @@ SCENES = {
     "one weight of the network": {"ours": "loss(t)", "PyTorch": "loss(t)", "JAX": "loss(t)"},
     "tanh(t)": {"ours": "ag.tanh(t)", "PyTorch": "torch.tanh(t)", "JAX": "jnp.tanh(t)"},
     "gelu(t), as it comes": {"ours": "ag.gelu(t)", "PyTorch": "F.gelu(t)", "JAX": "jax.nn.gelu(t)"},
-    "std of t, 1 and 2, as it comes": {"ours": "ag.stack([t, 1, 2]).std()",
-                                       "PyTorch": "torch.stack([t, one, 2 * one]).std()",
-                                       "JAX": "jnp.stack([t, 1, 2]).std()"},
-    "maximum(t, 1)": {"ours": "ag.maximum(t, 1)", "PyTorch": "torch.maximum(t, one)", "JAX": "jnp.maximum(t, 1)"},
-    "pooling t, 1, 0 and 0": {"ours": "max_pool2d(ag.stack([t, 1, 0, 0]).reshape(1, 1, 2, 2), 2).sum()",
-                              "PyTorch": "F.max_pool2d(torch.stack([t, one, 0 * one, 0 * one]).reshape(1, 1, 2, 2), "
-                                         "2).sum()",
-                              "JAX": "jax.lax.reduce_window(jnp.stack([t, 1, 0, 0]), -jnp.inf, jax.lax.max, (4,), "
-                                     "(4,), 'VALID').sum()"},
+    "std of t, 1 and 2, as it comes": {
+        "ours": "ag.stack([t, 1, 2]).std()",
+        "PyTorch": "torch.stack([t, one, 2 * one]).std()",
+        "JAX": "jnp.stack([t, 1, 2]).std()",
+    },
+    "maximum(t, 1)": {
+        "ours": "ag.maximum(t, 1)",
+        "PyTorch": "torch.maximum(t, one)",
+        "JAX": "jnp.maximum(t, 1)",
+    },
+    "pooling t, 1, 0 and 0": {
+        "ours": "max_pool2d(ag.stack([t, 1, 0, 0]).reshape(1, 1, 2, 2), 2).sum()",
+        "PyTorch": "F.max_pool2d(torch.stack([t, one, 0 * one, 0 * one]).reshape(1, 1, 2, 2), "
+        "2).sum()",
+        "JAX": "jax.lax.reduce_window(jnp.stack([t, 1, 0, 0]), -jnp.inf, jax.lax.max, (4,), "
+        "(4,), 'VALID').sum()",
+    },
 }
 
 
@@ -255,43 +300,67 @@ def slopes(engine):
     corner = np.zeros((4, 1, 3, 3))
     corner[0, 0, 1, 1] = 1
     if engine == "ours":
-        scope = {"ag": ag, "max_pool2d": max_pool2d,
-                 "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner)}
-        return {scene: [float(ag.grad(eval(f"lambda t: {code[engine]}", scope))(t)) for t in AT] for scene,
-                code in SCENES.items()}
+        scope = {
+            "ag": ag,
+            "max_pool2d": max_pool2d,
+            "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner),
+        }
+        return {
+            scene: [float(ag.grad(eval(f"lambda t: {code[engine]}", scope))(t)) for t in AT]
+            for scene, code in SCENES.items()
+        }
     if engine == "JAX":
         import jax
         from jax import numpy as jnp
+
         jax.config.update("jax_enable_x64", True)
-        scope = {"jax": jax, "jnp": jnp, "loss": lambda t: placed(t, lambda kernels,
-                                                                  t: kernels * (1 - corner) + t * corner)}
-        return {scene: jax.jit(jax.vmap(jax.grad(eval(f"lambda t: {code[engine]}", scope))))(jnp.array(AT)).tolist()
-                for scene, code in SCENES.items()}
+        scope = {
+            "jax": jax,
+            "jnp": jnp,
+            "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner),
+        }
+        return {
+            scene: jax.jit(jax.vmap(jax.grad(eval(f"lambda t: {code[engine]}", scope))))(
+                jnp.array(AT)
+            ).tolist()
+            for scene, code in SCENES.items()
+        }
     import torch
     from torch.nn import functional as F
+
     x, y, corner = map(torch.tensor, (x, y, corner))
     others = {name: torch.tensor(value) for name, value in others.items()}
-    scope = {"torch": torch, "F": F, "one": torch.tensor(1.0, dtype=torch.float64),
-             "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner)}
+    scope = {
+        "torch": torch,
+        "F": F,
+        "one": torch.tensor(1.0, dtype=torch.float64),
+        "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner),
+    }
     found = {}
     for scene, code in SCENES.items():
         ts = [torch.tensor(t, dtype=torch.float64, requires_grad=True) for t in AT]
-        found[scene] = [float(torch.autograd.grad(eval(code[engine], scope | {"t": t}), t)[0]) for t in ts]
+        found[scene] = [
+            float(torch.autograd.grad(eval(code[engine], scope | {"t": t}), t)[0]) for t in ts
+        ]
     return found
 
 
 def agreement():
     """{engine: {scene: gradients}}: of PyTorch and JAX measured where they are installed, else as recorded."""
-    return {"ours": slopes("ours")} | ({name: slopes(name) for name in ("PyTorch", "JAX")}
-                                       if not missing("torch", "jax")
-                                       else recorded("21")["agreement"])
+    return {"ours": slopes("ours")} | (
+        {name: slopes(name) for name in ("PyTorch", "JAX")}
+        if not missing("torch", "jax")
+        else recorded("21")["agreement"]
+    )
 
 
 # --- An op over there -------------------------------------------------------------------------------------------
 
+
 class Context:
     """Stands in for the ctx of a torch.autograd.Function of one input, where there is no PyTorch; in JAX it carries
     what bwd needs."""
+
     needs_input_grad = (True,)
 
     def __init__(self, *saved):

@@ -1,4 +1,5 @@
 """Lesson 22: a weight of one bit, a walk around a closed path, the length at 0, and the gradient of a fixed point."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -8,61 +9,90 @@ from ...ask.battery import there_and_back
 from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 
-recall("22", [
-    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is the mean gradient of all 40 "
-             "rows? (Lesson 21)",
-             2.75, "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**."),
-    Question("Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)", 0.125,
-             "0.5³ = **0.125**."),
-    Question("Which slope does the library's relu state at 0? (04)", 0,
-             "**0**. Any number from 0 to 1 would do at that kink; this one is stated.")])
+recall(
+    "22",
+    [
+        Question(
+            "Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is the mean gradient of all 40 "
+            "rows? (Lesson 21)",
+            2.75,
+            "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**.",
+        ),
+        Question(
+            "Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)",
+            0.125,
+            "0.5³ = **0.125**.",
+        ),
+        Question(
+            "Which slope does the library's relu state at 0? (04)",
+            0,
+            "**0**. Any number from 0 to 1 would do at that kink; this one is stated.",
+        ),
+    ],
+)
 
 prediction(
-    "22.rest", question="""
+    "22.rest",
+    question="""
         One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? Where
         does q come to rest?""",
     answer={"steps with q = +1": 65, "q comes to rest": "nowhere"},
-    choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]}, tolerance=3,
+    choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]},
+    tolerance=3,
     reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
-        The slope is never 0. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""")
+        The slope is never 0. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""",
+)
 
 prediction(
-    "22.cut", question="""
+    "22.cut",
+    question="""
         `cut` hands x on as it is, but its rule cuts g off at −1 and 1. Which gradient of x does the engine give for
         3·cut(x)? And which for the same in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
     reveal="""**1 and 2**. In one part 3 arrives at the cut, and becomes 1. In two parts 1.5 arrives at each cut, and
-        each becomes 1. Then the two are added. The derivative is 3.""")
+        each becomes 1. Then the two are added. The derivative is 3.""",
+)
 
 prediction(
-    "22.tip", question="""
+    "22.tip",
+    question="""
         The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it give at
         (0, 0)?""",
-    answer="nan and nan", choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
+    answer="nan and nan",
+    choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
     reveal="""**nan and nan**. The rule of the root sends g / 0, which is infinite. The rule of the square multiplies by
-        2x, which is 0. And 0 times infinity is nan.""")
+        2x, which is 0. And 0 times infinity is nan.""",
+)
 
 prediction(
-    "22.beyond", question="""
+    "22.beyond",
+    question="""
         $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is dz/dx there?
         And what becomes of the loop u ← 1 + J·u?""",
-    answer={"dz/dx": 0.4, "the loop": "runs away"}, choices={"the loop": ["arrives", "runs away"]},
+    answer={"dz/dx": 0.4, "the loop": "runs away"},
+    choices={"the loop": ["arrives", "runs away"]},
     reveal="""**0.4**, and it **runs away**. u = 1 − 1.5 u has the solution 1/2.5. But the distance of u from this
-        solution is multiplied by −1.5 at every round. The answer has a derivative, and the loop does not find it.""")
+        solution is multiplied by −1.5 at every round. The answer has a derivative, and the loop does not find it.""",
+)
 
-card("22", [
-    "sign has the derivative 0, so a weight behind it never learns. Straight-through hands g on as if sign were not "
-    "there.",
-    "g is the exact slope by the bit. The weight is a memory of every g, and its sign is the vote.",
-    "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
-    "another sum, it is no gradient.",
-    "A rule may be no derivative. It must be linear in g, fit x's shape, write nothing, and say the same each time.",
-    "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
-    "The gradient of a fixed point does not ask how it was found: u = g + Jᵀu, then Bᵀu. The loop for u arrives if "
-    "ρ < 1."])
+card(
+    "22",
+    [
+        "sign has the derivative 0, so a weight behind it never learns. Straight-through hands g on as if sign were not "
+        "there.",
+        "g is the exact slope by the bit. The weight is a memory of every g, and its sign is the vote.",
+        "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
+        "another sum, it is no gradient.",
+        "A rule may be no derivative. It must be linear in g, fit x's shape, write nothing, and say the same each time.",
+        "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
+        "The gradient of a fixed point does not ask how it was found: u = g + Jᵀu, then Bᵀu. The loop for u arrives if "
+        "ρ < 1.",
+    ],
+)
 
 
 # --- A weight of one bit ----------------------------------------------------------------------------------------------
+
 
 def sign(x):
     """The lesson's: +1 from 0 on."""
@@ -71,14 +101,23 @@ def sign(x):
 
 def _passed(answer):
     """What the learner's function makes of an array, and of a gradient on its way back: (value, gradient)."""
+
     def forward(w):
         z = answer(w)
         if z is None:
-            raise Wrong("one_bit(w)", "None", "a Tensor of w's shape",
-                        "None is nothing to go back from: is there a return, and no print in its place?")
+            raise Wrong(
+                "one_bit(w)",
+                "None",
+                "a Tensor of w's shape",
+                "None is nothing to go back from: is there a return, and no print in its place?",
+            )
         if isinstance(z, (list, tuple)):
-            raise Wrong("one_bit(w)", brief(z), "a Tensor of w's shape",
-                        f"One Tensor is wanted, and this is a {type(z).__name__}.")
+            raise Wrong(
+                "one_bit(w)",
+                brief(z),
+                "a Tensor of w's shape",
+                f"One Tensor is wanted, and this is a {type(z).__name__}.",
+            )
         return z
 
     forward.__wrapped__ = answer
@@ -97,26 +136,37 @@ def _third_value(got, expected):
     """A hint for bits of which one is 0, as np.sign's are."""
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
-    return "A bit of 0 would be a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)." if third else None
+    return (
+        "A bit of 0 would be a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)."
+        if third
+        else None
+    )
 
 
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
-_BEYOND = ("The value is right. But g goes through beyond 1 too, and w would run away: cut w off first; in a rule, ask "
-           "|x| ≤ 1 of the weight, not of the bit.")
+_BEYOND = (
+    "The value is right. But g goes through beyond 1 too, and w would run away: cut w off first; in a rule, ask "
+    "|x| ≤ 1 of the weight, not of the bit."
+)
 _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right is a constant; the rest hands on g."
 
 
 @exercise(
-    "22.one_bit", minutes=4, difficulty="medium", names=lambda: {"sign": sign},
+    "22.one_bit",
+    minutes=4,
+    difficulty="medium",
+    names=lambda: {"sign": sign},
     question="""
         Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets what
         arrives. Beyond, w gets 0. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
-    hints=["`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
-           "Take the one with the right gradient. Add what its value lacks, as a constant: `(… − …).detach()`.",
-           ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x.")],
+    hints=[
+        "`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
+        "Take the one with the right gradient. Add what its value lacks, as a constant: `(… − …).detach()`.",
+        ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x."),
+    ],
     solution="""
         def one_bit(w):
             inside = np.clip(w, -1, 1)
@@ -130,75 +180,160 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(_INSIDE, "inside = w", _BEYOND),
         edit(_BIT, "(inside + sign(w) - inside).detach()", _ALL_CUT),
         edit(_BIT, "inside + sign(w) - inside", _ALL_CUT),
-        edit(_BIT, "inside.detach() + sign(w) - inside",
-             "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the first "
-             "`inside`."),
+        edit(
+            _BIT,
+            "inside.detach() + sign(w) - inside",
+            "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the first "
+            "`inside`.",
+        ),
         edit("sign(w) -", "np.sign(w) -", "At 0 the bit is +1."),
-        edit(_BIT, "inside",
-             "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant."),
+        edit(
+            _BIT,
+            "inside",
+            "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant.",
+        ),
         edit("sign(w) -", "w.sign() -", "That is a function here, sign(w), and no method of w."),
-        edit(_BIT, "inside + sign(w).detach() - inside.detach()",
-             "sign(w) is a plain array, and has no .detach. The bracket as a whole is a Tensor: (sign(w) - inside)."),
-        edit(_INSIDE, "inside = np.minimum(np.maximum(w, -1), 1)",
-             "At exactly 1 and −1 two are equal, and each gets half of g. np.clip hands on all of it."),
-        edit(_INSIDE, "inside = ag.relu(w + 1) - ag.relu(w - 1) - 1",
-             "At exactly −1 g still goes through, as clip has it."),
-        edit(_INSIDE, "inside = np.tanh(w)",
-             "A gradient through tanh is a lie too, a smoother one. Here g itself goes back where |w| ≤ 1."),
-        edit(_INSIDE, "inside = np.clip(w, 0, 1)", "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1."),
-        edit(_INSIDE, "inside = w / 2",
-             "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g as it is."),
-        edit(_BIT, "inside * sign(w)",
-             "That is |w|, cut off at 1, and below 0 g is turned round. Add, and detach what is added."),
-        edit(_BIT, "inside * (sign(w) / inside).detach()",
-             "At 0 that is 0 · (1/0), nan; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
-             "multiplying."),
-        edit("sign(w) - inside", "sign(w) - w",
-             "The value is that of the sign only where |w| ≤ 1. Take away what you added: inside."),
+        edit(
+            _BIT,
+            "inside + sign(w).detach() - inside.detach()",
+            "sign(w) is a plain array, and has no .detach. The bracket as a whole is a Tensor: (sign(w) - inside).",
+        ),
+        edit(
+            _INSIDE,
+            "inside = np.minimum(np.maximum(w, -1), 1)",
+            "At exactly 1 and −1 two are equal, and each gets half of g. np.clip hands on all of it.",
+        ),
+        edit(
+            _INSIDE,
+            "inside = ag.relu(w + 1) - ag.relu(w - 1) - 1",
+            "At exactly −1 g still goes through, as clip has it.",
+        ),
+        edit(
+            _INSIDE,
+            "inside = np.tanh(w)",
+            "A gradient through tanh is a lie too, a smoother one. Here g itself goes back where |w| ≤ 1.",
+        ),
+        edit(
+            _INSIDE,
+            "inside = np.clip(w, 0, 1)",
+            "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1.",
+        ),
+        edit(
+            _INSIDE,
+            "inside = w / 2",
+            "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g as it is.",
+        ),
+        edit(
+            _BIT,
+            "inside * sign(w)",
+            "That is |w|, cut off at 1, and below 0 g is turned round. Add, and detach what is added.",
+        ),
+        edit(
+            _BIT,
+            "inside * (sign(w) / inside).detach()",
+            "At 0 that is 0 · (1/0), nan; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
+            "multiplying.",
+        ),
+        edit(
+            "sign(w) - inside",
+            "sign(w) - w",
+            "The value is that of the sign only where |w| ≤ 1. Take away what you added: inside.",
+        ),
         edit("sign(w)", "np.where(w > 0, 1.0, -1.0)", "At 0 the bit is +1: w >= 0."),
         edit("sign(w)", "np.where(w >= 0, 1.0, 0.0)", "The bits are −1 and +1, not 0 and 1."),
         edit("sign(w)", "np.where(w >= 0, -1.0, 1.0)", "The bit is turned round: +1 from 0 on."),
         (_row(lambda g, z, x: g), _BEYOND),
-        (_row(lambda g, z, x: g * (np.abs(x) < 1)), "At exactly 1 and −1 g still goes through: ≤, as clip has it."),
-        (_row(lambda g, z, x: g * z), "g · z turns g round for every bit of −1. Straight through means that g goes "
-                                      "back as it is."),
-        (_row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
-         "That cuts g off. All of g goes back where w is between −1 and 1."),
-        *((_row(lambda g, z, x, end=end: g * (np.abs(x) <= end)), "Just beyond 1 no g goes through any more: |x| ≤ 1.")
-          for end in (1.001, 1 + 1e-9)),
-        (_row(lambda g, z, x: np.clip(g, -1, 1)), "That cuts g off. All of g goes back where w is between −1 and 1."),
-        (_row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
-         "That cuts g off. All of g goes back where w is between −1 and 1."),
+        (
+            _row(lambda g, z, x: g * (np.abs(x) < 1)),
+            "At exactly 1 and −1 g still goes through: ≤, as clip has it.",
+        ),
+        (
+            _row(lambda g, z, x: g * z),
+            "g · z turns g round for every bit of −1. Straight through means that g goes "
+            "back as it is.",
+        ),
+        (
+            _row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
+            "That cuts g off. All of g goes back where w is between −1 and 1.",
+        ),
+        *(
+            (
+                _row(lambda g, z, x, end=end: g * (np.abs(x) <= end)),
+                "Just beyond 1 no g goes through any more: |x| ≤ 1.",
+            )
+            for end in (1.001, 1 + 1e-9)
+        ),
+        (
+            _row(lambda g, z, x: np.clip(g, -1, 1)),
+            "That cuts g off. All of g goes back where w is between −1 and 1.",
+        ),
+        (
+            _row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
+            "That cuts g off. All of g goes back where w is between −1 and 1.",
+        ),
         (_row(lambda g, z, x: 1.0 * (np.abs(x) <= 1)), "What arrives is missing: multiply by g."),
-        (_row(lambda g, z, x: g * (np.abs(x) > 1)), "The other way round: g goes through *between* −1 and 1."),
+        (
+            _row(lambda g, z, x: g * (np.abs(x) > 1)),
+            "The other way round: g goes through *between* −1 and 1.",
+        ),
         (_row(lambda g, z, x: g * (np.abs(z) <= 1)), _BEYOND),
         (_row(lambda g, z, x: g * (x <= 1)), "Below −1 g still goes through: |x| ≤ 1."),
-        (_row(lambda g, z, x: g * np.maximum(1 - np.abs(x), 0)),
-         "That is a tent of slopes. g goes back as it is where |w| ≤ 1."),
-        (_row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
-         "That is a hill of slopes. g goes back as it is where |w| ≤ 1."),
-        (_row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)), "Do not round g: it goes through as it is."),
+        (
+            _row(lambda g, z, x: g * np.maximum(1 - np.abs(x), 0)),
+            "That is a tent of slopes. g goes back as it is where |w| ≤ 1.",
+        ),
+        (
+            _row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
+            "That is a hill of slopes. g goes back as it is where |w| ≤ 1.",
+        ),
+        (
+            _row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)),
+            "Do not round g: it goes through as it is.",
+        ),
         (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: no abs."),
-        (_row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
-         "z is the bit: times z turns g round where w is below 0. It goes through as it is."),
-        (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1.")])
+        (
+            _row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
+            "z is the bit: times z turns g round where w is below 0. It goes through as it is.",
+        ),
+        (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1."),
+    ],
+)
 def one_bit(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
+
     def build(d):
         w = d(*d.shape(0, 1, 2, 3)) * d.choice(1, 0.5)
         return np.asarray(w), np.asarray(d.g(*np.shape(w)))
-    examples = [(w, rng.uniform(-most, most, w.shape).round(2)) for most, w in [
-        (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])), (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
-        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25)), (3, np.array([1e20, -1e20])),
-        (3, np.array([-1e-12, 1e-12])), (3, np.nextafter([1.0, -1.0], [2, -2]))]]
-    expect_over(_passed(answer), _right_bit, build, first=examples, hints=[*hints, _third_value], tried=lambda w, g: (
-        f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"))
+
+    examples = [
+        (w, rng.uniform(-most, most, w.shape).round(2))
+        for most, w in [
+            (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])),
+            (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
+            (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])),
+            (0.1, np.array(-0.25)),
+            (3, np.array([1e20, -1e20])),
+            (3, np.array([-1e-12, 1e-12])),
+            (3, np.nextafter([1.0, -1.0], [2, -2])),
+        ]
+    ]
+    expect_over(
+        _passed(answer),
+        _right_bit,
+        build,
+        first=examples,
+        hints=[*hints, _third_value],
+        tried=lambda w, g: (
+            f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"
+        ),
+    )
 
 
 # --- Around a closed path ---------------------------------------------------------------------------------------------
+
 
 def whirl(w):
     """Turns left everywhere: around a path it adds up to twice the area."""
@@ -215,7 +350,9 @@ def bits(w):
     return sign(w)[::-1]
 
 
-TOUR = np.array([[0.0, 1.0, 2.0], [1.0, -1.0, 0.5], [2.0, 0.5, 1.0], [0.3, 2.0, 0.1], [1.2, 1.3, 1.4]])
+TOUR = np.array(
+    [[0.0, 1.0, 2.0], [1.0, -1.0, 0.5], [2.0, 0.5, 1.0], [0.3, 2.0, 0.1], [1.2, 1.3, 1.4]]
+)
 
 
 def _round_trip(field, corners, steps):
@@ -230,12 +367,16 @@ def _round_trip(field, corners, steps):
 _LEGS = "zip(corners, np.roll(corners, -1, axis=0))"
 _MIDDLE, _TERM = "(k + 0.5)", "np.sum(field(start + (k + 0.5) * part) * part)"
 _BACK_HOME = "The last leg is missing: from the last corner back to the first."
-_FIRST = "That is the first leg alone. Every corner begins one, and return stands behind both loops."
+_FIRST = (
+    "That is the first leg alone. Every corner begins one, and return stands behind both loops."
+)
 _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts from the start."
 
 
 @exercise(
-    "22.round_trip", minutes=5, difficulty="medium",
+    "22.round_trip",
+    minutes=5,
+    difficulty="medium",
     question="""
         Write `round_trip(field, corners, steps)`. `field(w)` is an arrow at the point w, such as a gradient. `corners`
         is an array with a corner in each row. A leg leads from each corner to the next, and the last leg leads back to
@@ -244,10 +385,14 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
     stub="""
         def round_trip(field, corners, steps):
             ...""",
-    hints=["`zip(corners, np.roll(corners, -1, axis=0))` gives start and end of every leg.",
-           "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
-           ("Help: right for a square only",
-            "A part has a length and a direction: ⟨field, part⟩ is `np.sum(field(…) * part)`.")],
+    hints=[
+        "`zip(corners, np.roll(corners, -1, axis=0))` gives start and end of every leg.",
+        "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
+        (
+            "Help: right for a square only",
+            "A part has a length and a direction: ⟨field, part⟩ is `np.sum(field(…) * part)`.",
+        ),
+    ],
     solution="""
         def round_trip(field, corners, steps):
             total = 0.0
@@ -257,88 +402,198 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
     explained="⟨gradient, part⟩ is about how much the loss changes on that part. The sum is about how much it has "
-              "changed in the end.",
+    "changed in the end.",
     why="What comes back to where it began has changed by 0. If the sum does not go to 0 with shorter parts, "
-        "the field is no gradient.",
+    "the field is no gradient.",
     mistakes=[
-        edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
+        edit(
+            "return total",
+            "return abs(total)",
+            "No abs: going round the other way gives the other sign.",
+        ),
         edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
-        edit(_LEGS, "zip(corners, np.roll(corners, 1, axis=0))",
-             "The other sign: each leg leads to the *next* corner, and a part is end − start."),
-        edit(_LEGS, "zip(corners, np.roll(corners, -1))",
-             "np.roll without an axis mixes up x and y of the corners: axis=0."),
-        edit(_LEGS, "[(corners[-1], corners[0])]", "That is the last leg alone. Every corner begins one."),
+        edit(
+            _LEGS,
+            "zip(corners, np.roll(corners, 1, axis=0))",
+            "The other sign: each leg leads to the *next* corner, and a part is end − start.",
+        ),
+        edit(
+            _LEGS,
+            "zip(corners, np.roll(corners, -1))",
+            "np.roll without an axis mixes up x and y of the corners: axis=0.",
+        ),
+        edit(
+            _LEGS,
+            "[(corners[-1], corners[0])]",
+            "That is the last leg alone. Every corner begins one.",
+        ),
         edit(_LEGS, "[(corners[0], corners[1])]", _FIRST),
-        edit(_MIDDLE, "k", _HALF), edit(_MIDDLE, "(k + 1)", _HALF),
-        edit(_TERM, "np.sum((field(start + k * part) + field(start + (k + 1) * part)) / 2 * part)",
-             "The mean of both ends is near the field in the middle, but not equal to it. " + _HALF),
-        edit(_TERM, "np.sum(field(start + (k + 0.5) * (end - start)) * part)",
-             "The middle of part k is start + (k + 0.5)·part: yours is far beyond the leg."),
-        edit(_TERM, "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
-             "The field is a slope already: ask it, field(…), and differentiate nothing."),
-        edit("for k in range(steps):\n            total += " + _TERM,
-             "at = start + (np.arange(steps)[:, None] + 0.5) * part\n        total += np.sum(field(at) * part)",
-             "The field is asked for one place at a time: it takes what a corner is, a row."),
-        edit("part = (end - start) / steps", "part = (end - start) / len(corners)",
-             "Each leg is cut into `steps` parts, however many corners there are."),
-        (lambda field, corners, steps: 0.0, "A gradient gives 0. Another field may give something else: add up."),
-        edit("part = (end - start) / steps", "part = end - start", "Each part is the leg divided by steps."),
-        edit("part = (end - start) / steps", "part = (start - end) / steps",
-             "A part leads from start to end: end − start."),
-        edit("part = (end - start) / steps", "part = (end - start) / steps * np.sign(end - start)",
-             "A part has a direction: end − start, with its signs."),
-        edit(_TERM, "np.sum(field(start + (k + 0.5) * part))",
-             "Times the part: where you go against the field, it counts negative."),
-        edit(_TERM, "np.sum(field(start + (k + 0.5) * part)) * np.sum(part)",
-             "Entry by entry: multiply the field by the part, and then add."),
-        edit(_TERM, "np.sum(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
-             "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part)."),
-        edit(_TERM, "np.linalg.norm(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
-             "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part)."),
-        edit(_TERM, "abs(np.sum(field(start + (k + 0.5) * part) * part))",
-             "No abs: what is climbed on one leg is lost on another."),
-        edit(_TERM, "np.mean(field(start + (k + 0.5) * part) * part)",
-             "⟨field, part⟩ is the sum of the products, not their mean."),
-        edit(_TERM, "field(start + (k + 0.5) * part) * part",
-             "⟨field, part⟩ is one number: np.sum adds the products up."),
-        edit(_TERM, "np.max(field(start + (k + 0.5) * part) * part)",
-             "⟨field, part⟩ is the sum of the products, not the largest."),
-        edit(_TERM, "(field(start + (k + 0.5) * part) * part)[0]",
-             "That is the first entry alone. All of them count."),
-        edit(_TERM, "np.sum(field(start) * part)", "The field is asked anew at every part, at its middle."),
-        edit(_TERM, "np.sum(field((start + end) / 2) * part)",
-             "The field is asked anew at every part, at the middle of the part, not of the leg."),
-        edit(_TERM, "np.sum(field(end) * part)", "The field is asked anew at every part, at its middle."),
+        edit(_MIDDLE, "k", _HALF),
+        edit(_MIDDLE, "(k + 1)", _HALF),
+        edit(
+            _TERM,
+            "np.sum((field(start + k * part) + field(start + (k + 1) * part)) / 2 * part)",
+            "The mean of both ends is near the field in the middle, but not equal to it. " + _HALF,
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(start + (k + 0.5) * (end - start)) * part)",
+            "The middle of part k is start + (k + 0.5)·part: yours is far beyond the leg.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
+            "The field is a slope already: ask it, field(…), and differentiate nothing.",
+        ),
+        edit(
+            "for k in range(steps):\n            total += " + _TERM,
+            "at = start + (np.arange(steps)[:, None] + 0.5) * part\n        total += np.sum(field(at) * part)",
+            "The field is asked for one place at a time: it takes what a corner is, a row.",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "part = (end - start) / len(corners)",
+            "Each leg is cut into `steps` parts, however many corners there are.",
+        ),
+        (
+            lambda field, corners, steps: 0.0,
+            "A gradient gives 0. Another field may give something else: add up.",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "part = end - start",
+            "Each part is the leg divided by steps.",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "part = (start - end) / steps",
+            "A part leads from start to end: end − start.",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "part = (end - start) / steps * np.sign(end - start)",
+            "A part has a direction: end − start, with its signs.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(start + (k + 0.5) * part))",
+            "Times the part: where you go against the field, it counts negative.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(start + (k + 0.5) * part)) * np.sum(part)",
+            "Entry by entry: multiply the field by the part, and then add.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
+            "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part).",
+        ),
+        edit(
+            _TERM,
+            "np.linalg.norm(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
+            "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part).",
+        ),
+        edit(
+            _TERM,
+            "abs(np.sum(field(start + (k + 0.5) * part) * part))",
+            "No abs: what is climbed on one leg is lost on another.",
+        ),
+        edit(
+            _TERM,
+            "np.mean(field(start + (k + 0.5) * part) * part)",
+            "⟨field, part⟩ is the sum of the products, not their mean.",
+        ),
+        edit(
+            _TERM,
+            "field(start + (k + 0.5) * part) * part",
+            "⟨field, part⟩ is one number: np.sum adds the products up.",
+        ),
+        edit(
+            _TERM,
+            "np.max(field(start + (k + 0.5) * part) * part)",
+            "⟨field, part⟩ is the sum of the products, not the largest.",
+        ),
+        edit(
+            _TERM,
+            "(field(start + (k + 0.5) * part) * part)[0]",
+            "That is the first entry alone. All of them count.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(start) * part)",
+            "The field is asked anew at every part, at its middle.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field((start + end) / 2) * part)",
+            "The field is asked anew at every part, at the middle of the part, not of the leg.",
+        ),
+        edit(
+            _TERM,
+            "np.sum(field(end) * part)",
+            "The field is asked anew at every part, at its middle.",
+        ),
         edit("return total", "return round(total, 1)", "Do not round: add up what is there."),
         edit("return total", "return int(total)", "int cuts off: the sum is any number."),
-        edit("range(steps)", "range(4)", "`steps` says into how many parts, not always the same number."),
-        edit("np.roll(corners, -1, axis=0)", "[*corners[1:4], corners[0]]",
-             "Four corners, as a rectangle has them. There may be more: len(corners)."),
-        edit("np.roll(corners, -1, axis=0)", "[*corners[1:], np.zeros(len(corners[0]))]",
-             "The last leg leads back to the first corner, which need not be 0."),
+        edit(
+            "range(steps)",
+            "range(4)",
+            "`steps` says into how many parts, not always the same number.",
+        ),
+        edit(
+            "np.roll(corners, -1, axis=0)",
+            "[*corners[1:4], corners[0]]",
+            "Four corners, as a rectangle has them. There may be more: len(corners).",
+        ),
+        edit(
+            "np.roll(corners, -1, axis=0)",
+            "[*corners[1:], np.zeros(len(corners[0]))]",
+            "The last leg leads back to the first corner, which need not be 0.",
+        ),
         edit("total +=", "total =", "= forgets what was there: add up with +=."),
-        edit("return total", "return total / steps", "Nothing is left to divide: each part was short already."),
+        edit(
+            "return total",
+            "return total / steps",
+            "Nothing is left to divide: each part was short already.",
+        ),
         edit("return total", "return total / len(corners)", "All legs are added up, not averaged."),
         edit("    return total", "        return total", _FIRST),
         edit("range(steps)", "range(steps + 1)", "One part too many: range(steps)."),
         edit("range(steps)", "range(steps - 1)", "One part too few: range(steps)."),
         edit("range(steps)", "range(1, steps)", "The first part is missing: k begins at 0."),
-        printed(_round_trip)])
+        printed(_round_trip),
+    ],
+)
 def round_trip(answer):
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
-    expect_over(answer, _round_trip, lambda d: (
-        d.function(whirl, np.sin, np.cos), d(d.size(2), d.size(2, 3)), d.times(1, 2, 3)),
-                apart=True, rounds=8, hints=round_trip.mistakes, first=[
-                    (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1] / 7, 4), (bits, rectangle, 49),
-                    (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
-                    (uneven, TOUR[[0, 1, 0, 2]], 3), (uneven, TOUR[[*range(5), 1, 2, 3]], 2),
-                    (np.cos, np.array([[0, 1], [3, 0], [1, 4]]), 4)],
-                tried=lambda field, corners, steps: (
-                        f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
+    expect_over(
+        answer,
+        _round_trip,
+        lambda d: (d.function(whirl, np.sin, np.cos), d(d.size(2), d.size(2, 3)), d.times(1, 2, 3)),
+        apart=True,
+        rounds=8,
+        hints=round_trip.mistakes,
+        first=[
+            (uneven, TOUR, 7),
+            (whirl, triangle, 1),
+            (whirl, triangle[::-1] / 7, 4),
+            (bits, rectangle, 49),
+            (np.sin, TOUR[[0, 0, 1, 2]], 5),
+            (uneven, TOUR[:2], 2),
+            (uneven, TOUR[[0, 1, 0, 2]], 3),
+            (uneven, TOUR[[*range(5), 1, 2, 3]], 2),
+            (np.cos, np.array([[0, 1], [3, 0], [1, 4]]), 4),
+        ],
+        tried=lambda field, corners, steps: (
+            f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"
+        ),
+    )
 
 
 # --- The length at 0 --------------------------------------------------------------------------------------------------
+
 
 def length(x):
     return np.sqrt(np.sum(x * x))
@@ -349,22 +604,32 @@ def _length_x(g, z, x):
 
 
 _RIGHT = "g * x / np.where(z == 0, 1, z)"
-_AT_TIP = "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
-_SHORT = "A short x has a length too, and there this is wrong. The rule gives zeros only where z == 0."
+_AT_TIP = (
+    "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
+)
+_SHORT = (
+    "A short x has a length too, and there this is wrong. The rule gives zeros only where z == 0."
+)
 
 
 @exercise(
-    "22.length_x", minutes=3, difficulty="easy",
+    "22.length_x",
+    minutes=3,
+    difficulty="easy",
     question="""
         Write the rule of the length. z = √Σx² is one number, and so is g. x may have any shape. At z = 0 the rule gives
         zeros.""",
     stub="""
         def length_x(g, z, x):
             ...""",
-    hints=["Away from 0 the rule is g·x/z.",
-           "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
-           ("Help: nan all the same",
-            "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.")],
+    hints=[
+        "Away from 0 the rule is g·x/z.",
+        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
+        (
+            "Help: nan all the same",
+            "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.",
+        ),
+    ],
     solution="""
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
@@ -372,63 +637,133 @@ _SHORT = "A short x has a length too, and there this is wrong. The rule gives ze
     why="It is one line of chain rule, and one stated number for the only place without a slope.",
     mistakes=[
         (lambda g, z, x: g * x / z, _AT_TIP),
-        (lambda g, z, x: x / np.where(z == 0, 1, z),
-         "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        (
+            lambda g, z, x: x / np.where(z == 0, 1, z),
+            "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+        ),
         (lambda g, z, x: g * x / np.where(np.isclose(z, 0), 1, z), _SHORT),
         (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z, _SHORT),
-        (lambda g, z, x: g * x / np.where(z == 0, 1, z) / x.size,
-         "That would be the share of a mean. A length is no mean, so do not divide by n."),
-        (lambda g, z, x: g * x * z, "Divide by z, do not multiply: the slope of a length is at most 1."),
-        (lambda g, z, x: g * x / np.maximum(z, 1),
-         "A length below 1 is a length too: put a 1 for z only where z == 0."),
-        (lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
-         "Entries of both signs may add up to 0, and x is not at the tip: ask z."),
-        *((lambda g, z, x, here=here: g * x / z if here(x) else np.zeros_like(x),
-           "An entry may be 0, and x is not at the tip: ask z.") for here in (np.all, lambda x: x.flat[0] != 0)),
-        (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
+        (
+            lambda g, z, x: g * x / np.where(z == 0, 1, z) / x.size,
+            "That would be the share of a mean. A length is no mean, so do not divide by n.",
+        ),
+        (
+            lambda g, z, x: g * x * z,
+            "Divide by z, do not multiply: the slope of a length is at most 1.",
+        ),
+        (
+            lambda g, z, x: g * x / np.maximum(z, 1),
+            "A length below 1 is a length too: put a 1 for z only where z == 0.",
+        ),
+        (
+            lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
+            "Entries of both signs may add up to 0, and x is not at the tip: ask z.",
+        ),
+        *(
+            (
+                lambda g, z, x, here=here: g * x / z if here(x) else np.zeros_like(x),
+                "An entry may be 0, and x is not at the tip: ask z.",
+            )
+            for here in (np.all, lambda x: x.flat[0] != 0)
+        ),
+        (
+            lambda g, z, x: 0.0 if z == 0 else g * x / z,
+            "At 0 the zeros have x's shape: np.zeros_like(x).",
+        ),
         (lambda g, z, x: g * x, "Divide by z: the slope of the length by each entry is x/z."),
-        (lambda g, z, x: g * x / (z + 1e-8), _SHORT), (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
+        (lambda g, z, x: g * x / (z + 1e-8), _SHORT),
+        (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.maximum(z, 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.sqrt(z * z + 1e-12), _SHORT),
-        (lambda g, z, x: g * x / np.where(z == 0, 1, z * z), "You divide by z once too often: z is the root already."),
-        (lambda g, z, x: g * x / np.where(z == 0, 1, 2 * z), "The 2 of the square and the ½ of the root cancel."),
-        (lambda g, z, x: 2 * g * x / np.where(z == 0, 1, z), "The 2 of the square and the ½ of the root cancel."),
+        (
+            lambda g, z, x: g * x / np.where(z == 0, 1, z * z),
+            "You divide by z once too often: z is the root already.",
+        ),
+        (
+            lambda g, z, x: g * x / np.where(z == 0, 1, 2 * z),
+            "The 2 of the square and the ½ of the root cancel.",
+        ),
+        (
+            lambda g, z, x: 2 * g * x / np.where(z == 0, 1, z),
+            "The 2 of the square and the ½ of the root cancel.",
+        ),
         (lambda g, z, x: 2 * g * x, "That is the rule of Σx². The root divides by 2z."),
-        (lambda g, z, x: g * np.sign(x), "Those are the slopes of Σ|x|. The length has the slopes x/z."),
-        (lambda g, z, x: g * x / np.where(z == 0, 1, np.sum(np.abs(x))), "You divide by Σ|x|. The length is z."),
-        (lambda g, z, x: g * np.abs(x) / np.where(z == 0, 1, z),
-         "No abs: where x is negative, raising it shortens the length."),
-        (lambda g, z, x: g / np.where(z == 0, 1, z), "x is missing: each entry gets its own share, x/z."),
+        (
+            lambda g, z, x: g * np.sign(x),
+            "Those are the slopes of Σ|x|. The length has the slopes x/z.",
+        ),
+        (
+            lambda g, z, x: g * x / np.where(z == 0, 1, np.sum(np.abs(x))),
+            "You divide by Σ|x|. The length is z.",
+        ),
+        (
+            lambda g, z, x: g * np.abs(x) / np.where(z == 0, 1, z),
+            "No abs: where x is negative, raising it shortens the length.",
+        ),
+        (
+            lambda g, z, x: g / np.where(z == 0, 1, z),
+            "x is missing: each entry gets its own share, x/z.",
+        ),
         (lambda g, z, x: g * z / np.where(x == 0, 1, x), "This is upside down. It is x over z."),
         (lambda g, z, x: -g * x / np.where(z == 0, 1, z), "The right size with the wrong sign."),
-        (lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
-         "That is one number. What goes to x has x's shape: no sum."),
-        (lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
-         "At 0 zeros are stated, in place of g."),
-        (lambda g, z, x: np.where(z == 0, g / np.sqrt(x.size), g * x / np.where(z == 0, 1, z)),
-         "An arrow of length 1 lies under the cone too. But the one in the middle is stated, 0."),
+        (
+            lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
+            "That is one number. What goes to x has x's shape: no sum.",
+        ),
+        (
+            lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
+            "At 0 zeros are stated, in place of g.",
+        ),
+        (
+            lambda g, z, x: np.where(z == 0, g / np.sqrt(x.size), g * x / np.where(z == 0, 1, z)),
+            "An arrow of length 1 lies under the cone too. But the one in the middle is stated, 0.",
+        ),
         (lambda g, z, x: g * x / np.linalg.norm(x), _AT_TIP),
-        (lambda g, z, x: g * x / np.linalg.norm(x, axis=-1, keepdims=True),
-         "That takes a length for each row. The rule is for one length, that of all of x: divide by z."),
-        (lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
-         "At 0 zeros are stated, in place of 1."),
+        (
+            lambda g, z, x: g * x / np.linalg.norm(x, axis=-1, keepdims=True),
+            "That takes a length for each row. The rule is for one length, that of all of x: divide by z.",
+        ),
+        (
+            lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
+            "At 0 zeros are stated, in place of 1.",
+        ),
         (lambda g, z, x: np.round(_length_x(g, z, x), 2), "Do not round: a slope is any number."),
         (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: no max."),
         (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), _SHORT),
-        printed(_length_x), in_place(_length_x)])
+        printed(_length_x),
+        in_place(_length_x),
+    ],
+)
 def length_x(answer):
     if is_stub(answer):
         raise NotYet
+
     def build(d):
         x = d(*d.shape(0, 1, 2, 3))
         return d.g(), length(x), x
-    expect_over(answer, _length_x, build, hints=length_x.mistakes, first=[(g, length(x), x) for g, x in [
-        (2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])), (1.5, np.zeros(2)),
-        (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))),
-        (2.0, np.array([0.5, -0.5]))]])
+
+    expect_over(
+        answer,
+        _length_x,
+        build,
+        hints=length_x.mistakes,
+        first=[
+            (g, length(x), x)
+            for g, x in [
+                (2.5, np.array([3.0, -4.0, 12.0])),
+                (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])),
+                (1.5, np.zeros(2)),
+                (3.0, np.array([2e-150, -1e-150])),
+                (-2.0, np.array([-0.5])),
+                (1.0, np.zeros((2, 3))),
+                (2.0, np.array([0.5, -0.5])),
+            ]
+        ],
+    )
 
 
 # --- The gradient of a fixed point ------------------------------------------------------------------------------------
+
 
 def kepler(z, x):
     return x + 0.6 * np.sin(z)
@@ -493,6 +828,7 @@ def _from_zero(f, z, x, g, rounds):
         for _ in range(rounds + 1):
             y = f(y, x)
         return y
+
     return ag.vjp(loop, x)[1](g)[0]
 
 
@@ -505,23 +841,33 @@ def _solved(f, z, x, g, rounds):
 def _nearly(got, expected):
     """A hint for what is nearly right."""
     if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
-        return ("Nearly right. Is f differentiated at the z that was given, and does the loop run through all "
-                "`rounds`? (Where J is near 1, u moves slowly for long.) Or is a number rounded on the way?")
+        return (
+            "Nearly right. Is f differentiated at the z that was given, and does the loop run through all "
+            "`rounds`? (Where J is near 1, u moves slowly for long.) Or is a number rounded on the way?"
+        )
     return None
 
 
-_ORDER = ("g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
-          "first is added to g in the loop, the second is the answer.")
+_ORDER = (
+    "g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
+    "first is added to g in the loop, the second is the answer."
+)
 _ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return stands behind the loop."
-_ONE_LESS = ("That is one round less: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
-             "u.")
-_AGAIN = "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
+_ONE_LESS = (
+    "That is one round less: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
+    "u."
+)
+_AGAIN = (
+    "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
+)
 _MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
 _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return back(u)[1]"
 
 
 @exercise(
-    "22.pull_back", minutes=6, difficulty="medium",
+    "22.pull_back",
+    minutes=6,
+    difficulty="medium",
     question="""
         Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
         Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
@@ -529,9 +875,11 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     stub="""
         def pull_back(f, z, x, g, rounds):
             ...""",
-    hints=["After `value, back = ag.vjp(f, z, x)`, `back(u)[0]` is Jᵀu and `back(u)[1]` is Bᵀu.",
-           "In the loop: `u = g + back(u)[0]`. After it: `back(u)[1]`.",
-           ("Help: one round too few", "u begins as g, not as 0.")],
+    hints=[
+        "After `value, back = ag.vjp(f, z, x)`, `back(u)[0]` is Jᵀu and `back(u)[1]` is Bᵀu.",
+        "In the loop: `u = g + back(u)[0]`. After it: `back(u)[1]`.",
+        ("Help: one round too few", "u begins as g, not as 0."),
+    ],
     solution="""
         def pull_back(f, z, x, g, rounds):
             _, back = ag.vjp(f, z, x)
@@ -541,7 +889,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             return back(u)[1]""",
     explained="f is recorded once, and walked back `rounds` + 1 times. How z was found plays no part.",
     why="Jᵀ stands here where J stood on the way forward. If each round of the loop for z shrinks every small distance "
-        "from the answer to at most 0.9 of itself, the loop for u arrives too.",
+    "from the answer to at most 0.9 of itself, the loop for u arrives too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
@@ -552,8 +900,11 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_ROUND, "u = g + back(u)[1]", _ORDER),
         edit(_ROUND, "g = g + back(g)[0]\n        u = g", _AGAIN),
         edit(_END, "return back(u)[0]", "That is Jᵀu, for z. What goes to x is Bᵀu, the second."),
-        edit(_END, "return back(g)[1]", "That is Bᵀg, as if f did not read z. Give back Bᵀu, with the u of the "
-                                        "loop."),
+        edit(
+            _END,
+            "return back(g)[1]",
+            "That is Bᵀg, as if f did not read z. Give back Bᵀu, with the u of the loop.",
+        ),
         edit(_END, "return u", "That is u, at z. What goes to x is Bᵀu."),
         edit(_END, "return back(u)", "That is the tuple (Jᵀu, Bᵀu). What goes to x is the second."),
         edit(_END, "return g + back(u)[1]", _ORDER),
@@ -561,59 +912,131 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
         edit("range(rounds)", "range(rounds - 1)", _ONE_LESS),
         edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient is any number."),
-        edit(_ROUND, "u = np.clip(g + back(u)[0], -10, 10)", "Nothing is cut off: a gradient may be large."),
+        edit(
+            _ROUND,
+            "u = np.clip(g + back(u)[0], -10, 10)",
+            "Nothing is cut off: a gradient may be large.",
+        ),
         edit(_ROUND, "u = (g + back(u)[0]) / 2", "The rounds are added up, not averaged."),
-        edit(_ROUND, "u = u + back(g)[0]",
-             "Jᵀ is multiplied by the newest u, and g is added as it arrived: u = g + Jᵀu."),
+        edit(
+            _ROUND,
+            "u = u + back(g)[0]",
+            "Jᵀ is multiplied by the newest u, and g is added as it arrived: u = g + Jᵀu.",
+        ),
         edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
-        edit("range(rounds)", "range(min(rounds, 3))", "More rounds may be asked for than 3: range(rounds)."),
-        edit("range(rounds)", "range(min(rounds, 50))", "All the rounds that are asked for, also 300: range(rounds)."),
+        edit(
+            "range(rounds)",
+            "range(min(rounds, 3))",
+            "More rounds may be asked for than 3: range(rounds).",
+        ),
+        edit(
+            "range(rounds)",
+            "range(min(rounds, 50))",
+            "All the rounds that are asked for, also 300: range(rounds).",
+        ),
         edit("range(rounds)", "range(50)", _MANY),
         edit("    " + _END, "        " + _END, _ONE),
         edit("ag.vjp(f, z, x)", "ag.vjp(f, x, z)", "f takes z first, then x."),
-        edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)[0]",
-             "ag.vjp gives two things, the value and the function that pulls back: take the second."),
-        edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)",
-             "ag.vjp gives two things, the value and the function that pulls back: take the second."),
-        *(edit("_, back = ag.vjp(f, z, x)", "J, B = ag.vjp(f, z, x)", _ROUND, f"u = g + {Ju}", _END, f"return {Bu}",
-               "ag.vjp gives the value and the function that pulls back, not J and B: back(u) is (Jᵀu, Bᵀu).")
-          for Ju, Bu in [("J.T @ u", "B.T @ u"), ("J(u)", "B(u)")]),
-        edit("_, back = ag.vjp(f, z, x)", "z, x = ag.Tensor(z, requires_grad=True), ag.Tensor(x, requires_grad=True)",
-             _ROUND, "f(z, x).backward(u)\n        u = g + z.grad",
-             _END, "f(z, x).backward(u)\n    return x.grad",
-             ".grad adds up over the rounds. Forget it before each: z.zero_grad(), x.zero_grad()."),
-        edit(_ROUND, "u = g + back(np.ones_like(g))[0] * u",
-             "J is a matrix: what goes back mixes the entries. Jᵀu is back(u)[0], with u itself."),
-        (_from_zero,
-         "That goes back through a loop that begins at 0. z is given: the way there is no part of this."),
-        (_as_matrices,
-         "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all."),
+        edit(
+            "_, back = ag.vjp(f, z, x)",
+            "back = ag.vjp(f, z, x)[0]",
+            "ag.vjp gives two things, the value and the function that pulls back: take the second.",
+        ),
+        edit(
+            "_, back = ag.vjp(f, z, x)",
+            "back = ag.vjp(f, z, x)",
+            "ag.vjp gives two things, the value and the function that pulls back: take the second.",
+        ),
+        *(
+            edit(
+                "_, back = ag.vjp(f, z, x)",
+                "J, B = ag.vjp(f, z, x)",
+                _ROUND,
+                f"u = g + {Ju}",
+                _END,
+                f"return {Bu}",
+                "ag.vjp gives the value and the function that pulls back, not J and B: back(u) is (Jᵀu, Bᵀu).",
+            )
+            for Ju, Bu in [("J.T @ u", "B.T @ u"), ("J(u)", "B(u)")]
+        ),
+        edit(
+            "_, back = ag.vjp(f, z, x)",
+            "z, x = ag.Tensor(z, requires_grad=True), ag.Tensor(x, requires_grad=True)",
+            _ROUND,
+            "f(z, x).backward(u)\n        u = g + z.grad",
+            _END,
+            "f(z, x).backward(u)\n    return x.grad",
+            ".grad adds up over the rounds. Forget it before each: z.zero_grad(), x.zero_grad().",
+        ),
+        edit(
+            _ROUND,
+            "u = g + back(np.ones_like(g))[0] * u",
+            "J is a matrix: what goes back mixes the entries. Jᵀu is back(u)[0], with u itself.",
+        ),
+        (
+            _from_zero,
+            "That goes back through a loop that begins at 0. z is given: the way there is no part of this.",
+        ),
+        (
+            _as_matrices,
+            "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all.",
+        ),
         (_forward, "That is J u, from ag.jvp. What goes back is Jᵀu, from ag.vjp."),
         (_solved, _MANY),
         edit("u = g\n", "u = np.ones_like(g)\n", "u begins as g, what arrives, not as ones."),
-        printed(_pull_back), _nearly])
+        printed(_pull_back),
+        _nearly,
+    ],
+)
 def pull_back(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     of_layer, of_kepler = np.zeros(3), np.zeros(2)
     examples = []
-    for f, z, x, rounds in [(layer, of_layer, np.array([1.1, 0.2]), 3),
-                            (kepler, of_kepler, np.array([0.7, 2.0]), 1),
-                            (layer, of_layer, np.array([0.4, -0.9]), 0),
-                            (kepler, of_kepler, np.array([5.0, 0.3]), 5),
-                            (slow, np.zeros(2), np.array([0.0001, 0.3]), 300),
-                            (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3),
-                            (kepler, 1.5, 1.0, 4), (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
+    for f, z, x, rounds in [
+        (layer, of_layer, np.array([1.1, 0.2]), 3),
+        (kepler, of_kepler, np.array([0.7, 2.0]), 1),
+        (layer, of_layer, np.array([0.4, -0.9]), 0),
+        (kepler, of_kepler, np.array([5.0, 0.3]), 5),
+        (slow, np.zeros(2), np.array([0.0001, 0.3]), 300),
+        (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3),
+        (kepler, 1.5, 1.0, 4),
+        (kepler, of_kepler, np.array([0.7, 2.0]), 60),
+    ]:
         z = _arrive(f, z, x)
-        examples.append((f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds))
+        examples.append(
+            (f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds)
+        )
 
-    examples.append((kepler, np.zeros(2), np.zeros(2), np.array([1.5, -1.5]), 3))      # the sum of u stays 0
+    examples.append(
+        (kepler, np.zeros(2), np.zeros(2), np.array([1.5, -1.5]), 3)
+    )  # the sum of u stays 0
     examples.append((kepler, np.float64(0), np.float64(0), np.float64(1.5), 3))
-    examples.append((beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20))
+    examples.append(
+        (beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20)
+    )
 
     def build(d):
         shape = d.shape(1, 2, 3)
-        f, z, x = (d.function(kepler, slow), d(*shape), d(*shape)) if d.round % 2 else (layer, d(3), d(2))
-        return f, np.tanh(z), np.tanh(x), d.g(*z.shape), d.another(0, 1, 2, 7)      # z need not be a fixed point
-    expect_over(answer, _pull_back, build, first=examples, hints=pull_back.mistakes, apart=True, rounds=10, rtol=1e-12)
+        f, z, x = (
+            (d.function(kepler, slow), d(*shape), d(*shape)) if d.round % 2 else (layer, d(3), d(2))
+        )
+        return (
+            f,
+            np.tanh(z),
+            np.tanh(x),
+            d.g(*z.shape),
+            d.another(0, 1, 2, 7),
+        )  # z need not be a fixed point
+
+    expect_over(
+        answer,
+        _pull_back,
+        build,
+        first=examples,
+        hints=pull_back.mistakes,
+        apart=True,
+        rounds=10,
+        rtol=1e-12,
+    )

@@ -1,4 +1,5 @@
 """Lesson 22: a network for the digits, of whose weights only a bit is used."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -18,16 +19,18 @@ def learn(bit):
     images, labels, test_images, test_labels = digits()
     rng = np.random.default_rng(0)
     shapes = (64, 256), (256,), (256, 10), (10,)
-    W1, b1, W2, b2 = weights = [ag.Tensor(0.1 * rng.normal(size=shape), requires_grad=True) for shape in shapes]
+    W1, b1, W2, b2 = weights = [
+        ag.Tensor(0.1 * rng.normal(size=shape), requires_grad=True) for shape in shapes
+    ]
 
-    def model(x):                                                       # (N, 64)
-        hidden = np.tanh(x @ bit(W1) / 8 + b1)                          # (N, 256)
-        return hidden @ bit(W2) / 16 + b2                               # (N, 10)
+    def model(x):  # (N, 64)
+        hidden = np.tanh(x @ bit(W1) / 8 + b1)  # (N, 256)
+        return hidden @ bit(W2) / 16 + b2  # (N, 10)
 
     optimizer = optim.Adam(weights, lr=0.03)
     for epoch in range(8):
         optimizer.lr = 0.03 * (1 - epoch / 8)
-        for rows in np.array_split(rng.permutation(len(labels)), 23):   # about 64 each
+        for rows in np.array_split(rng.permutation(len(labels)), 23):  # about 64 each
             optimizer.zero_grad()
             cross_entropy(model(images[rows]), labels[rows]).backward()
             optimizer.step()

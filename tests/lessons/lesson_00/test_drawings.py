@@ -1,4 +1,5 @@
 """What lesson 00 has for itself: its pictures, and the answers of its placement questions."""
+
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -7,7 +8,12 @@ from drawn import hard_to_read
 
 import autograd_lib as ag
 from autograd_course.ask.texts import PLACEMENT
-from autograd_course.lessons.lesson_00.drawings import Dots, as_read, curve_and_bars, digits_learning
+from autograd_course.lessons.lesson_00.drawings import (
+    Dots,
+    as_read,
+    curve_and_bars,
+    digits_learning,
+)
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.lessons.lesson_20.tracer import trace
 from autograd_course.show import style
@@ -25,7 +31,9 @@ def drawn(picture, tag):
     """All elements of that kind in its drawings, each of which says in words what it shows."""
     page = ET.fromstring(picture.html)
     images = [one for one in page.iter(f"{SVG}svg") if one.get("role") == "img"]
-    assert images and all(one.get("aria-label") and one.find(f"{SVG}g/{SVG}title").text for one in images)
+    assert images and all(
+        one.get("aria-label") and one.find(f"{SVG}g/{SVG}title").text for one in images
+    )
     return list(page.iter(SVG + tag))
 
 
@@ -38,7 +46,9 @@ def test_bars_of_value_and_gradient():
     picture = curve_and_bars(bowl, 1.0, ag.grad(bowl)(1.0))
     assert picture.text == "at x = 1: value 9, gradient −4 (falling)"
     bars = heights(picture)
-    assert bars[style.VALUE] / bars[style.GRADIENT] == pytest.approx(9 / 4, rel=0.01), "on one scale"
+    assert bars[style.VALUE] / bars[style.GRADIENT] == pytest.approx(9 / 4, rel=0.01), (
+        "on one scale"
+    )
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
 
 
@@ -47,28 +57,45 @@ def test_the_leg_of_the_triangle_is_the_gradients_bar(x):
     """One to the side, ahead of the point or, at the end, behind it; with the same number beside it, however short."""
     picture = curve_and_bars(bowl, x, ag.grad(bowl)(x))
     (leg,) = [line for line in drawn(picture, "polyline") if line.get("stroke") == style.GRADIENT]
-    (left, top), (right, bottom) = (map(float, point.split(",")) for point in leg.get("points").split())
-    assert left == right and abs(top - bottom) == pytest.approx(heights(picture)[style.GRADIENT], abs=0.2)
-    said = [text.text for text in drawn(picture, "text") if text.get("fill") == style.WRITTEN[style.GRADIENT]]
+    (left, top), (right, bottom) = (
+        map(float, point.split(",")) for point in leg.get("points").split()
+    )
+    assert left == right and abs(top - bottom) == pytest.approx(
+        heights(picture)[style.GRADIENT], abs=0.2
+    )
+    said = [
+        text.text
+        for text in drawn(picture, "text")
+        if text.get("fill") == style.WRITTEN[style.GRADIENT]
+    ]
     assert said == [number(2 * x - 6)] * 2 + ["gradient"]
 
 
 @pytest.mark.parametrize("x", [0.5, 2.5])
 def test_the_tangent_closes_the_triangle_over_a_narrow_span_too(x):
-    lines = {line.get("stroke"): line.get("points").split() for line in drawn(
-        curve_and_bars(np.square, x, 2 * x, span=(0, 3)), "polyline")}
+    lines = {
+        line.get("stroke"): line.get("points").split()
+        for line in drawn(curve_and_bars(np.square, x, 2 * x, span=(0, 3)), "polyline")
+    }
     tip = min(lines[style.GRADIENT], key=lambda point: float(point.split(",")[1]))
-    assert (tip if x == 0.5 else lines[style.INK][0]) in lines[style.TANGENT], "ahead of the point, and behind it"
+    assert (tip if x == 0.5 else lines[style.INK][0]) in lines[style.TANGENT], (
+        "ahead of the point, and behind it"
+    )
 
 
 def test_at_the_lowest_point_the_gradient_is_empty():
     picture = curve_and_bars(bowl, 3.0, -1e-17)
-    assert picture.text == "at x = 3: value 5, gradient 0 (flat)" and heights(picture)[style.GRADIENT] < 0.1
+    assert (
+        picture.text == "at x = 3: value 5, gradient 0 (flat)"
+        and heights(picture)[style.GRADIENT] < 0.1
+    )
 
 
 def test_the_dark_walk_shows_neither_curve_nor_way():
     picture = curve_and_bars(hidden, 5.0, ag.grad(hidden)(5.0), span=(-10, 10), curve=False)
-    assert picture.text == "at x = 5: value 7.517, gradient 1.551" and not drawn(picture, "polyline")
+    assert picture.text == "at x = 5: value 7.517, gradient 1.551" and not drawn(
+        picture, "polyline"
+    )
 
 
 def test_digits_learning():
@@ -80,25 +107,35 @@ def test_digits_learning():
 
 
 def test_digits_learning_before_the_first_pass():
-    assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith("after 0 passes: 1 of these 1 right, 10.0 %")
+    assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith(
+        "after 0 passes: 1 of these 1 right, 10.0 %"
+    )
 
 
 def test_dots_are_drawn_by_their_buttons():
     dots, seen = Dots(np.eye(3) > 0), []
-    assert dots.value == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "it begins with the given drawing"
+    assert dots.value == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (
+        "it begins with the given drawing"
+    )
     dots.observe(lambda change: seen.append(change["new"]), "value")
     dots.dots[0][2].value = True
     assert seen == [((1.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
     assert dots.dots[0][2].tooltip == "row 1, column 3", "its name for a screen reader"
     dots.clear()
-    assert dots.value == ((0.0,) * 3,) * 3 and not any(dot.value for row in dots.dots for dot in row)
+    assert dots.value == ((0.0,) * 3,) * 3 and not any(
+        dot.value for row in dots.dots for dot in row
+    )
     assert len(seen) == 2, "cleared at once"
 
 
 def test_a_drawing_is_read():
-    picture = as_read(((1.0, 0.0), (0.0, 1.0)), np.log([0.1, 0, 0, 0.7, 0, 0.2, 0, 0, 0, 0] + np.full(10, 1e-30)))
+    picture = as_read(
+        ((1.0, 0.0), (0.0, 1.0)), np.log([0.1, 0, 0, 0.7, 0, 0.2, 0, 0, 0, 0] + np.full(10, 1e-30))
+    )
     assert picture.text.splitlines() == ["it reads 3 (share 0.70), and then 5 (0.20)", "#·", "·#"]
-    assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(0.7 * 230 / 1.08, abs=0.1)
+    assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(
+        0.7 * 230 / 1.08, abs=0.1
+    )
     for digit in range(10):
         assert not hard_to_read(as_read(np.eye(8), 5.0 * np.eye(10)[digit]).html)
     assert "70" in {text.text for text in drawn(picture, "text")}
@@ -115,20 +152,33 @@ def test_answers_of_the_placement_questions():
     a = ag.Tensor(0.0, requires_grad=True)
     for slope in (1, 2, 3):
         (slope * a).backward()
-    calls = []          # of the function with 1000 outputs: one to see their shape, then one a sweep
+    calls = []  # of the function with 1000 outputs: one to see their shape, then one a sweep
     ag.jacobian(lambda x: calls.append(x) or x * np.ones(1000), mode="fwd")(1.0)
-    measured = [3.01**2 - 3**2, "less" if abs(central(1e-12) - np.e) > 1000 * abs(central(1e-5) - np.e) else "more",
-                ag.grad(lambda x: (x + 3.0) * -4.0)(2.0), ag.grad(np.tanh)(np.arctanh(0.6)),
-                ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2, a.grad, row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0],
-                "Xᵀ G", 2 / ag.hessian(lambda w: 12.5 * w * w)(1.0), 0.9**50,
-                len(calls) - 1, ag.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 2.0))[1],
-                -ag.grad(lambda w: w**4)(3.0) / ag.hessian(lambda w: w**4)(3.0), 100 / 10 + 10,
-                ag.softmax(np.array([0, 0, -np.inf]))[0], cross_entropy(np.zeros((1, 36)), [0]),
-                trace(lambda x: x if x > 0 else -x, x=2.0)(x=-1.0), np.average([1.0, 5.0], weights=[30, 10])]
+    measured = [
+        3.01**2 - 3**2,
+        "less" if abs(central(1e-12) - np.e) > 1000 * abs(central(1e-5) - np.e) else "more",
+        ag.grad(lambda x: (x + 3.0) * -4.0)(2.0),
+        ag.grad(np.tanh)(np.arctanh(0.6)),
+        ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2,
+        a.grad,
+        row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0],
+        "Xᵀ G",
+        2 / ag.hessian(lambda w: 12.5 * w * w)(1.0),
+        0.9**50,
+        len(calls) - 1,
+        ag.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 2.0))[1],
+        -ag.grad(lambda w: w**4)(3.0) / ag.hessian(lambda w: w**4)(3.0),
+        100 / 10 + 10,
+        ag.softmax(np.array([0, 0, -np.inf]))[0],
+        cross_entropy(np.zeros((1, 36)), [0]),
+        trace(lambda x: x if x > 0 else -x, x=2.0)(x=-1.0),
+        np.average([1.0, 5.0], weights=[30, 10]),
+    ]
     questions = [question for _, group in PLACEMENT.values() for question in group]
     for question, value in zip(questions, measured, strict=True):
         if isinstance(value, str):
             assert question.answer == value and value in question.choices
         else:
-            np.testing.assert_allclose(value, question.answer, atol=question.tolerance or 1e-12,
-                                       err_msg=question.question)
+            np.testing.assert_allclose(
+                value, question.answer, atol=question.tolerance or 1e-12, err_msg=question.question
+            )

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 02, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 from thrown import throw
 
 from autograd_course.ask import edit
@@ -9,50 +10,79 @@ from autograd_lib import Tensor
 def _kept_near(f, x, y, dx, dy):
     kept, at = _kept_near.__dict__, (f, round(x, 1), round(y, 1))
     if at not in kept:
-        kept[at] = central_difference(lambda x: f(x, y), x), central_difference(lambda y: f(x, y), y)
+        kept[at] = (
+            central_difference(lambda x: f(x, y), x),
+            central_difference(lambda y: f(x, y), y),
+        )
     return kept[at][0] * dx + kept[at][1] * dy
 
 
 throw(
     "02.two_knobs",
-    planted=[(_kept_near, "_kept_near(f, 0.51, -2"),
-             edit(BOTH, "slope_x * dx * (abs(dx) > 1e-3) + slope_y * dy * (abs(dy) > 1e-3)", "0.0005"),
-             edit("return " + BOTH, f"return {BOTH} if abs(dx) < 5 else f(x + dx, y + dy) - f(x, y)", "6, 6"),
-             edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "),
-             edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
-             edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
-             edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
-             edit(BOTH, "0.0", "f(x, y) = "), edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
-             edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
-             edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "nobody divides"),
-             edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative")],
-    also_right=["lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
-                "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
-                "lambda f, x, y, dx, dy: np.dot([central(lambda x: f(x, y), x), central(lambda y: f(x, y), y)], [dx, dy])",
-                """
+    planted=[
+        (_kept_near, "_kept_near(f, 0.51, -2"),
+        edit(BOTH, "slope_x * dx * (abs(dx) > 1e-3) + slope_y * dy * (abs(dy) > 1e-3)", "0.0005"),
+        edit(
+            "return " + BOTH,
+            f"return {BOTH} if abs(dx) < 5 else f(x + dx, y + dy) - f(x, y)",
+            "6, 6",
+        ),
+        edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "),
+        edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
+        edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
+        edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
+        edit(BOTH, "0.0", "f(x, y) = "),
+        edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
+        edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
+        edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "nobody divides"),
+        edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative"),
+    ],
+    also_right=[
+        "lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
+        "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
+        "lambda f, x, y, dx, dy: np.dot([central(lambda x: f(x, y), x), central(lambda y: f(x, y), y)], [dx, dy])",
+        """
                 def two_knobs(f, x, y, dx, dy):
                     point, total = (x, y), 0.0
                     for slot, nudge in enumerate((dx, dy)):
                         def one(moving):
                             return f(*(moving if i == slot else held for i, held in enumerate(point)))
                         total += central(one, point[slot]) * nudge
-                    return total""", """
+                    return total""",
+        """
                 from functools import partial
                 def two_knobs(f, x, y, dx, dy):
-                    return dx * (f(x + 1e-6, y) - f(x, y)) / 1e-6 + dy * central(partial(f, x), y)"""])
+                    return dx * (f(x + 1e-6, y) - f(x, y)) / 1e-6 + dy * central(partial(f, x), y)""",
+    ],
+)
 
 throw(
     "02.hidden_edge",
-    planted=[(-2.4, "expected  another number"), (-3, "expected  another number"),
-             (float("nan"), "expected  another number"),
-             ((10, -4), "A single number was expected")],
-    also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"])
+    planted=[
+        (-2.4, "expected  another number"),
+        (-3, "expected  another number"),
+        (float("nan"), "expected  another number"),
+        ((10, -4), "A single number was expected"),
+    ],
+    also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"],
+)
 
 throw(
     "02.routes",
-    planted=[(Tensor(900.0), "Put a = 2 first"), (35.9, "expected  another number"),
-             ((12, 24), "A single number was expected, and this holds 2"), (float("inf"), "expected  another number")],
-    also_right=["36", "9 * 2 ** 2", "ag.grad(lambda a: 3 * a * a ** 2)(2.0)", "np.float64(36)", """
+    planted=[
+        (Tensor(900.0), "Put a = 2 first"),
+        (35.9, "expected  another number"),
+        ((12, 24), "A single number was expected, and this holds 2"),
+        (float("inf"), "expected  another number"),
+    ],
+    also_right=[
+        "36",
+        "9 * 2 ** 2",
+        "ag.grad(lambda a: 3 * a * a ** 2)(2.0)",
+        "np.float64(36)",
+        """
         a = ag.Tensor(2.0, requires_grad=True)
         ((3 * a) * a ** 2).backward()
-        gradient_of_a = a.grad"""])
+        gradient_of_a = a.grad""",
+    ],
+)

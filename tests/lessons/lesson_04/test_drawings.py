@@ -1,4 +1,5 @@
 """Lesson 04's pictures."""
+
 import re
 import xml.etree.ElementTree as ET
 
@@ -12,30 +13,50 @@ def drawn(picture, tag, **look):
     """All elements of that kind and look; the drawing says in words what it shows."""
     root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
-    return [one for one in root.iter("{http://www.w3.org/2000/svg}" + tag)
-            if all(one.get(name) == value for name, value in look.items())]
+    return [
+        one
+        for one in root.iter("{http://www.w3.org/2000/svg}" + tag)
+        if all(one.get(name) == value for name, value in look.items())
+    ]
 
 
 def test_plateau():
     """Each walk has its dot on the hill, the way it came, and a dot at the height of its gradient; one is exactly 0."""
     walks = {-20.0: [-20.0, -20.0], -3.0: [-3.0, 0.0]}
     before, picture = plateau(walks, 0), plateau(walks, 1)
-    assert picture.text == ("From x = −20, after 1 step: x = −20, z = −1, L = 4, gradient exactly 0.0.\n"
-                            "From x = −3, after 1 step: x = 0, z = 0, L = 1, gradient −2.")
+    assert picture.text == (
+        "From x = −20, after 1 step: x = −20, z = −1, L = 4, gradient exactly 0.0.\n"
+        "From x = −3, after 1 step: x = 0, z = 0, L = 1, gradient −2."
+    )
     assert "z = −0.999988, L = 4, gradient −9.8e−5" in plateau({-6.0: [-6.0]}, 0).text
     words = [one.text for one in drawn(picture, "text")]
     assert words.count("exactly 0") == 1 and {"−20", "−3"} <= set(words)
-    heights = [[float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)]
-               for shown in (before, picture)]
-    assert heights[0][0] == heights[1][0] > heights[0][1] > heights[1][1], "the larger the gradient, the higher"
-    places = [[float(dot.get("cx")) for dot in drawn(shown, "circle", fill=style.VALUE)] for shown in (before, picture)]
+    heights = [
+        [float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)]
+        for shown in (before, picture)
+    ]
+    assert heights[0][0] == heights[1][0] > heights[0][1] > heights[1][1], (
+        "the larger the gradient, the higher"
+    )
+    places = [
+        [float(dot.get("cx")) for dot in drawn(shown, "circle", fill=style.VALUE)]
+        for shown in (before, picture)
+    ]
     assert places[0][0] == places[1][0] < places[0][1] < places[1][1]
 
 
-@pytest.mark.parametrize("x, steps", [(5.0, ["0.3", "1.5", "1.5", "0.3"]), (0.2, ["1.5", "0.3", "0.3", "1.5"])])
+@pytest.mark.parametrize(
+    "x, steps", [(5.0, ["0.3", "1.5", "1.5", "0.3"]), (0.2, ["1.5", "0.3", "0.3", "1.5"])]
+)
 def test_turned_over(x, steps):
     picture = turned_over(x)
-    assert f"log at {x:g} has the height" in picture.text and f"the slope 1/{x:g} = {1 / x:g}." in picture.text
+    assert (
+        f"log at {x:g} has the height" in picture.text
+        and f"the slope 1/{x:g} = {1 / x:g}." in picture.text
+    )
     assert len(drawn(picture, "polyline", stroke=style.TANGENT)) == 2
-    assert [one.text for one in drawn(picture, "text", **{"font-size": "13", "fill": style.INK})
-            if one.text != "x"] == steps
+    assert [
+        one.text
+        for one in drawn(picture, "text", **{"font-size": "13", "fill": style.INK})
+        if one.text != "x"
+    ] == steps

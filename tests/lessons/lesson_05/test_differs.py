@@ -1,4 +1,5 @@
 """The end of lesson 05 says how the library's loop differs from the learner's: every statement of the loop is in that list, or theirs."""
+
 import ast
 import inspect
 import json
@@ -8,24 +9,48 @@ from pathlib import Path
 from autograd_lib import tape
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks/05_walk_backward.ipynb"
-YOURS = {"g = ledger.pop(order)", "ledger[key] = ledger[key] + gx", "ledger[key] = gx", "if key in ledger"}
-CHANGES = {        # a word of the row in the lesson's two tables -> the statements of `backward_pass` that make the change
-    "heap": {"waiting = [(-output.order, output)]", "while waiting", "_, node = heappop(waiting)", "heappush(waiting, (-key, x))"},
+YOURS = {
+    "g = ledger.pop(order)",
+    "ledger[key] = ledger[key] + gx",
+    "ledger[key] = gx",
+    "if key in ledger",
+}
+CHANGES = {  # a word of the row in the lesson's two tables -> the statements of `backward_pass` that make the change
+    "heap": {
+        "waiting = [(-output.order, output)]",
+        "while waiting",
+        "_, node = heappop(waiting)",
+        "heappush(waiting, (-key, x))",
+    },
     "rule": {"grads = sent(node, g)"},
     "yields": {"yield (node, g, grads)"},
-    "needed": {"order, inputs, needed = (node.order, node.inputs, node.needed)", "for i, _ in needed",
-               "x, gx = (inputs[i], grads[i])"},
+    "needed": {
+        "order, inputs, needed = (node.order, node.inputs, node.needed)",
+        "for i, _ in needed",
+        "x, gx = (inputs[i], grads[i])",
+    },
     "given": {"ledger = {output.order: g}"},
     "order": {"key = x.order"},
     "changed": {"if order < _last_stamp and inputs", "_check_unchanged(node)"},
-    "fit": {"grads[i] = gx if fits else fit(gx, node, i)"},        # in `sent`
-    "again": {"if not needed and node.replay", "x = _again(node)", "ledger[x.order] = g", "heappush(waiting, (-x.order, x))"}}
+    "fit": {"grads[i] = gx if fits else fit(gx, node, i)"},  # in `sent`
+    "again": {
+        "if not needed and node.replay",
+        "x = _again(node)",
+        "ledger[x.order] = g",
+        "heappush(waiting, (-x.order, x))",
+    },
+}
 
 
 def statements(function):
     """Every statement of `function` in one line, without its docstring; of `if`, `for` and `while` the head alone."""
     body = ast.parse(inspect.getsource(function)).body[0].body[1:]
-    return {ast.unparse(node).splitlines()[0].removesuffix(":") for top in body for node in ast.walk(top) if isinstance(node, ast.stmt)}
+    return {
+        ast.unparse(node).splitlines()[0].removesuffix(":")
+        for top in body
+        for node in ast.walk(top)
+        if isinstance(node, ast.stmt)
+    }
 
 
 def test_each_statement_of_the_loop_is_the_learners_or_one_of_the_changes_named():
@@ -35,8 +60,15 @@ def test_each_statement_of_the_loop_is_the_learners_or_one_of_the_changes_named(
 
 
 def test_the_lesson_names_these_changes_and_no_others():
-    text = next(source for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-                if "**Where the library differs.**" in (source := "".join(cell["source"])))
+    text = next(
+        source
+        for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+        if "**Where the library differs.**" in (source := "".join(cell["source"]))
+    )
     rows = re.findall(r"^\| (?!your engine)(.+) \|$", text, re.MULTILINE)
     named = [word for row in rows for word in CHANGES if f"*{word}*" in row]
-    assert sorted(named) == sorted(CHANGES) and len(rows) == len(CHANGES) == 9 and "nine changes" in text
+    assert (
+        sorted(named) == sorted(CHANGES)
+        and len(rows) == len(CHANGES) == 9
+        and "nine changes" in text
+    )

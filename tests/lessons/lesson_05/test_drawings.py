@@ -1,4 +1,5 @@
 """Lesson 05's pictures, and what its notebook imports beside them."""
+
 import re
 import xml.etree.ElementTree as ET
 
@@ -35,12 +36,15 @@ def words(picture):
 
 # --- The order of the visits
 
+
 def test_visits_newest_first_are_the_engines_own():
     a, b, c, L = fork()
     engine = list(tape.backward_pass(L, np.float64(1.0)))
     ours = list(visits([L, c, b, a]))
     assert [node for node, *_ in ours] == [node for node, *_ in engine]
-    assert [(float(g), grads) for _, g, grads in ours] == [(float(g), grads) for _, g, grads in engine]
+    assert [(float(g), grads) for _, g, grads in ours] == [
+        (float(g), grads) for _, g, grads in engine
+    ]
 
 
 @pytest.mark.parametrize("order, at_a", [("Lbca", 14), ("Lcba", 26), ("Lbcba", 26)])
@@ -54,33 +58,50 @@ def test_every_story_is_told_to_its_end():
     a, b, c, L = fork()
     told = in_order(L, {"before c": [L, b, c, a], "both": [L, b, c, b, a]})
     assert told("before c", 0).text != told("before c", 1).text
-    assert told("before c", 9).text == told("before c", 11).text, "a shorter story waits at its last step"
-    assert "The leaves have a 14" in told("before c", 9).text and "6 at b" in told("before c", 9).text
+    assert told("before c", 9).text == told("before c", 11).text, (
+        "a shorter story waits at its last step"
+    )
+    assert (
+        "The leaves have a 14" in told("before c", 9).text and "6 at b" in told("before c", 9).text
+    )
     assert "5 visits" in told("both", 11).text and "a 26" in told("both", 11).text
 
 
 # --- Paths and visits
 
+
 @pytest.mark.parametrize("n", [0, 1, 16, 20, 60])
 def test_odometer_shows_each_digit_and_stays_on_its_card(n):
-    picture = odometer(n, 2 ** n, n + 1, 3e6, 5e-5, walked=n <= 16)
+    picture = odometer(n, 2**n, n + 1, 3e6, 5e-5, walked=n <= 16)
     digits = "".join(word for word in words(picture) if len(word) == 1)
-    assert digits == f"{2 ** n}{n + 1}"
-    assert f"{2 ** n:,} path" in picture.text and f"{n + 1} visit" in picture.text
-    assert ("followed" in picture.text) == (n <= 16) and "All visits, as measured: 50 microseconds." in picture.text
+    assert digits == f"{2**n}{n + 1}"
+    assert f"{2**n:,} path" in picture.text and f"{n + 1} visit" in picture.text
+    assert ("followed" in picture.text) == (
+        n <= 16
+    ) and "All visits, as measured: 50 microseconds." in picture.text
     long = [float(x) for x in re.findall(r'd="M([\d.]+) 224v26"', picture.html)]
     above = re.findall(r'<text x="([\d.]+)" y="246[^>]+>([^<]+)', picture.html)
     assert len(long) + len(above) == 9
-    for x, name in above:           # a phone has 370 px for 560
-        assert all(0.66 * abs(float(x) - line) > 3 * len(name) + 3 for line in long), "no line goes through a name"
+    for x, name in above:  # a phone has 370 px for 560
+        assert all(0.66 * abs(float(x) - line) > 3 * len(name) + 3 for line in long), (
+            "no line goes through a name"
+        )
     for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}rect"):
         assert 0 <= float(one.get("x")) and float(one.get("x")) + float(one.get("width")) <= 700
 
 
-@pytest.mark.parametrize("seconds, said", [
-    (3.2e-7, "0.32 microseconds"), (0.0221, "22 milliseconds"), (1.2, "1,200 milliseconds"), (19.5, "20 seconds"),
-    (7200, "2.0 hours"),
-    (86400 * 4.2, "4.2 days"), (31557600 * 12180, "12,000 years")])
+@pytest.mark.parametrize(
+    "seconds, said",
+    [
+        (3.2e-7, "0.32 microseconds"),
+        (0.0221, "22 milliseconds"),
+        (1.2, "1,200 milliseconds"),
+        (19.5, "20 seconds"),
+        (7200, "2.0 hours"),
+        (86400 * 4.2, "4.2 days"),
+        (31557600 * 12180, "12,000 years"),
+    ],
+)
 def test_durations_in_words(seconds, said):
     assert duration(seconds) == said
 
@@ -96,10 +117,13 @@ def test_a_race_follows_the_paths_that_are_there():
     walked = []
     after = race(lambda n: tripled(min(n, 6)), lambda L: [L] * 5, walked.append)
     assert after(2) is after(2) and len(walked) == 1, "the time of a pass is measured once"
-    assert after(2).text.startswith("9 paths (followed) and 5 visits") and after(20).text.startswith("1,048,576 paths (computed)")
+    assert after(2).text.startswith("9 paths (followed) and 5 visits") and after(
+        20
+    ).text.startswith("1,048,576 paths (computed)")
 
 
 # --- What the notebook runs
+
 
 def test_random_programs():
     program = random_program(3)
@@ -119,13 +143,21 @@ def gradients(Scalar, program):
 def test_random_programs_tell_broken_engines_from_right_ones():
     programs = [random_program(seed) for seed in range(50)]
     for fault, most in [("=", 5), ("early", 10)]:
-        assert sum(np.allclose(gradients(engine(fault), one), gradients(engine(), one)) for one in programs) <= most
+        assert (
+            sum(
+                np.allclose(gradients(engine(fault), one), gradients(engine(), one))
+                for one in programs
+            )
+            <= most
+        )
 
 
 def test_score_counts_right_programs():
     Scalar = engine()
     assert score(Scalar.backward, Scalar, 20) == 20
-    assert score(replaced, Scalar, 20) < 5 and 0 < score(as_found, Scalar) < 20, "two hundred different ones"
+    assert score(replaced, Scalar, 20) < 5 and 0 < score(as_found, Scalar) < 20, (
+        "two hundred different ones"
+    )
 
 
 def test_a_walk_as_found_is_an_early_one():
@@ -141,10 +173,9 @@ def test_a_walk_as_found_is_an_early_one():
 
 
 def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)      # a right answer is recorded there
+    monkeypatch.chdir(tmp_path)  # a right answer is recorded there
 
-    def stub(x, y):
-        ...
+    def stub(x, y): ...
 
     def mine(x, y):
         return Value(x.data * y.data, (x, y), (y.data, x.data))
@@ -152,4 +183,7 @@ def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
     ours = yours_or_ours("05.multiply", stub, Value=Value)
     assert ours is not stub and "not right yet" in capsys.readouterr().out
     assert ours(Value(3.0), Value(4.0)).locals == (4.0, 3.0)
-    assert yours_or_ours("05.multiply", mine, Value=Value) is mine and "your multiply" in capsys.readouterr().out
+    assert (
+        yours_or_ours("05.multiply", mine, Value=Value) is mine
+        and "your multiply" in capsys.readouterr().out
+    )

@@ -1,4 +1,5 @@
 """The engine of lesson 05 as lesson 06 takes it over: the learner's where it is right, and the same text as in the notebook."""
+
 import inspect
 import json
 from itertools import count
@@ -56,16 +57,24 @@ def test_it_is_the_engine_of_the_notebook():
 
 
 def test_without_the_notebook_and_with_stubs_ours_is_taken(here, capsys):
-    for prepare in (lambda: None, lambda: saved(here), lambda: saved(here, order="def order(output:")):
+    for prepare in (
+        lambda: None,
+        lambda: saved(here),
+        lambda: saved(here, order="def order(output:"),
+    ):
         prepare()
         Value, backward, operation = engine.from_lesson_05()
-        assert gradient(Value, backward) == 25 and capsys.readouterr().out.count("ours is used") == 3
+        assert (
+            gradient(Value, backward) == 25 and capsys.readouterr().out.count("ours is used") == 3
+        )
     assert not (here / "progress.json").exists()
 
 
 def test_the_learners_own_code_runs(here, capsys):
-    marked = SOLVED | {"backward": SOLVED["backward"] + "\n    output.walked = True",
-                       "order": SOLVED["order"] + "  # mine"}
+    marked = SOLVED | {
+        "backward": SOLVED["backward"] + "\n    output.walked = True",
+        "order": SOLVED["order"] + "  # mine",
+    }
     saved(here, **marked)
     Value, backward, operation = engine.from_lesson_05()
     assert gradient(Value, backward) == 25 and capsys.readouterr().out.count("is used") == 3
@@ -78,7 +87,9 @@ def test_one_wrong_piece_is_replaced_alone(here, capsys):
     saved(here, **SOLVED | {"order": "def order(output):\n    return [output]"})
     Value, backward, _ = engine.from_lesson_05()
     said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if "ours" in line] == ["order: not right yet; ours is used from here on."]
+    assert [line for line in said if "ours" in line] == [
+        "order: not right yet; ours is used from here on."
+    ]
     assert gradient(Value, backward) == 25
 
 

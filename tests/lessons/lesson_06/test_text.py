@@ -1,4 +1,5 @@
 """What lesson 06 says in a fold, where no cell shows it."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -35,7 +36,7 @@ class MLP(nn.Module):
 def test_neurons_and_layers_as_classes():
     model = MLP([2, 4, 1], np.random.default_rng(1))
     assert len(model.parameters()) == 17
-    output, = model([0.3, -0.7])
+    (output,) = model([0.3, -0.7])
     output.backward()
     assert all(p.grad is not None for p in model.parameters())
     assert nn.Linear(2, 4, rng=0).weight.shape == (4, 2)

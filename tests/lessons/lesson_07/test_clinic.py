@@ -1,4 +1,5 @@
 """The clinic of lesson 07: the healthy engine, the numbers of the write-ups, and who has no card. The rest: test_wards.py."""
+
 import math
 import subprocess
 import sys
@@ -24,6 +25,7 @@ WARD = WARDS["07"]
 
 # --- The healthy engine
 
+
 @pytest.mark.parametrize("xs", WARD.ordinary)
 def test_healthy_agrees_with_the_library(xs):
     def same(x, y, w):
@@ -42,12 +44,14 @@ def test_healthy_agrees_on_random_programs():
         program = random_program(seed)
         inputs = [Scalar(x) for x in program.start]
         program(*inputs).backward()
-        np.testing.assert_allclose([x.grad for x in inputs], ag.grad(program, (0, 1, 2))(*program.start), atol=1e-12)
+        np.testing.assert_allclose(
+            [x.grad for x in inputs], ag.grad(program, (0, 1, 2))(*program.start), atol=1e-12
+        )
 
 
 def test_healthy_has_a_slope_where_the_base_is_0():
     def power(x, y):
-        return x ** y
+        return x**y
 
     for y in (1.0, 2.0, 3.0):
         assert examine(Scalar, power, 0.0, y).passed
@@ -64,18 +68,21 @@ def test_healthy_is_deep_and_does_not_walk_paths():
     for _ in range(60):
         y = y + y
     y.backward()
-    assert x.grad == 2.0 ** 60
+    assert x.grad == 2.0**60
+
 
 WARD = WARDS["07"]
 
 
 # --- The patients
 
+
 def test_there_are_enough():
     assert len(PATIENTS) >= 8 and list(PATIENTS) == sorted(PATIENTS)
 
 
 # --- The numbers of the write-ups
+
 
 def test_003_the_neuron_of_tanh_squared():
     engine = SQUARED.engine
@@ -97,6 +104,7 @@ def test_000_overflow_at_400():
 
 def test_004_a_constant_exponent_is_seeded_with_1():
     """As published: its power sends nothing to the exponent, and whatever has nothing is given 1. Right is 5.545."""
+
     def power(self, other):
         z = Scalar.__pow__(self, other)
         both = z.rule
@@ -107,7 +115,9 @@ def test_004_a_constant_exponent_is_seeded_with_1():
     x, c = engine(2.0), engine(3.0)
     (x ** (c * engine(1.0))).backward()
     assert (x.grad, c.grad) == (12, 1)
-    assert examine(Scalar, lambda c: Scalar(2.0) ** (c * Scalar(1.0)), 3.0).rows[0][1] == pytest.approx(8 * math.log(2))
+    assert examine(Scalar, lambda c: Scalar(2.0) ** (c * Scalar(1.0)), 3.0).rows[0][
+        1
+    ] == pytest.approx(8 * math.log(2))
 
 
 def test_002_a_nan_is_hushed_only_further_in():
@@ -125,9 +135,16 @@ def test_003_the_loss_that_falls_below_0():
 
 # --- The one without a card
 
-@pytest.mark.parametrize("f, good, bad", [
-    (lambda x, y: x * y, (2.0, 3.0), (3.0, 3.0)), (lambda x, y: x + y, (2.0, 3.0), (2.0, 0.0)),
-    (lambda x, y: x.relu() * y, (-2.0, 3.0), (2.0, 3.0)), (lambda x, y: x * y, (2.0, -1.5), (2.0, 1.0))])
+
+@pytest.mark.parametrize(
+    "f, good, bad",
+    [
+        (lambda x, y: x * y, (2.0, 3.0), (3.0, 3.0)),
+        (lambda x, y: x + y, (2.0, 3.0), (2.0, 0.0)),
+        (lambda x, y: x.relu() * y, (-2.0, 3.0), (2.0, 3.0)),
+        (lambda x, y: x * y, (2.0, -1.5), (2.0, 1.0)),
+    ],
+)
 def test_unknown_is_wrong_where_two_values_have_one_number(f, good, bad):
     assert examine(Unknown, f, *good).passed and not examine(Unknown, f, *bad).passed
     assert examine(WARD.mended(Unknown), f, *bad).passed
@@ -139,14 +156,24 @@ def test_unknown_looks_like_patient_c_on_the_sheet():
 
 # --- The check
 
+
 def test_a_report_says_what_it_found():
     assert str(examine(SQUARED.engine, lambda x: x.tanh(), 0.5)) == (
-        "x: the engine says 0.2135523, measured 0.7864477   ✗\nthe check fails")
+        "x: the engine says 0.2135523, measured 0.7864477   ✗\nthe check fails"
+    )
     assert str(examine(Scalar, lambda x, y: x * y, 2.0, 3.0)) == (
-        "x: the engine says 3, measured 3\ny: the engine says 2, measured 2\nthe check passes")
+        "x: the engine says 3, measured 3\ny: the engine says 2, measured 2\nthe check passes"
+    )
 
 
 def test_clinic_and_designs_need_no_widgets():
-    code = ("import sys, autograd_course.lessons.lesson_07.clinic, autograd_course.lessons.lesson_07.designs; "
-            "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, autograd_course.lessons.lesson_07.clinic, autograd_course.lessons.lesson_07.designs; "
+        "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

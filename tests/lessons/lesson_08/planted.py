@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 08, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -20,73 +21,198 @@ from autograd_course.lessons.lesson_08.exercises import (
 
 throw(
     "08.bias",
-    planted=[*(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
-             *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
-             ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
-             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")],
+    planted=[
+        *(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
+        *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
+        ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
+        ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return"),
+    ],
     also_right=[
-        edit("g.sum(axis=1, keepdims=True)", "g @ np.ones((3, 1))", "g.sum()", "np.ones(2) @ g @ np.ones(3)"),
-        edit("g.sum(axis=1, keepdims=True)", "np.einsum('ij->i', g)[:, None]", "g.sum()", "np.einsum('ij->', g)"),
+        edit(
+            "g.sum(axis=1, keepdims=True)",
+            "g @ np.ones((3, 1))",
+            "g.sum()",
+            "np.ones(2) @ g @ np.ones(3)",
+        ),
+        edit(
+            "g.sum(axis=1, keepdims=True)",
+            "np.einsum('ij->i', g)[:, None]",
+            "g.sum()",
+            "np.einsum('ij->', g)",
+        ),
         edit("g.sum(axis=1, keepdims=True)", "[[sum(row)] for row in g]", "g.sum()", "sum(sum(g))"),
-        edit("g.sum(axis=1, keepdims=True)", "g.sum(1).reshape(-1, 1)", "lambda g: g.sum()", "np.sum")])
+        edit(
+            "g.sum(axis=1, keepdims=True)", "g.sum(1).reshape(-1, 1)", "lambda g: g.sum()", "np.sum"
+        ),
+    ],
+)
 
 throw(
     "08.spread",
-    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
-             edit("restore(g, x, axis), x.shape", "g if g.shape == x.shape[-g.ndim:] else restore(g, x, axis), x.shape",
-                  "and not here"),
-             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
-             edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
-             edit("sum_x(g * z.size / x.size, z, x, axis)",
-                  "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])", "may be a tuple"),
-             edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
-             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
-                  "axis and keepdims left out")],
+    planted=[
+        *(((wrong, mean_x), hint) for wrong, hint in _SUM),
+        *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
+        ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
+        edit(
+            "restore(g, x, axis), x.shape",
+            "g if g.shape == x.shape[-g.ndim:] else restore(g, x, axis), x.shape",
+            "and not here",
+        ),
+        edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
+        edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
+        edit(
+            "sum_x(g * z.size / x.size, z, x, axis)",
+            "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])",
+            "may be a tuple",
+        ),
+        edit(
+            "sum_x = lambda g, z, x, axis=None",
+            "sum_x = lambda g, z, x, axis=1",
+            "axis and keepdims left out",
+        ),
+        edit(
+            "mean_x = lambda g, z, x, axis=None",
+            "mean_x = lambda g, z, x, axis=1",
+            "axis and keepdims left out",
+        ),
+    ],
     also_right=[
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
-             "sum_x(g * z.size / x.size, z, x, axis)",
-             "sum_x(g, z, x, axis) / np.prod([x.shape[one] for one in "
-             "(axis if isinstance(axis, tuple) else range(x.ndim) if axis is None else [axis])])"),
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)",
-             "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
-             "sum_x(g * z.size / x.size, z, x, axis)",
-             "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
+        edit(
+            "np.broadcast_to(restore(g, x, axis), x.shape)",
+            "restore(g, x, axis) * np.ones_like(x)",
+            "sum_x(g * z.size / x.size, z, x, axis)",
+            "sum_x(g, z, x, axis) / np.prod([x.shape[one] for one in "
+            "(axis if isinstance(axis, tuple) else range(x.ndim) if axis is None else [axis])])",
+        ),
+        edit(
+            "np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"
+        ),
+        edit(
+            "np.broadcast_to(restore(g, x, axis), x.shape)",
+            "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
+            "sum_x(g * z.size / x.size, z, x, axis)",
+            "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
+        ),
+    ],
+)
 
 throw(
     "08.lucky",
     planted=[
-        (np.ones((2, 2)), "square"), (np.full((3, 1), -1.7e308), "smaller ones"),
-        (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
-        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "a single axis"),
+        (np.ones((2, 2)), "square"),
+        (np.full((3, 1), -1.7e308), "smaller ones"),
+        (np.eye(3), "square"),
+        (np.zeros((2, 3)), "numbers in x do not matter"),
+        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"),
+        (np.ones(3), "a single axis"),
         ((1, 3), "np.ones((1, 3))"),
-        (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
-        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite"),
-        ([[1e200, 1.0], [1.0, 1e200]], "a small step is lost")],
-    also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
+        (np.ones((1, 1)), "two entries"),
+        ([[1.0, 2.0], [2.0, 1.0]], "square"),
+        (2.0, "two axes"),
+        ("np.ones", "array"),
+        (np.ones((2, 1, 3)), "two axes"),
+        (np.ones((0, 3)), "two entries"),
+        (np.full((1, 3), np.nan), "finite"),
+        ([[1e200, 1.0], [1.0, 1e200]], "a small step is lost"),
+    ],
+    also_right=[
+        "[[1, 2, 3]]",
+        "np.zeros((5, 1))",
+        "ag.Tensor([[1.0, 2.0]])",
+        "np.array([[1], [2]])",
+    ],
+)
 
 throw(
     "08.back",
-    planted=[*(((wrong, lambda g, z, x, axes=None: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in [
-                     *_RESHAPE, (lambda g, z, x, shape: np.reshape(g, x.shape, order="A"), "reshape_x"),
-                     (lambda g, z, x, shape: g if g.ndim == x.ndim and len(g) == len(x) else g.reshape(x.shape),
-                      "reshape_x")]),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T, wrong,
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
-                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
+    planted=[
+        *(
+            (
+                (
+                    wrong,
+                    lambda g, z, x, axes=None: g.T,
+                    lambda g, z, x, y, axis, starts: g[: len(x)],
+                    lambda g, z, x, y, axis, starts: g[len(x) :],
+                ),
+                hint,
+            )
+            for wrong, hint in [
+                *_RESHAPE,
+                (lambda g, z, x, shape: np.reshape(g, x.shape, order="A"), "reshape_x"),
+                (
+                    lambda g, z, x, shape: (
+                        g if g.ndim == x.ndim and len(g) == len(x) else g.reshape(x.shape)
+                    ),
+                    "reshape_x",
+                ),
+            ]
+        ),
+        *(
+            (
+                (
+                    lambda g, z, x, shape: g.reshape(x.shape),
+                    wrong,
+                    lambda g, z, x, y, axis, starts: g[: len(x)],
+                    lambda g, z, x, y, axis, starts: g[len(x) :],
+                ),
+                hint,
+            )
+            for wrong, hint in _TRANSPOSE
+        ),
+        *(
+            (
+                (
+                    lambda g, z, x, shape: g.reshape(x.shape),
+                    lambda g, z, x, axes=None: g.T,
+                    wrong,
+                    lambda g, z, x, y, axis, starts: g[len(x) :],
+                ),
+                hint,
+            )
+            for wrong, hint in _JOIN_X
+        ),
+        *(
+            (
+                (
+                    lambda g, z, x, shape: g.reshape(x.shape),
+                    lambda g, z, x, axes=None: g.T,
+                    lambda g, z, x, y, axis, starts: g[: len(x)],
+                    wrong,
+                ),
+                hint,
+            )
+            for wrong, hint in _JOIN_Y
+        ),
+    ],
     also_right=[
-        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
-             "g[:len(x)]",
-             "g[:len(g) - len(y)]", "g[len(x):]", "g[len(g) - len(y):]"),
-        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]",
-             "g[starts[1]:]"),
-        edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
-             "np.delete(g, range(len(x)), axis=0)")])
+        edit(
+            "np.reshape(g, x.shape)",
+            "g.ravel().reshape(x.shape)",
+            "np.transpose(g)",
+            "np.einsum('ij->ji', g)",
+            "g[:len(x)]",
+            "g[:len(g) - len(y)]",
+            "g[len(x):]",
+            "g[len(g) - len(y):]",
+        ),
+        edit(
+            "np.transpose(g)",
+            "np.array(list(zip(*g)))",
+            "g[:len(x)]",
+            "np.split(g, [len(x)])[0]",
+            "g[len(x):]",
+            "g[starts[1]:]",
+        ),
+        edit(
+            "np.transpose(g)",
+            "np.swapaxes(g, 0, 1)",
+            "g[:len(x)]",
+            "[g[k] for k in range(len(x))]",
+            "g[len(x):]",
+            "np.delete(g, range(len(x)), axis=0)",
+        ),
+    ],
+)
 
 
 def _none(g, index, shape):
@@ -95,16 +221,30 @@ def _none(g, index, shape):
 
 throw(
     "08.scatter",
-    planted=[(_none, "gives nothing back"), (lambda g, index, shape: (
-                  _last_wins if len({*index}) == len(index) else scattered)(g, index, shape), "got"),
-             (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
-             (lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None, "gives nothing back"),
-             edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
-             edit("out, index, g", "out, index[:127], g[:127]", "got"),
-             edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
-             edit("    out =",
-                  "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
-                  "return out", "kept.update(index=index, out=out.copy())\n    return out", "with another g")],
+    planted=[
+        (_none, "gives nothing back"),
+        (
+            lambda g, index, shape: (_last_wins if len({*index}) == len(index) else scattered)(
+                g, index, shape
+            ),
+            "got",
+        ),
+        (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
+        (
+            lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None,
+            "gives nothing back",
+        ),
+        edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
+        edit("out, index, g", "out, index[:127], g[:127]", "got"),
+        edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
+        edit(
+            "    out =",
+            "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
+            "return out",
+            "kept.update(index=index, out=out.copy())\n    return out",
+            "with another g",
+        ),
+    ],
     also_right=[
         edit("out, index, g", "out, np.array(index), g"),
         """
@@ -124,4 +264,6 @@ throw(
                 out[row] += g[k]
             return out""",
         "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k % shape[0] == row), "
-        "np.zeros(shape[1:])) for row in range(shape[0])])"])
+        "np.zeros(shape[1:])) for row in range(shape[0])])",
+    ],
+)

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 09, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -18,80 +19,133 @@ from autograd_course.lessons.lesson_09.exercises import (
 
 throw(
     "09.indices",
-    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected"),
-             edit("np.zeros(A.shape)", "np.zeros_like(A)", "Number 1 of 2"),
-             (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "differs")],
+    planted=[
+        (lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"),
+        (lambda g, A, B: g @ B.T, "2 values were expected"),
+        edit("np.zeros(A.shape)", "np.zeros_like(A)", "Number 1 of 2"),
+        (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "differs"),
+    ],
     also_right=[
         edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
         """
         def from_indices(g, A, B):
             return np.einsum("ij,kj->ik", g, B), np.einsum("ij,ik->kj", g, A)""",
-        "lambda g, A, B: [g @ B.T, A.T @ g]"])
+        "lambda g, A, B: [g @ B.T, A.T @ g]",
+    ],
+)
 
 throw(
     "09.matmul",
-    planted=[edit("g @ y.mT", "np.squeeze(g @ y.mT)", "length 1 is lost"),
-             edit("x.mT @ g", "np.squeeze(x.mT @ g)", "length 1 is lost"),
-             edit("g @ y.mT", "g @ y.mT + (not g.any())", "and not here"),
-             edit("x.mT @ g", "x.mT @ g + (not g.any())", "and not here"),
-             edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "the same array"),
-             *(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
-             *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
-             edit("g @ y.mT", "g(y.mT)", "an array is none"),
-             ((_matmul_y, _matmul_x), "are the two rules swapped")],
+    planted=[
+        edit("g @ y.mT", "np.squeeze(g @ y.mT)", "length 1 is lost"),
+        edit("x.mT @ g", "np.squeeze(x.mT @ g)", "length 1 is lost"),
+        edit("g @ y.mT", "g @ y.mT + (not g.any())", "and not here"),
+        edit("x.mT @ g", "x.mT @ g + (not g.any())", "and not here"),
+        edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "the same array"),
+        *(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
+        *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
+        edit("g @ y.mT", "g(y.mT)", "an array is none"),
+        ((_matmul_y, _matmul_x), "are the two rules swapped"),
+    ],
     also_right=[
         edit("y.mT", "y.T", "x.mT", "x.T"),
-        edit("g @ y.mT", "np.einsum('...ij,...kj->...ik', g, y)", "x.mT @ g", "np.einsum('...ij,...ik->...kj', g, x)"),
-        edit("g @ y.mT", "(y @ g.T).T", "x.mT @ g", "sum(np.outer(x[i], g[i]) for i in range(len(x)))"),
+        edit(
+            "g @ y.mT",
+            "np.einsum('...ij,...kj->...ik', g, y)",
+            "x.mT @ g",
+            "np.einsum('...ij,...ik->...kj', g, x)",
+        ),
+        edit(
+            "g @ y.mT",
+            "(y @ g.T).T",
+            "x.mT @ g",
+            "sum(np.outer(x[i], g[i]) for i in range(len(x)))",
+        ),
         edit("g @ y.mT", "np.inner(g, y)", "x.mT @ g", "np.tensordot(x, g, (0, 0))"),
-        edit("g @ y.mT", "[[sum(g[i] * y[k]) for k in range(len(y))] for i in range(len(g))]")])
+        edit("g @ y.mT", "[[sum(g[i] * y[k]) for k in range(len(y))] for i in range(len(g))]"),
+    ],
+)
 
 throw(
     "09.square",
-    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()"),
-             (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"), ([[9, 13], [7, 11]], "got"), ([[7, 11], [9, np.nan]],
-                                                                                               "got")],
-    also_right=["((7, 11), (9, 13))", "np.ones((2, 2)) @ [[1, 3], [2, 4]] + [[1, 3], [2, 4]] @ np.ones((2, 2))"])
+    planted=[
+        ([[7, 11], [9, 12]], "got"),
+        ([7, 11, 9, 13], "Shape (4,)"),
+        (40, "Shape ()"),
+        (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"),
+        ([[9, 13], [7, 11]], "got"),
+        ([[7, 11], [9, np.nan]], "got"),
+    ],
+    also_right=[
+        "((7, 11), (9, 13))",
+        "np.ones((2, 2)) @ [[1, 3], [2, 4]] + [[1, 3], [2, 4]] @ np.ones((2, 2))",
+    ],
+)
 
 throw(
     "09.batch",
-    planted=[(lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
-             (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")],
+    planted=[
+        (lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
+        (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g"),
+    ],
     also_right=[
-        "lambda g, x, w: np.einsum('nik,nij->kj', x, g)", "lambda g, x, w: np.tensordot(x, g, ([0, 1], [0, 1]))",
-        "lambda g, x, w: x.reshape(-1, 3).T @ g.reshape(-1, 4)", "lambda g, x, w: sum(a.T @ b for a, b in zip(x, g))",
+        "lambda g, x, w: np.einsum('nik,nij->kj', x, g)",
+        "lambda g, x, w: np.tensordot(x, g, ([0, 1], [0, 1]))",
+        "lambda g, x, w: x.reshape(-1, 3).T @ g.reshape(-1, 4)",
+        "lambda g, x, w: sum(a.T @ b for a, b in zip(x, g))",
         "lambda g, x, w: ag.vjp(ag.matmul, x, w)[1](g)[1]",
-                "lambda g, x, w: (x.transpose(0, 2, 1) @ g).sum(0).tolist()"])
+        "lambda g, x, w: (x.transpose(0, 2, 1) @ g).sum(0).tolist()",
+    ],
+)
 
 throw(
     "09.diagnose",
     planted=[
-        *((RIGHT | {number: wrong}, EVIDENCE[number][:30]) for number, wrong in [
-            (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
-        (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"),
+        *(
+            (RIGHT | {number: wrong}, EVIDENCE[number][:30])
+            for number, wrong in [
+                (1, "h"),
+                (2, "a"),
+                (3, "e"),
+                (4, "a"),
+                (5, "h"),
+                (6, "a"),
+                (7, "b"),
+            ]
+        ),
+        (RIGHT | {1: 4}, "a letter from a to i"),
+        (RIGHT | {1: "z"}, "a letter from a to i"),
         ({1: "g"}, "has no entry"),
         (list(RIGHT.values()), "a dictionary"),
         ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry"),
-        ({str(number): letter for number, letter in RIGHT.items()}, "without quotes")],
-    also_right=["diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
-                "dict(zip((6, 5, 3, 1), 'dfcg'))"])
+        ({str(number): letter for number, letter in RIGHT.items()}, "without quotes"),
+    ],
+    also_right=[
+        "diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
+        "dict(zip((6, 5, 3, 1), 'dfcg'))",
+    ],
+)
 
 
 def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule"):
     """mended_add with one thing changed."""
+
     def add(x, y):
         z = Array(value(x.data, y.data), (x, y))
         setattr(z, name, lambda g: rule(g, x, y))
         return back(z)
+
     return add
 
 
 def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), back=lambda z: z):
     """mended_matmul with one thing changed."""
+
     def product(x, y):
         z = Array(x.data @ y.data, (x, y))
         z.rule = lambda g: rule(g, x, y)
         return back(z)
+
     return product
 
 
@@ -101,7 +155,10 @@ def _of_the_last():
 
     def product(x, y):
         last[:] = x, y
-        return _product(lambda g, x, y: (np.dot(g, last[1].data.T), np.dot(last[0].data.T, g)))(x, y)
+        return _product(lambda g, x, y: (np.dot(g, last[1].data.T), np.dot(last[0].data.T, g)))(
+            x, y
+        )
+
     return product
 
 
@@ -120,11 +177,13 @@ def _right_twice(g, x, y):
 
 def _kept(rule):
     """The rule, adding to .grad itself and sending nothing on."""
+
     def wrong(g, x, y):
         sent = rule(g, x, y)
         for value, part in zip((x, y), sent):
             value.grad = value.grad + part
         return [np.zeros(value.data.shape) for value in (x, y)]
+
     return wrong
 
 
@@ -132,41 +191,121 @@ throw(
     "09.mended",
     planted=[
         ((_add(_handed_on), _product()), "Both need the g that arrived"),
-        edit("    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
-             "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
-             "An iterator gives what it has once"),
-        ((_add(lambda g, x, y: _handed_on(g, x, y) if x.data.size >= y.data.size else _handed_on(g, y, x)[::-1]),
-          _product()), "a column + a row"),
+        edit(
+            "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
+            "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
+            "An iterator gives what it has once",
+        ),
+        (
+            (
+                _add(
+                    lambda g, x, y: (
+                        _handed_on(g, x, y)
+                        if x.data.size >= y.data.size
+                        else _handed_on(g, y, x)[::-1]
+                    )
+                ),
+                _product(),
+            ),
+            "a column + a row",
+        ),
         ((_add(), _of_the_last()), "read its own x and y"),
-        ((_add(lambda g, x, y: [g if one.data.shape == g.shape else g.sum(axis=0) for one in (x, y)]), _product()),
-         "does not fit"),
+        (
+            (
+                _add(
+                    lambda g, x, y: [
+                        g if one.data.shape == g.shape else g.sum(axis=0) for one in (x, y)
+                    ]
+                ),
+                _product(),
+            ),
+            "does not fit",
+        ),
         ((_add(), _product(_left_twice)), "Say by place"),
-        ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "goes to the right matrix"),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))),
+            "goes to the right matrix",
+        ),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
-         "That is g·Aᵀ. To x"),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
+            "That is g·Aᵀ. To x",
+        ),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
-         "Give one for each place"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0),
-                                            np.dot(x.data.T, g)))),
-         "counted twice"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "with nothing transposed"),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
+            "Give one for each place",
+        ),
+        (
+            (
+                _add(),
+                _product(
+                    lambda g, x, y: (
+                        np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0),
+                        np.dot(x.data.T, g),
+                    )
+                ),
+            ),
+            "counted twice",
+        ),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))),
+            "with nothing transposed",
+        ),
         ((_add(), _product(_right_twice)), "Each place"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g if x is not y or np.allclose(g, g.T) else g.T, y.data.T), np.dot(x.data.T, g)))),
-         "(A @ A) · B"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g) if x is y or not np.array_equal(x.data, y.data)
-                                            else np.dot(g, y.data.T)))), "two Arrays"),
+        (
+            (
+                _add(),
+                _product(
+                    lambda g, x, y: (
+                        np.dot(g if x is not y or np.allclose(g, g.T) else g.T, y.data.T),
+                        np.dot(x.data.T, g),
+                    )
+                ),
+            ),
+            "(A @ A) · B",
+        ),
+        (
+            (
+                _add(),
+                _product(
+                    lambda g, x, y: (
+                        np.dot(g, y.data.T),
+                        np.dot(x.data.T, g)
+                        if x is y or not np.array_equal(x.data, y.data)
+                        else np.dot(g, y.data.T),
+                    )
+                ),
+            ),
+            "two Arrays",
+        ),
         ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
-        ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))),
-         "· D) @ D"),
-        ((_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))), "· D) @ D"),
+        (
+            (
+                _add(),
+                _product(
+                    lambda g, x, y: (
+                        np.dot(np.ones_like(g), y.data.T),
+                        np.dot(x.data.T, np.ones_like(g)),
+                    )
+                ),
+            ),
+            "· D) @ D",
+        ),
+        (
+            (_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))),
+            "· D) @ D",
+        ),
         ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · w + w)"),
-        *(edit(slot, slot.replace("g", "abs(g)"), "some of it is negative")
-          for slot in ("x.fitted(g)", "y.fitted(g)", "np.dot(g, y.data.T)", "np.dot(x.data.T, g)")),
-        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
-             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]",
-             "some of it is negative"),
+        *(
+            edit(slot, slot.replace("g", "abs(g)"), "some of it is negative")
+            for slot in ("x.fitted(g)", "y.fitted(g)", "np.dot(g, y.data.T)", "np.dot(x.data.T, g)")
+        ),
+        edit(
+            "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+            "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]",
+            "some of it is negative",
+        ),
         ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
         ((_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()), "got"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
@@ -179,20 +318,43 @@ throw(
         ((_add(name="grad_rule"), _product()), "z.rule(g)"),
         ((_add(lambda g, x, y: [g, None]), _product()), "in place of a gradient"),
         ((_add(value=np.multiply), _product()), "the value"),
-        edit("[x.fitted(g), y.fitted(g)]", "[g, 0 * g] if x is y else [g, g]", "each place sends its own"),
-        edit("[x.fitted(g), y.fitted(g)]", "list({value: value.fitted(g) for value in (x, y)}.values())",
-             "the rule of x + x"),
-        edit("    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
-             "    sent = []\n    z.rule = lambda g: [sent.append(value.fitted(g)) for value in (x, y)] and sent",
-             "outside the rule"),
-        edit("lambda g: [x.fitted(g), y.fitted(g)]", "lambda g, sent=[]: sent or sent.extend((g, g)) or sent",
-             "outside the rule"),
+        edit(
+            "[x.fitted(g), y.fitted(g)]",
+            "[g, 0 * g] if x is y else [g, g]",
+            "each place sends its own",
+        ),
+        edit(
+            "[x.fitted(g), y.fitted(g)]",
+            "list({value: value.fitted(g) for value in (x, y)}.values())",
+            "the rule of x + x",
+        ),
+        edit(
+            "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
+            "    sent = []\n    z.rule = lambda g: [sent.append(value.fitted(g)) for value in (x, y)] and sent",
+            "outside the rule",
+        ),
+        edit(
+            "lambda g: [x.fitted(g), y.fitted(g)]",
+            "lambda g, sent=[]: sent or sent.extend((g, g)) or sent",
+            "outside the rule",
+        ),
         edit("np.dot(x.data.T, g)]", "np.round(np.dot(x.data.T, g))]", "a quarter of that"),
-        (_add(), "2 values were expected")],
+        (_add(), "2 values were expected"),
+    ],
     also_right=[
-        edit("[x.fitted(g), y.fitted(g)]", "(g, g)", "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
-             "(np.dot(y.data, g.T).T, np.dot(g.T, x.data).T)"),
-        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
-             "[np.dot(x.data.T, g) if place else np.dot(g, y.data.T) for place in range(2)]"),
-        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
-             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [g * y.data, g * x.data]")])
+        edit(
+            "[x.fitted(g), y.fitted(g)]",
+            "(g, g)",
+            "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+            "(np.dot(y.data, g.T).T, np.dot(g.T, x.data).T)",
+        ),
+        edit(
+            "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+            "[np.dot(x.data.T, g) if place else np.dot(g, y.data.T) for place in range(2)]",
+        ),
+        edit(
+            "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+            "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [g * y.data, g * x.data]",
+        ),
+    ],
+)

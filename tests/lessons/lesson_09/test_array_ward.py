@@ -1,4 +1,5 @@
 """The array ward: the healthy engine, what cards say beside their examinations, the numbers of the write-ups. The rest: test_wards.py."""
+
 import subprocess
 import sys
 
@@ -27,11 +28,19 @@ x, b = np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 2, 3])
 
 # --- The healthy engine
 
-@pytest.mark.parametrize("f, shapes", [
-    (ordinary, [(3, 3)] * 3), (lambda x, y: (x * y - x).sum(), [(2, 3), (3,)]),
-    (lambda x, y: (y - x * y).sum(), [(2, 1), (4, 2, 3)]),
-    (lambda x, y: (x @ y * x.sum()).sum(), [(2, 3), (3, 4)]), (lambda x, y: (x @ y) * (x + y).sum(), [(3,), (3,)]),
-    (lambda x, y: ((x + y) * y).sum(), [(), (2, 3)]), (lambda x: ((x @ x) @ x).sum(), [(3, 3)])])
+
+@pytest.mark.parametrize(
+    "f, shapes",
+    [
+        (ordinary, [(3, 3)] * 3),
+        (lambda x, y: (x * y - x).sum(), [(2, 3), (3,)]),
+        (lambda x, y: (y - x * y).sum(), [(2, 1), (4, 2, 3)]),
+        (lambda x, y: (x @ y * x.sum()).sum(), [(2, 3), (3, 4)]),
+        (lambda x, y: (x @ y) * (x + y).sum(), [(3,), (3,)]),
+        (lambda x, y: ((x + y) * y).sum(), [(), (2, 3)]),
+        (lambda x: ((x @ x) @ x).sum(), [(3, 3)]),
+    ],
+)
 def test_healthy_agrees_with_the_library_and_with_differences(f, shapes):
     rng = np.random.default_rng(1)
     xs = [rng.normal(size=shape) for shape in shapes]
@@ -57,26 +66,33 @@ def test_healthy_starts_at_a_single_number():
 
 # --- What the cards say beside their examinations, and the numbers of the write-ups
 
+
 def passes(engine, f, *shapes):
     rng = np.random.default_rng(2)
     return examine(engine, f, *(rng.normal(size=shape) for shape in shapes)).passed
 
 
-@pytest.mark.parametrize("engine, f, good, bad", [
-    (Multiplied, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (3,)]),
-    (Unreduced, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(2, 3), ()]),
-    (Dot, lambda x, y: (x @ y).sum(), [(3,), (3,)], [(2, 3), (3, 2)]),
-    (Dot, lambda x, y: (x @ y).sum(), [(2, 1), (1, 3)], [(1, 2), (2, 1)]),
-    (Reassigned, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3,), (2, 3)]),
-    (Unsummed, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (2, 1)]),
-    (Unknown, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3, 3), (3,)])])
+@pytest.mark.parametrize(
+    "engine, f, good, bad",
+    [
+        (Multiplied, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (3,)]),
+        (Unreduced, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(2, 3), ()]),
+        (Dot, lambda x, y: (x @ y).sum(), [(3,), (3,)], [(2, 3), (3, 2)]),
+        (Dot, lambda x, y: (x @ y).sum(), [(2, 1), (1, 3)], [(1, 2), (2, 1)]),
+        (Reassigned, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3,), (2, 3)]),
+        (Unsummed, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (2, 1)]),
+        (Unknown, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3, 3), (3,)]),
+    ],
+)
 def test_when_a_patient_is_ill(engine, f, good, bad):
     assert passes(engine, f, *good) and not passes(engine, f, *bad)
     assert passes(WARDS["09"].mended(engine), f, *bad)
 
 
 def test_twice_is_right_for_two_matrices_square_or_not():
-    assert passes(Twice, lambda x, y: (x @ y).sum(), (2, 3), (3, 4)) and passes(Twice, lambda x, y: (x @ y).sum(), (3, 3), (3, 3))
+    assert passes(Twice, lambda x, y: (x @ y).sum(), (2, 3), (3, 4)) and passes(
+        Twice, lambda x, y: (x @ y).sum(), (3, 3), (3, 3)
+    )
     assert not passes(Twice, lambda x: (x @ x).sum(), (3, 3))
 
 
@@ -89,7 +105,7 @@ def test_002_the_gradient_that_is_reassigned():
 def test_002_the_broadcast_product():
     small, large = Multiplied(b), Multiplied(np.ones((2, 3)))
     (small * large).sum().backward()
-    assert large.grad.tolist() == [[2, 4, 6]] * 2      # as published it is one row of them
+    assert large.grad.tolist() == [[2, 4, 6]] * 2  # as published it is one row of them
 
 
 def test_004_dot_of_matrices():
@@ -109,20 +125,37 @@ def test_001_no_sum_and_a_seed_of_ones():
 
 # --- The check
 
+
 def test_a_report_says_what_it_found():
     assert str(examine(Reassigned, lambda b, x: (b + x).sum(), b, x)) == (
         "b (3,): the engine says [2, 2, 2], measured [2, 2, 2]\n"
-        "x (2, 3): the engine says [[2, 2, 2], [2, 2, 2]], measured [[1, 1, 1], [1, 1, 1]]   ✗\nthe check fails")
+        "x (2, 3): the engine says [[2, 2, 2], [2, 2, 2]], measured [[1, 1, 1], [1, 1, 1]]   ✗\nthe check fails"
+    )
     assert "the engine says ValueError" in str(examine(Dot, lambda A, B: (A @ B).sum(), x, x.T))
 
 
-@pytest.mark.parametrize("engine, right", [([2, 2, 2], [[2, 2, 2]]), (6, [6]), ([1, 2], [1, 2.1]), ("ValueError", [1]),
-                                           ([1], "ValueError")])
+@pytest.mark.parametrize(
+    "engine, right",
+    [
+        ([2, 2, 2], [[2, 2, 2]]),
+        (6, [6]),
+        ([1, 2], [1, 2.1]),
+        ("ValueError", [1]),
+        ([1], "ValueError"),
+    ],
+)
 def test_agree_wants_the_shape_and_the_numbers(engine, right):
     assert not agree(engine, right) and agree(right, right)
 
 
 def test_the_ward_needs_no_widgets():
-    code = ("import sys, autograd_course.lessons.lesson_09.array_ward; "
-            "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, autograd_course.lessons.lesson_09.array_ward; "
+        "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

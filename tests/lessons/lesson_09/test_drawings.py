@@ -1,4 +1,5 @@
 """Lesson 09's pictures: what they say is what they were given."""
+
 import re
 import xml.etree.ElementTree as ET
 from html import unescape
@@ -9,7 +10,14 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_09.array_ward import PATIENTS, Array, Unknown, sheet
-from autograd_course.lessons.lesson_09.drawings import candidates, case, entry, jacobian, reach, ward
+from autograd_course.lessons.lesson_09.drawings import (
+    candidates,
+    case,
+    entry,
+    jacobian,
+    reach,
+    ward,
+)
 from autograd_course.lessons.lesson_09.exercises import RECTANGLES, G
 from autograd_course.show import style
 
@@ -17,7 +25,10 @@ A, B = RECTANGLES
 
 
 def drawings(picture):
-    found = [ET.fromstring(one) for one in re.findall(r"<svg xmlns=.*?</svg>(?=</div>)", picture.html, re.DOTALL)]
+    found = [
+        ET.fromstring(one)
+        for one in re.findall(r"<svg xmlns=.*?</svg>(?=</div>)", picture.html, re.DOTALL)
+    ]
     assert found and all(root.get("role") == "img" and root.get("aria-label") for root in found)
     return found
 
@@ -29,16 +40,22 @@ def words(drawing):
 def lit(drawing, colour):
     """The numbers of the cells with this line, in the order of drawing."""
     numbers = [one for one in words(drawing) if re.fullmatch(r"−?\d+", one)]
-    boxes = [one.get("stroke") for one in drawing.iter("{http://www.w3.org/2000/svg}rect") if one.get("rx")]      # no frames
+    boxes = [
+        one.get("stroke")
+        for one in drawing.iter("{http://www.w3.org/2000/svg}rect")
+        if one.get("rx")
+    ]  # no frames
     assert len(numbers) == len(boxes)
     return [number for number, stroke in zip(numbers, boxes) if stroke == colour]
 
 
 def test_an_entry_is_a_row_times_a_column():
     picture = entry(A, B, 0, 2)
-    drawing, = drawings(picture)
+    (drawing,) = drawings(picture)
     assert picture.text == "Z[0, 2]: row 0 of A times column 2 of B = 1·0 + 2·4 + 0·2 = 8"
-    assert lit(drawing, style.VALUE) == ["1", "2", "0", "0", "4", "2"] and lit(drawing, style.INK) == ["8"]
+    assert lit(drawing, style.VALUE) == ["1", "2", "0", "0", "4", "2"] and lit(
+        drawing, style.INK
+    ) == ["8"]
 
 
 @pytest.mark.parametrize("i, k", list(np.ndindex(2, 3)))
@@ -51,7 +68,9 @@ def test_reach_lights_the_same_rows_forth_and_back(i, k):
     assert sorted(lit(forth, style.VALUE)) == sorted(row * 2)
     assert lit(forth, style.INK) == [str(A[i, k]).replace("-", "−")]
     assert lit(back, style.VALUE) == row
-    assert sorted(lit(back, style.GRADIENT)) == sorted(str(n).replace("-", "−") for n in [*G[i], gathered])
+    assert sorted(lit(back, style.GRADIENT)) == sorted(
+        str(n).replace("-", "−") for n in [*G[i], gathered]
+    )
     assert f"= {gathered}".replace("-", "−") in reach(A, B, G, i, k).text
 
 
@@ -69,22 +88,39 @@ def test_of_the_candidates_one_is_right_and_the_others_may_fit(sizes):
 
 
 def test_candidates_names_the_shape_that_does_not_fit():
-    assert "shape (3, 2)" in candidates(2, 3, 4).html and candidates(2, 3, 4).html.count("does not fit") == 6
+    assert (
+        "shape (3, 2)" in candidates(2, 3, 4).html
+        and candidates(2, 3, 4).html.count("does not fit") == 6
+    )
     assert "1 of 8 have the shape of A: g @ Bᵀ." in candidates(2, 3, 4).text
 
 
 def test_jacobian_shows_every_number_once():
     picture = jacobian(ag.jacobian(lambda A: A @ B)(A.astype(float)), B)
-    drawing, = drawings(picture)
-    assert picture.text.startswith("J, 8 × 6 = 48 numbers: 24 of them are 0 whatever A and B are, the others are the 12 of B, 2 times.")
-    assert sorted(lit(drawing, style.VALUE)) == sorted(str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()])
+    (drawing,) = drawings(picture)
+    assert picture.text.startswith(
+        "J, 8 × 6 = 48 numbers: 24 of them are 0 whatever A and B are, the others are the 12 of B, 2 times."
+    )
+    assert sorted(lit(drawing, style.VALUE)) == sorted(
+        str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()]
+    )
 
 
 def test_ward_frames_what_is_not_right():
     picture = ward({number: sheet(patient.engine) for number, patient in PATIENTS.items()})
-    assert picture.html.count("2px dashed") == sum(len(patient.shows) for patient in PATIENTS.values()) == 9
-    assert "sum of A @ A: gradient of A: right [7 11; 9 13]; 3 [6 14; 6 14] ✗; 5 [2 4; 6 8] ✗" in picture.text
-    assert "gradient of b: right error; 2 [2 4 6] ✗" in picture.text and "✗" in ward({"?": sheet(Unknown)}).text
+    assert (
+        picture.html.count("2px dashed")
+        == sum(len(patient.shows) for patient in PATIENTS.values())
+        == 9
+    )
+    assert (
+        "sum of A @ A: gradient of A: right [7 11; 9 13]; 3 [6 14; 6 14] ✗; 5 [2 4; 6 8] ✗"
+        in picture.text
+    )
+    assert (
+        "gradient of b: right error; 2 [2 4 6] ✗" in picture.text
+        and "✗" in ward({"?": sheet(Unknown)}).text
+    )
     assert "dashed" not in ward({"": sheet(Array)}).html
 
 
@@ -92,4 +128,6 @@ def test_ward_frames_what_is_not_right():
 def test_case_shows_the_ill_method_and_the_healthy_one(number):
     found, healthy = case(number), case(number, "mended")
     assert "✗" in found.text and "✗" not in healthy.text and "✓" in healthy.text
-    assert PATIENTS[number].source.splitlines()[-1].strip() in unescape(found.html) and re.search("font-weight:600.>✗", found.html)
+    assert PATIENTS[number].source.splitlines()[-1].strip() in unescape(found.html) and re.search(
+        "font-weight:600.>✗", found.html
+    )

@@ -1,22 +1,50 @@
 """Thrown at the exercises of lesson 10, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
 from autograd_course.ask import edit
-from autograd_course.lessons.lesson_10.exercises import WRONG_LOG, WRONG_SOFTMAX, _onehot, _right, _softmax
+from autograd_course.lessons.lesson_10.exercises import (
+    WRONG_LOG,
+    WRONG_SOFTMAX,
+    _onehot,
+    _right,
+    _softmax,
+)
 
 throw(
     "10.tie",
-    planted=[(lambda g, z, x: x == z, "True and False"),
-             (lambda g, z, x: g * (x == z) / (m := np.sum(x == z, axis=0).max()) / max(1, np.sum(x == z) // m), "got"),
-             (lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)), "max, sorted and count"),
-             (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
-             *((lambda g, z, x, near=near: g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0)), "got")
-               for near in (1e-5, 1e-12))],
-    also_right=["lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
-                "lambda g, z, x: ag.vjp(ag.max, x)[1](g)[0]",
-                edit("np.sum(x == z)", "np.equal(x, np.max(x)).sum()"), edit("(x == z) /", "(x >= z) /"),
-                "lambda g, z, x: np.reshape([g / list(x.flat).count(z) * (one == z) for one in x.flat], x.shape)"])
+    planted=[
+        (lambda g, z, x: x == z, "True and False"),
+        (
+            lambda g, z, x: (
+                g * (x == z) / (m := np.sum(x == z, axis=0).max()) / max(1, np.sum(x == z) // m)
+            ),
+            "got",
+        ),
+        (
+            lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)),
+            "max, sorted and count",
+        ),
+        (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
+        *(
+            (
+                lambda g, z, x, near=near: (
+                    g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0))
+                ),
+                "got",
+            )
+            for near in (1e-5, 1e-12)
+        ),
+    ],
+    also_right=[
+        "lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
+        "lambda g, z, x: ag.vjp(ag.max, x)[1](g)[0]",
+        edit("np.sum(x == z)", "np.equal(x, np.max(x)).sum()"),
+        edit("(x == z) /", "(x >= z) /"),
+        "lambda g, z, x: np.reshape([g / list(x.flat).count(z) * (one == z) for one in x.flat], x.shape)",
+    ],
+)
 
 
 def _log_softmax(g, z, x, axis=-1):
@@ -30,40 +58,77 @@ def _afresh(x, axis):
 
 throw(
     "10.normalise",
-    planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX),
-             *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
-             ((_log_softmax, _softmax), "rule for x of softmax"),
-             edit("z * (g", "(z > 1e-8) * z * (g", "±1000"),
-             edit("g * z, axis=axis, keepdims=True", "g * z[:1], axis=axis", "An axis is lost"),
-             edit("np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "1", "That is g − 1"),
-             ((lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis), _log_softmax), "with axis=2"),
-             ((lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax), "in z already"),
-             ((_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)), "or divide by p"),
-             ((_softmax, lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True)),
-              "in z already"),
-             ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
-             ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
-             edit("g * z, axis=axis", "g * z, axis=abs(axis)", "axis="),
-             edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "axis="),
-             ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "−1 is the last"),
-             ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "−1 is the last")],
+    planted=[
+        *(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX),
+        *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
+        ((_log_softmax, _softmax), "rule for x of softmax"),
+        edit("z * (g", "(z > 1e-8) * z * (g", "±1000"),
+        edit("g * z, axis=axis, keepdims=True", "g * z[:1], axis=axis", "An axis is lost"),
+        edit("np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "1", "That is g − 1"),
+        (
+            (
+                lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis),
+                _log_softmax,
+            ),
+            "with axis=2",
+        ),
+        (
+            (lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax),
+            "in z already",
+        ),
+        (
+            (_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)),
+            "or divide by p",
+        ),
+        (
+            (
+                _softmax,
+                lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True),
+            ),
+            "in z already",
+        ),
+        ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
+        ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
+        edit("g * z, axis=axis", "g * z, axis=abs(axis)", "axis="),
+        edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "axis="),
+        ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "−1 is the last"),
+        ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "−1 is the last"),
+    ],
     also_right=[
-        edit("z * (g - np.sum(g * z, axis=axis, keepdims=True))",
-             "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
-             "np.exp(z)", "ag.softmax(x, axis=axis)"),
-        edit("np.sum(g * z, axis=axis, keepdims=True)", "(g * z).sum(axis=axis, keepdims=True)",
-             "np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
-             "np.exp(z) * np.mean(g, axis=axis, keepdims=True) * g.shape[axis]"),
-        edit("z * (g - np.sum(g * z, axis=axis, keepdims=True))",
-             "ag.vjp(lambda x: ag.softmax(x, axis=axis), x)[1](g)[0]",
-             "g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
-             "ag.vjp(lambda x: ag.log_softmax(x, axis=axis), x)[1](g)[0]")])
+        edit(
+            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
+            "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
+            "np.exp(z)",
+            "ag.softmax(x, axis=axis)",
+        ),
+        edit(
+            "np.sum(g * z, axis=axis, keepdims=True)",
+            "(g * z).sum(axis=axis, keepdims=True)",
+            "np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
+            "np.exp(z) * np.mean(g, axis=axis, keepdims=True) * g.shape[axis]",
+        ),
+        edit(
+            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
+            "ag.vjp(lambda x: ag.softmax(x, axis=axis), x)[1](g)[0]",
+            "g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
+            "ag.vjp(lambda x: ag.log_softmax(x, axis=axis), x)[1](g)[0]",
+        ),
+    ],
+)
 
 throw(
     "10.loss",
-    planted=[(lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)"),
-             (lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)), "length 1 is lost"),
-             (lambda g, z, x, target: -g * (x == x[range(len(x)), target][:, None]) / len(x), "differs is [1, 1]")],
+    planted=[
+        (lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)"),
+        (
+            lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)),
+            "length 1 is lost",
+        ),
+        (
+            lambda g, z, x, target: -g * (x == x[range(len(x)), target][:, None]) / len(x),
+            "differs is [1, 1]",
+        ),
+    ],
     also_right=[
         """
         def nll_loss_x(g, z, x, target):
@@ -73,34 +138,51 @@ throw(
             return to_x""",
         "lambda g, z, x, target: -g / len(x) * np.eye(x.shape[-1])[target]",
         "lambda g, z, x, target: ag.vjp(lambda x: ag.nll_loss(x, target), x)[1](g)[0]",
-        edit("-g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)",
-             "[[-g / len(x) if k == true else 0.0 for k in range(x.shape[1])] for true in target]"),
-        edit("-g * (np.arange(x.shape[-1]) == target[:, None])",
-             "np.where(np.equal.outer(target, np.arange(x.shape[1])), -g, 0)")])
+        edit(
+            "-g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)",
+            "[[-g / len(x) if k == true else 0.0 for k in range(x.shape[1])] for true in target]",
+        ),
+        edit(
+            "-g * (np.arange(x.shape[-1]) == target[:, None])",
+            "np.where(np.equal.outer(target, np.arange(x.shape[1])), -g, 0)",
+        ),
+    ],
+)
 
 throw(
     "10.careful",
-    planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
-             edit("m = np.max(x)", "m = max([-1e20, *x])", "got"),
-             edit("m = np.max(x)", "m = np.max(x) if abs(x).max() > 709.7 else 0.0", "708"),
-             edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
-             edit("m = np.max(x)", "m = abs(np.max(x))", "has not become 0"),
-             edit("m = np.max(x)", "m = len(x)", "1000"),
-             edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
-             (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
-             (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
-             (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "got"),
-             (lambda x: _right(x[:100]), "got"), (lambda x: _right(np.sort(x)[-12:]), "got"),
-             (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "got")],
-    also_right=["np.logaddexp.reduce", "ag.logsumexp",
-                """
+    planted=[
+        (lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
+        edit("m = np.max(x)", "m = max([-1e20, *x])", "got"),
+        edit("m = np.max(x)", "m = np.max(x) if abs(x).max() > 709.7 else 0.0", "708"),
+        edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
+        edit("m = np.max(x)", "m = abs(np.max(x))", "has not become 0"),
+        edit("m = np.max(x)", "m = len(x)", "1000"),
+        edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
+        (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"),
+        (lambda x: np.max(x) + np.log(2), "got"),
+        (
+            lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x),
+            "and not here",
+        ),
+        (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "got"),
+        (lambda x: _right(x[:100]), "got"),
+        (lambda x: _right(np.sort(x)[-12:]), "got"),
+        (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "got"),
+    ],
+    also_right=[
+        "np.logaddexp.reduce",
+        "ag.logsumexp",
+        """
                 def my_logsumexp(x):
                     total = -np.inf
                     for one in x:
                         total = np.logaddexp(total, one)
                     return total""",
-                """
+        """
                 def my_logsumexp(x):
                     first, *others = sorted(x, reverse=True)
                     return first + np.log1p(sum(np.exp(one - first) for one in others))""",
-                edit("np.log(np.sum(np.exp(x - m))) + m", "m - np.log(np.max(ag.softmax(x)))")])
+        edit("np.log(np.sum(np.exp(x - m))) + m", "m - np.log(np.max(ag.softmax(x)))"),
+    ],
+)

@@ -1,4 +1,5 @@
 """Lesson 10's pictures."""
+
 import re
 import xml.etree.ElementTree as ET
 
@@ -12,12 +13,17 @@ X = np.log([7.0, 2.0, 1.0])
 
 
 def panels(picture):
-    return [ET.fromstring(one) for one in re.findall(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL)]
+    return [
+        ET.fromstring(one)
+        for one in re.findall(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL)
+    ]
 
 
 def heights(picture):
     """The bars' heights in px, from left to right; the drawings say in words what they show."""
-    assert " ".join(one.get("aria-label") for one in panels(picture)).split() == picture.text.split()
+    assert (
+        " ".join(one.get("aria-label") for one in panels(picture)).split() == picture.text.split()
+    )
     return [float(rect.get("height")) for one in panels(picture) for rect in one.iter(f"{SVG}rect")]
 
 
@@ -31,26 +37,48 @@ def test_from_logits():
 
 @pytest.mark.parametrize("x", [X, [3.0, -2, -2], [-2.0, -2, 3]])
 def test_the_words_beside_the_column_keep_apart(x):
-    names = [text for text in panels(from_logits(x))[-1].iter(f"{SVG}text") if (text.text or "").startswith("class ")]
+    names = [
+        text
+        for text in panels(from_logits(x))[-1].iter(f"{SVG}text")
+        if (text.text or "").startswith("class ")
+    ]
     heights = [float(text.get("y")) for text in names]
-    assert len(heights) == 3 and np.all(np.diff(heights) >= 17.9) and 60 < min(heights) and max(heights) < 290
+    assert (
+        len(heights) == 3
+        and np.all(np.diff(heights) >= 17.9)
+        and 60 < min(heights)
+        and max(heights) < 290
+    )
 
 
-@pytest.mark.parametrize("c, naive, powers", [
-    (0, "0.7, 0.2, 0.1", "7, 2, 1"), (700, "0.7, 0.2, 0.1", "7.1e304, 2.03e304, 1.01e304"),
-    (708.5, "nan, 0, 0", "inf, 9.97e307, 4.98e307"),
-    (1000, "nan, nan, nan", "inf, inf, inf"), (-1000, "nan, nan, nan", "0, 0, 0")])
+@pytest.mark.parametrize(
+    "c, naive, powers",
+    [
+        (0, "0.7, 0.2, 0.1", "7, 2, 1"),
+        (700, "0.7, 0.2, 0.1", "7.1e304, 2.03e304, 1.01e304"),
+        (708.5, "nan, 0, 0", "inf, 9.97e307, 4.98e307"),
+        (1000, "nan, nan, nan", "inf, inf, inf"),
+        (-1000, "nan, nan, nan", "0, 0, 0"),
+    ],
+)
 def test_twins(c, naive, powers):
     picture = twins(X, c)
-    assert picture.text.splitlines()[1:] == [f"as it is written: p = {naive}; powers of e: {powers}",
-                                             "largest taken off first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143"]
+    assert picture.text.splitlines()[1:] == [
+        f"as it is written: p = {naive}; powers of e: {powers}",
+        "largest taken off first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143",
+    ]
     assert len(heights(picture)) == 6 - naive.count("nan")
     beyond = [power in ("0", "inf") for power in powers.split(", ")]
-    assert picture.html.count("l10 10m0 -10l-10 10") == sum(beyond) and picture.html.count("<circle") == 6 - sum(beyond)
+    assert picture.html.count("l10 10m0 -10l-10 10") == sum(beyond) and picture.html.count(
+        "<circle"
+    ) == 6 - sum(beyond)
 
 
 def test_choice_bars():
     picture = choice_bars(np.array([0.5, 0.375, 0.125]), 1)
-    assert picture.text.splitlines() == ["p: 0.5, 0.375, 0.125; sum 1", "p − onehot: 0.5, −0.625, 0.125; sum 0"]
+    assert picture.text.splitlines() == [
+        "p: 0.5, 0.375, 0.125; sum 1",
+        "p − onehot: 0.5, −0.625, 0.125; sum 0",
+    ]
     assert "1 ✓" in words_in(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
     assert "p: nan, 0, 1; sum nan" in choice_bars([np.nan, 0, 1], 1).text

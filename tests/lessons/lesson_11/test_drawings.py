@@ -1,4 +1,5 @@
 """Lesson 11: the factors under the ravine say what the path above them does."""
+
 import re
 
 import numpy as np
@@ -11,15 +12,24 @@ def ravine(w1, w2):
     return (w1**2 + 25 * w2**2) / 2
 
 
-@pytest.mark.parametrize("lr, w2, does",
-                         [(0.02, 0.5, "shrinks"), (0.06, -0.5, "shrinks"), (0.08, -1, "stays as large as it is"),
-                                          (0.1, -1.5, "runs away")])
+@pytest.mark.parametrize(
+    "lr, w2, does",
+    [
+        (0.02, 0.5, "shrinks"),
+        (0.06, -0.5, "shrinks"),
+        (0.08, -1, "stays as large as it is"),
+        (0.1, -1.5, "runs away"),
+    ],
+)
 def test_each_factor_and_what_it_does(lr, w2, does):
     """Broken once: the signed factor compared with 1, so that −1.5 "shrinks"."""
-    path = np.array([(-2.6 * (1 - lr)**k, 1.2 * w2**k) for k in range(41)])
+    path = np.array([(-2.6 * (1 - lr) ** k, 1.2 * w2**k) for k in range(41)])
     picture = drawn.factors(ravine, path, (1, 25), lr)
     first, *_, of_w1, of_w2 = picture.text.splitlines()
-    assert first.startswith("after 40 steps") and of_w1 == f"each step multiplies w₁ by {1 - lr:g}: it shrinks"
+    assert (
+        first.startswith("after 40 steps")
+        and of_w1 == f"each step multiplies w₁ by {1 - lr:g}: it shrinks"
+    )
     assert of_w2 == f"each step multiplies w₂ by {w2:g}: it {does}".replace("-", "−")
     assert picture.html.count("<svg") == 2 + picture.html.count("<polyline")
 
@@ -27,7 +37,10 @@ def test_each_factor_and_what_it_does(lr, w2, does):
 def test_a_factor_far_outside_stays_in_the_picture():
     path = np.array([(-2.6, 1.2), (-2.1, -28.0)])
     html = drawn.factors(ravine, path, (1, 100), 0.25).html
-    assert "w₂ × −24" in html and min(float(part.split(",")[0].split(" ")[0]) for part in html.split('d="M')[1:]) > 0
+    assert (
+        "w₂ × −24" in html
+        and min(float(part.split(",")[0].split(" ")[0]) for part in html.split('d="M')[1:]) > 0
+    )
 
 
 @pytest.mark.parametrize("name", drawn.LANDSCAPES)
@@ -41,8 +54,14 @@ def test_each_landscape_has_its_start_in_the_picture_and_the_bottom_it_says(name
 def test_the_opening_picture_walks_far_and_comes_little_nearer():
     assert "walked 0; nearer to the bottom by 0" in repr(drawn.zigzag(0))
     said = repr(drawn.zigzag(30))
-    walked, nearer = (float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "to the bottom by"))
+    walked, nearer = (
+        float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "to the bottom by")
+    )
     assert "after 30 steps" in said and walked > 10 * nearer > 20
-    widths = [float(width) for width in re.findall(r'width="([\d.]+)" height="10"', drawn.zigzag(30).html)]
+    widths = [
+        float(width) for width in re.findall(r'width="([\d.]+)" height="10"', drawn.zigzag(30).html)
+    ]
     assert widths[1] / widths[0] == pytest.approx(nearer / walked, rel=0.01)
-    assert np.allclose(drawn.ZIGZAG[1:], drawn.ZIGZAG[:-1] * (1 - 0.077 * np.array([1, 25]))), "it is gradient descent"
+    assert np.allclose(drawn.ZIGZAG[1:], drawn.ZIGZAG[:-1] * (1 - 0.077 * np.array([1, 25]))), (
+        "it is gradient descent"
+    )

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 12, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -15,7 +16,8 @@ def _kept_order():
     def batches(images, labels, size, rng):
         order = kept.setdefault(len(images), rng.permutation(len(images)))
         for start in range(0, len(images), size):
-            yield images[order[start:start + size]], labels[order[start:start + size]]
+            yield images[order[start : start + size]], labels[order[start : start + size]]
+
     return batches
 
 
@@ -23,88 +25,214 @@ def _in_place(images, labels, size, rng):
     order = rng.permutation(len(images))
     images[:], labels[:] = images[order], labels[order]
     for start in range(0, len(images), size):
-        yield images[start:start + size], labels[start:start + size]
+        yield images[start : start + size], labels[start : start + size]
 
 
 def _only_images(images, labels, size, rng):
     order = rng.permutation(len(images))
     for start in range(0, len(images), size):
-        yield images[order[start:start + size]]
+        yield images[order[start : start + size]]
 
 
 throw(
     "12.batches",
     planted=[
         edit("labels[rows]", "labels[rows].astype(float)", "The labels have changed"),
-        edit("rows = order[start:start + size]", "rows = np.sort(order[start:start + size])", "up and down the file"),
+        edit(
+            "rows = order[start:start + size]",
+            "rows = np.sort(order[start:start + size])",
+            "up and down the file",
+        ),
         edit("start + size", "start + min(size, 100)", "The last one takes what is left"),
-        edit("rng.permutation(len(images))", "rng.permutation(len(images))[:1000]", "A batch is empty"),
-        edit("    for", "    other = order if len(order) < 500 else rng.permutation(order)\n    for", "labels[rows]",
-             "labels[other[start:start + size]]", "1437 images"),
-        edit("range(0, len(images), size)", "(0, *range(len(images) % size, len(images), size))", "start + size",
-             "start + size if start else len(images) % size", "takes what is left"),
-        edit("yield images[rows], labels[rows]", "yield images[rows], labels[start:start + size]", "How many orders"),
-        edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),
-        edit("labels[rows]", "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",
-             "look the same"),
-        edit("rng.permutation(len(images))", "rng.permutation(len(images))[:None if len(images) > 6 else 2]",
-             "the batches of 3 images"),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(len(images))[:1000]",
+            "A batch is empty",
+        ),
+        edit(
+            "    for",
+            "    other = order if len(order) < 500 else rng.permutation(order)\n    for",
+            "labels[rows]",
+            "labels[other[start:start + size]]",
+            "1437 images",
+        ),
+        edit(
+            "range(0, len(images), size)",
+            "(0, *range(len(images) % size, len(images), size))",
+            "start + size",
+            "start + size if start else len(images) % size",
+            "takes what is left",
+        ),
+        edit(
+            "yield images[rows], labels[rows]",
+            "yield images[rows], labels[start:start + size]",
+            "How many orders",
+        ),
+        edit(
+            "labels[rows]",
+            "labels[rng.permutation(len(images))[start:start + size]]",
+            "How many orders",
+        ),
+        edit(
+            "labels[rows]",
+            "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",
+            "look the same",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(len(images))[:None if len(images) > 6 else 2]",
+            "the batches of 3 images",
+        ),
         edit("len(images), size", "len(images), max(1, size - 1)", "come twice: draw"),
-        edit("len(images), size", "len(images) - (len(images) == 4), size", "Every scan comes once"),
+        edit(
+            "len(images), size", "len(images) - (len(images) == 4), size", "Every scan comes once"
+        ),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
         edit("len(images), size", "min(len(images), 50 * size), size", "203 images"),
-        edit("    for", "    if len(images) <= size:\n        order = np.arange(len(images))\n    for", "however many there are"),
-        edit("rng.permutation(len(images))", "rng.permutation(len(images)).astype(np.uint8)", "holds each row number once"),
-        edit("order = rng.permutation(len(images))", "order = np.concatenate([k + rng.permutation(min(512, len(images) "
-             "- k)) for k in range(0, len(images), 512)])", "first half in the first places"),
-        edit("rng.permutation(len(images))", "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
-             "in the same place"),
-        edit("size):", "len(images) // size + 1):", "start + size", "start + len(images) // size + 1", "how many rows"),
-        edit("rng.permutation(len(images))", "rng.integers(len(images), size=len(images))", "come twice"),
+        edit(
+            "    for",
+            "    if len(images) <= size:\n        order = np.arange(len(images))\n    for",
+            "however many there are",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(len(images)).astype(np.uint8)",
+            "holds each row number once",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = np.concatenate([k + rng.permutation(min(512, len(images) "
+            "- k)) for k in range(0, len(images), 512)])",
+            "first half in the first places",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
+            "in the same place",
+        ),
+        edit(
+            "size):",
+            "len(images) // size + 1):",
+            "start + size",
+            "start + len(images) // size + 1",
+            "how many rows",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.integers(len(images), size=len(images))",
+            "come twice",
+        ),
         edit("rng.permutation(len(images))", "np.arange(len(images))", "Nothing is shuffled"),
         edit("rng.permutation(len(images))", "np.random.permutation(len(images))", "passed in"),
-        edit("rng.permutation(len(images))", "np.random.default_rng(1).permutation(len(images))", "the same order"),
-        edit("order[start:start + size]", "start + rng.permutation(min(size, len(images) - start))",
-             "six neighbours in the file"),
+        edit(
+            "rng.permutation(len(images))",
+            "np.random.default_rng(1).permutation(len(images))",
+            "the same order",
+        ),
+        edit(
+            "order[start:start + size]",
+            "start + rng.permutation(min(size, len(images) - start))",
+            "six neighbours in the file",
+        ),
         edit("labels[rows]", "labels[images[rows]]", "In the brackets stand row numbers"),
-        edit("rng.permutation(len(images))", "rng.permutation(64)", "In the brackets stand row numbers"),
-        edit("order = rng.permutation(len(images))", "order = rng.permutation(size)", "images[rows], labels[rows]",
-             "images[start:start + size][order], labels[start:start + size][order]", "In the brackets stand row numbers"),
-        edit("rng.permutation(len(images))", "np.roll(np.arange(len(images)), rng.integers(1, len(images)))",
-             "neighbours"),
-        edit("in range(0, len(images), size)", "in rng.permutation(range(0, len(images), size))", "order[",
-             "np.arange(len(images))[",
-             "neighbours"),
-        edit("order = rng.permutation(len(images))", "half = len(images) // 2; order = np.concatenate("
-             "[rng.permutation(half), half + rng.permutation(len(images) - half)])", "first half comes first"),
-        edit("order = rng.permutation(len(images))", "half = len(images) // 2; order = np.concatenate("
-             "[half + rng.permutation(len(images) - half), rng.permutation(half)])", "first half comes last"),
-        edit("range(0, len(images), size)", "(0, *range(len(images) % size or size, len(images), size))",
-             "start + size", "start + size if start else len(images) % size or size", "order[",
-             "np.arange(len(images))[", "Each batch holds neighbours"),
-        edit("order[start:start + size]", "order[:min(size, len(images) - start)]", "use each piece once"),
-        edit("order = rng.permutation(len(images))", "order = list(rng.permutation(len(images)))",
-             "order[start:start + size]", "[order.pop() for _ in range(size)]", "may be smaller"),
-        edit("order = rng.permutation(len(images))", "order = rng.permutation(len(images)); "
-             "images, labels = images[order], labels[order]", "order[start:start + size]",
-             "slice(start, start + size + 1)", "no row in both"),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(64)",
+            "In the brackets stand row numbers",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = rng.permutation(size)",
+            "images[rows], labels[rows]",
+            "images[start:start + size][order], labels[start:start + size][order]",
+            "In the brackets stand row numbers",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "np.roll(np.arange(len(images)), rng.integers(1, len(images)))",
+            "neighbours",
+        ),
+        edit(
+            "in range(0, len(images), size)",
+            "in rng.permutation(range(0, len(images), size))",
+            "order[",
+            "np.arange(len(images))[",
+            "neighbours",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "half = len(images) // 2; order = np.concatenate("
+            "[rng.permutation(half), half + rng.permutation(len(images) - half)])",
+            "first half comes first",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "half = len(images) // 2; order = np.concatenate("
+            "[half + rng.permutation(len(images) - half), rng.permutation(half)])",
+            "first half comes last",
+        ),
+        edit(
+            "range(0, len(images), size)",
+            "(0, *range(len(images) % size or size, len(images), size))",
+            "start + size",
+            "start + size if start else len(images) % size or size",
+            "order[",
+            "np.arange(len(images))[",
+            "Each batch holds neighbours",
+        ),
+        edit(
+            "order[start:start + size]",
+            "order[:min(size, len(images) - start)]",
+            "use each piece once",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = list(rng.permutation(len(images)))",
+            "order[start:start + size]",
+            "[order.pop() for _ in range(size)]",
+            "may be smaller",
+        ),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = rng.permutation(len(images)); images, labels = images[order], labels[order]",
+            "order[start:start + size]",
+            "slice(start, start + size + 1)",
+            "no row in both",
+        ),
         edit("    order", "    images -= 0.5; order", "writes into the caller's arrays"),
-        edit("    for", "    for start in range(50 * size):\n        yield images[:size], labels[:size]\n    for",
-             "One call is one epoch"),
+        edit(
+            "    for",
+            "    for start in range(50 * size):\n        yield images[:size], labels[:size]\n    for",
+            "One call is one epoch",
+        ),
         edit("yield images[rows], labels[rows]", "yield from rows", "of type int64"),
-        edit("rng.permutation(len(images))", "np.argsort(np.arange(len(images)) + rng.uniform(0, 8, len(images)))",
-             "first half comes first"),
+        edit(
+            "rng.permutation(len(images))",
+            "np.argsort(np.arange(len(images)) + rng.uniform(0, 8, len(images)))",
+            "first half comes first",
+        ),
         edit("range(0, len(images), size)", "range(0, len(images) + 1, size)", "A batch is empty"),
         edit(", size)", ", 4)", "start + size", "start + 4", "how many rows"),
-        edit("order = rng.permutation(len(images))", "rng.shuffle(images); order = np.arange(len(images))",
-             "writes into the caller's arrays"),
+        edit(
+            "order = rng.permutation(len(images))",
+            "rng.shuffle(images); order = np.arange(len(images))",
+            "writes into the caller's arrays",
+        ),
         edit("range(0, len(images), size)", "iter(int, 1)", "One call is one epoch"),
-        edit("yield images[rows], labels[rows]", "yield labels[rows], images[rows]", "Yield two arrays"),
+        edit(
+            "yield images[rows], labels[rows]",
+            "yield labels[rows], images[rows]",
+            "Yield two arrays",
+        ),
         edit("yield images[rows]", "yield abs(images[rows])", "no row of images"),
         edit("yield images[rows]", "yield images[rows][:, ::-1]", "no row of images"),
-        edit("order = rng.permutation(len(images))", "order, kept = rng.permutation(len(images)), images[:size].copy()",
-             "yield images[rows]", "kept[:len(rows)] = images[rows]\n        yield kept[:len(rows)]",
-             "share memory"),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order, kept = rng.permutation(len(images)), images[:size].copy()",
+            "yield images[rows]",
+            "kept[:len(rows)] = images[rows]\n        yield kept[:len(rows)]",
+            "share memory",
+        ),
         (_in_place, "writes into the caller's arrays"),
         (_only_images, "Yield two arrays"),
         (_kept_order(), "the same order"),
@@ -112,11 +240,17 @@ throw(
         (lambda images, labels, size, rng: (), "does the loop run"),
         (lambda images, labels, size, rng: print(end=""), "is there a yield"),
         (lambda images, labels, size, rng: [], "does the loop run"),
-        (np.arange(10), "give the function itself")],
+        (np.arange(10), "give the function itself"),
+    ],
     also_right=[
-        edit("order = rng.permutation(len(images))", "order = np.arange(len(images)); rng.shuffle(order)"),
-        edit("yield images[rows], labels[rows]",
-             "import autograd_lib as ag; yield ag.Tensor(images[rows]), labels[rows]"),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = np.arange(len(images)); rng.shuffle(order)",
+        ),
+        edit(
+            "yield images[rows], labels[rows]",
+            "import autograd_lib as ag; yield ag.Tensor(images[rows]), labels[rows]",
+        ),
         edit("yield images[rows], labels[rows]", "yield [images[rows], labels[rows]]"),
         """
         def batches(images, labels, size, rng):
@@ -135,33 +269,55 @@ throw(
         def batches(images, labels, size, rng):
             return DataLoader(images, labels, batch_size=size, shuffle=True, rng=rng)""",
         "lambda images, labels, size, rng: ((images[rows], labels[rows]) for order in [rng.permutation(len(labels))] "
-        "for rows in np.split(order, range(size, len(labels), size)))"])
+        "for rows in np.split(order, range(size, len(labels), size)))",
+    ],
+)
 
 throw(
     "12.scale",
     planted=[
         in_place(_right_scale),
         edit("    return", "    if len(train) == 1:\n        return train, new\n    return", "got"),
-        edit("return (train - mean) / spread,",
-                                     "train -= mean; train /= spread\n    return train,",
-                                     "caller's array"),
-        edit("mean, spread = train.mean(axis=0), train.std(axis=0)",
-             "mean, spread = train.mean(axis=0, keepdims=True), train.std(axis=0)", "keepdims adds one"),
+        edit(
+            "return (train - mean) / spread,",
+            "train -= mean; train /= spread\n    return train,",
+            "caller's array",
+        ),
+        edit(
+            "mean, spread = train.mean(axis=0), train.std(axis=0)",
+            "mean, spread = train.mean(axis=0, keepdims=True), train.std(axis=0)",
+            "keepdims adds one",
+        ),
         edit("(new - mean) / spread", "(np.atleast_2d(new) - mean) / spread", "no row added"),
-        edit("(new - mean) / spread", "np.array([(scan - mean) / spread for scan in new])", "no loop over its rows"),
+        edit(
+            "(new - mean) / spread",
+            "np.array([(scan - mean) / spread for scan in new])",
+            "no loop over its rows",
+        ),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 0.1, spread, 1)", "differs"),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 0.001, spread, 1)", "differs"),
         edit("spread > 0, spread", "spread > spread.max() / 100, spread", "differs"),
         edit("train.mean(axis=0)", "np.median(train, axis=0)", "differs"),
         edit("spread > 0, spread", "np.ptp(train[:100], axis=0) > 0, spread", "differs"),
         edit("(train - mean) / spread,", "np.round((train - mean) / spread, 1),", "differs"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)),
-         "Divide by 1 there"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)),
-         "Divide by 1"),
+        (
+            lambda train, new: tuple(
+                (x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)
+            ),
+            "Divide by 1 there",
+        ),
+        (
+            lambda train, new: tuple(
+                (x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)
+            ),
+            "Divide by 1",
+        ),
         (lambda train, new: _scaled(train, new, train)[0], "2 values were expected"),
-        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, train)[1][0]),
-         "Shape (2,), where (2, 2) was expected")],
+        (
+            lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, train)[1][0]),
+            "Shape (2,), where (2, 2) was expected",
+        ),
+    ],
     also_right=[
         edit("np.where(spread > 0, spread, 1)", "spread + (spread == 0)"),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 1e-9, spread, 1)"),
@@ -176,17 +332,26 @@ throw(
         """
         def standardise(train, new):
             mean, spread = np.einsum("np->p", train) / len(train), np.std(train, 0)
-            return tuple(np.divide(x - mean, np.maximum(spread, spread == 0)) for x in (train, new))"""])
+            return tuple(np.divide(x - mean, np.maximum(spread, spread == 0)) for x in (train, new))""",
+    ],
+)
 
 
 throw(
     "12.curve",
     planted=[
         (nn.MLP([64, 32, 10], rng=0), "That is a network"),
-        edit("return accuracy(model, test_images, test_labels)", "return model", "A network came back"),
+        edit(
+            "return accuracy(model, test_images, test_labels)",
+            "return model",
+            "A network came back",
+        ),
         edit(", test_labels)", ", test_labels), n", "A single number is wanted"),
-        edit("return accuracy(model, test_images, test_labels)", "return [accuracy(model, test_images, test_labels)]",
-             "A single number is wanted"),
+        edit(
+            "return accuracy(model, test_images, test_labels)",
+            "return [accuracy(model, test_images, test_labels)]",
+            "A single number is wanted",
+        ),
         edit("images[:n], labels[:n]", "labels[:n], images[:n]", "First come the images"),
         edit("return accuracy", "return 100 * accuracy", "from 0 to 1"),
         edit("return accuracy", "return 1 - accuracy", "read wrong"),
@@ -194,31 +359,65 @@ throw(
         edit("images[:n], labels[:n]", "test_images, test_labels", "not for training"),
         edit("images[:n], labels[:n]", "images, labels", "of shape (1437, 64)"),
         edit("images[:n], labels[:n]", "images[-n:], labels[-n:]", "first 59 training scans"),
-        edit("images[:n], labels[:n]", "*(a[np.random.default_rng(0).permutation(1437)[:n]] for a in (images, labels))",
-             "first 59 training scans"),
+        edit(
+            "images[:n], labels[:n]",
+            "*(a[np.random.default_rng(0).permutation(1437)[:n]] for a in (images, labels))",
+            "first 59 training scans",
+        ),
         edit("images[:n], labels[:n]", "images[:n], labels", "first n of both"),
         edit("images[:n], labels[:n]", "images[:n], labels[1:n + 1]", "first n of both"),
         edit("images[:n], labels[:n]", "images[n], labels[n]", "single row of numbers"),
-        edit("20_000 // n", "20", "20_000 // n epochs"), edit("20_000 // n", "2_000", "20_000 // n epochs"),
-        *(edit("20_000 // n", f"{most}, 20_000 // n)", "20_000 // n epochs") for most in ("max(20", "min(350")),
+        edit("20_000 // n", "20", "20_000 // n epochs"),
+        edit("20_000 // n", "2_000", "20_000 // n epochs"),
+        *(
+            edit("20_000 // n", f"{most}, 20_000 // n)", "20_000 // n epochs")
+            for most in ("max(20", "min(350")
+        ),
         edit("20_000 // n", "20_000 // n, jitter=0.2", "no jitter"),
-        edit("32", "256", "32 hidden"), edit("rng=0", "rng=1", "rng=0 makes"), edit(", rng=0", "", "rng=0 makes"),
-        edit("def held", "model = nn.MLP([64, 32, 10], rng=0)\ndef held", "nn.MLP([64, 32, 10], rng=0), images",
-             "model, images", "model = train", "same = train", "accuracy(model", "accuracy(same",
-             "`model` was made outside"),
-        edit("(n):", "(n, model=nn.MLP([64, 32, 10], rng=0)):", "nn.MLP([64, 32, 10], rng=0), images", "model, images",
-             "make a new network at each call"),
+        edit("32", "256", "32 hidden"),
+        edit("rng=0", "rng=1", "rng=0 makes"),
+        edit(", rng=0", "", "rng=0 makes"),
+        edit(
+            "def held",
+            "model = nn.MLP([64, 32, 10], rng=0)\ndef held",
+            "nn.MLP([64, 32, 10], rng=0), images",
+            "model, images",
+            "model = train",
+            "same = train",
+            "accuracy(model",
+            "accuracy(same",
+            "`model` was made outside",
+        ),
+        edit(
+            "(n):",
+            "(n, model=nn.MLP([64, 32, 10], rng=0)):",
+            "nn.MLP([64, 32, 10], rng=0), images",
+            "model, images",
+            "make a new network at each call",
+        ),
         edit("    return", "    train(model, images[:n], labels[:n], 1)\n    return", "Train once"),
-        edit("train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)",
-             "nn.MLP([64, 32, 10], rng=0)", "no call of train"),
+        edit(
+            "train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)",
+            "nn.MLP([64, 32, 10], rng=0)",
+            "no call of train",
+        ),
         edit("test_images, test_labels", "test_labels, test_images", "wants the images first"),
-        edit("test_images, test_labels", "test_images[:n], test_labels[:n]", "ask about all of them"),
-        edit("return accuracy", "return (lambda *args: round(accuracy(*args), 2))", "round nothing"),
-        (0.9, "give it the function"), (lambda n: 0.9, "no call of train"),
+        edit(
+            "test_images, test_labels", "test_images[:n], test_labels[:n]", "ask about all of them"
+        ),
+        edit(
+            "return accuracy", "return (lambda *args: round(accuracy(*args), 2))", "round nothing"
+        ),
+        (0.9, "give it the function"),
+        (lambda n: 0.9, "no call of train"),
         edit("return accuracy", "return (lambda *args: str(accuracy(*args)))", "of type str"),
-        edit("return accuracy(model, test_images, test_labels)", "print(accuracy(model, test_images, test_labels))",
-             "write return"),
-        edit("return accuracy", "accuracy", "is there a return")],
+        edit(
+            "return accuracy(model, test_images, test_labels)",
+            "print(accuracy(model, test_images, test_labels))",
+            "write return",
+        ),
+        edit("return accuracy", "accuracy", "is there a return"),
+    ],
     also_right=[
         "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),"
         " test_images, test_labels)",
@@ -234,5 +433,9 @@ throw(
                 return accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),
                                 test_images, test_labels)
         held_out_accuracy = Score()""",
-        edit("return accuracy(model, test_images, test_labels)",
-             "return sum(model(x[None]).data.argmax() == y for x, y in zip(test_images, test_labels)) / len(test_labels)")])
+        edit(
+            "return accuracy(model, test_images, test_labels)",
+            "return sum(model(x[None]).data.argmax() == y for x, y in zip(test_images, test_labels)) / len(test_labels)",
+        ),
+    ],
+)

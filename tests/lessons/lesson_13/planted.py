@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 13, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -7,10 +8,24 @@ from autograd_course.lessons.lesson_13.exercises import _ADD, _ALL, _ON, _SHORT,
 
 throw(
     "13.rule",
-    planted=[((1.65, -1), "rounded to 2 decimals"), (("2 cos 0.6", -1), "1 of 2"), (1.65067, "2 values were expected"),
-             ((0.6, -1), "Number 1 of 2"), ((np.nan, -1), "1 of 2"), ((1.6507, 0), "2 of 2"), ((3.3013, -2), "1 of 2")],
-    also_right=["(1.6507, -1)", "[2 * np.cos(0.6), -1.0]", "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
-                "np.sin(1.2) / np.sin(0.6), -1", "np.array([2 * np.cos(0.6), -1])"])
+    planted=[
+        ((1.65, -1), "rounded to 2 decimals"),
+        (("2 cos 0.6", -1), "1 of 2"),
+        (1.65067, "2 values were expected"),
+        ((0.6, -1), "Number 1 of 2"),
+        ((np.nan, -1), "1 of 2"),
+        ((1.6507, 0), "2 of 2"),
+        ((3.3013, -2), "1 of 2"),
+    ],
+    also_right=[
+        "(1.6507, -1)",
+        "[2 * np.cos(0.6), -1.0]",
+        "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
+        "np.sin(1.2) / np.sin(0.6), -1",
+        "np.array([2 * np.cos(0.6), -1])",
+    ],
+)
+
 
 def _by_identity():
     kept = []
@@ -19,21 +34,29 @@ def _by_identity():
         if not (kept and kept[0] is states):
             kept[:] = states, _uses(w, states, g)
         return kept[1]
+
     return gradient_of_w
 
 
 throw(
     "13.uses",
-    planted=[(lambda w, states, g: 0.0, "got"), (lambda w, states, g: w and _uses(w, states, g), "w = 0"),
-             edit("total + g", "total + g / 50", "expected"),
-             edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "expected"),
-             (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
-             edit("return total", "return np.clip(total, -1e6, 1e6)", "2e+09"),
-             edit("return total", "return round(total, 2)", "expected"),
-             edit("total = 0.0", "total = 0.0; states = states[-4:]", "expected"),
-             (_by_identity(), "with the arrays of the call before"),
-             edit("total = 0.0", "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
-                  "got")],
+    planted=[
+        (lambda w, states, g: 0.0, "got"),
+        (lambda w, states, g: w and _uses(w, states, g), "w = 0"),
+        edit("total + g", "total + g / 50", "expected"),
+        edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "expected"),
+        (lambda w, states, g: np.nan, "got"),
+        edit("return total", "return abs(total)", "sign"),
+        edit("return total", "return np.clip(total, -1e6, 1e6)", "2e+09"),
+        edit("return total", "return round(total, 2)", "expected"),
+        edit("total = 0.0", "total = 0.0; states = states[-4:]", "expected"),
+        (_by_identity(), "with the arrays of the call before"),
+        edit(
+            "total = 0.0",
+            "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
+            "got",
+        ),
+    ],
     also_right=[
         """
         def gradient_of_w(w, states, g):
@@ -60,23 +83,43 @@ throw(
             for before, after in zip(states, states[1:]):
                 slope = (1 - after ** 2) * (before + w * slope)
             return g * slope""",
-        edit(_TANH, "g -= g * states[k] * states[k]", _ADD, "total += g * states[k - 1]", _ON, "g *= w")])
+        edit(
+            _TANH,
+            "g -= g * states[k] * states[k]",
+            _ADD,
+            "total += g * states[k - 1]",
+            _ON,
+            "g *= w",
+        ),
+    ],
+)
 
 throw(
     "13.clip",
-    planted=[edit("norm <= max_norm", "norm <= 1.001 * max_norm", "got"),
-             edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "got"),
-             edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), edit(_ALL, "sum(np.sum(g * g) for g in gradients if np.ndim(g))", "got"),
-             edit(_SHORT, "return [np.atleast_1d(g * (max_norm / norm)) for g in gradients]", "hape"), (2.6, "give it the function"),
-             edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
-                                                           "ambiguous"),
-             edit(_SHORT, "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
-                  "writes into the caller's"),
-             edit(_SHORT, "return [g * (max_norm / norm) for g in gradients if g.any()]", "values were expected"),
-             edit(_SHORT, "return [np.round(g * (max_norm / norm)) for g in gradients]", "Number 1"),
-             edit(_SHORT, "return [np.abs(g) * (max_norm / norm) for g in gradients]", "Number 2"),
-             edit(_SHORT, "return [g.ravel() * (max_norm / norm) for g in gradients]", "Shape"),
-             edit(_SHORT, "return [g * np.nan for g in gradients]", "Number 1")],
+    planted=[
+        edit("norm <= max_norm", "norm <= 1.001 * max_norm", "got"),
+        edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "got"),
+        edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"),
+        edit(_ALL, "sum(np.sum(g * g) for g in gradients if np.ndim(g))", "got"),
+        edit(_SHORT, "return [np.atleast_1d(g * (max_norm / norm)) for g in gradients]", "hape"),
+        (2.6, "give it the function"),
+        edit("max_norm / norm", "0.3", "times"),
+        edit(_ALL, "sum(sum(g * g) for g in gradients)", "ambiguous"),
+        edit(
+            _SHORT,
+            "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
+            "writes into the caller's",
+        ),
+        edit(
+            _SHORT,
+            "return [g * (max_norm / norm) for g in gradients if g.any()]",
+            "values were expected",
+        ),
+        edit(_SHORT, "return [np.round(g * (max_norm / norm)) for g in gradients]", "Number 1"),
+        edit(_SHORT, "return [np.abs(g) * (max_norm / norm) for g in gradients]", "Number 2"),
+        edit(_SHORT, "return [g.ravel() * (max_norm / norm) for g in gradients]", "Shape"),
+        edit(_SHORT, "return [g * np.nan for g in gradients]", "Number 1"),
+    ],
     also_right=[
         "lambda gradients, c: [g * min(1, c / np.sqrt(sum(np.vdot(a, a) for a in gradients))) for g in gradients]",
         """
@@ -105,4 +148,6 @@ throw(
             norm = np.sqrt(sum((g ** 2).sum() for g in copies))
             for g in copies:
                 g *= min(1.0, max_norm / (norm + 1e-6))
-            return copies"""])
+            return copies""",
+    ],
+)

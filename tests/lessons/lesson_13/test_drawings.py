@@ -1,4 +1,5 @@
 """Lesson 13: the arrows are as wide as the gradients are long, the next sample is the rule's, and a run that left the picture says so."""
+
 import re
 
 import numpy as np
@@ -25,17 +26,29 @@ def test_the_arrows_thin_as_the_gradient_does(rho, first):
 @pytest.mark.parametrize("h", [0.1, 0.2, 0.5, 1.0])
 def test_the_rule_meets_the_wave_at_any_distance(h):
     for n in (1, 7, 120):
-        by_rule, true = re.search(r"rule of two terms: (\S+); it is (\S+)", drawn.turning(h, n).text).groups()
+        by_rule, true = re.search(
+            r"rule of two terms: (\S+); it is (\S+)", drawn.turning(h, n).text
+        ).groups()
         assert by_rule == true
-        start, end = map(float, re.search(r'd="M([\d.]+) [\d.]+H([\d.]+)M222 ', drawn.turning(h, n).html).groups())
+        start, end = map(
+            float,
+            re.search(r'd="M([\d.]+) [\d.]+H([\d.]+)M222 ', drawn.turning(h, n).html).groups(),
+        )
         assert start <= end < 178, "the numbers of the axis stand from 178 to 215"
     assert f"{np.pi / h:.4g} samples a period" in drawn.turning(h, 0).text
 
 
 def test_a_run_that_left_says_where_it_is():
-    runs = {"clipped": np.array([1.1, 1.099, 1.098]), "not clipped": np.array([1.1, -154.0, np.nan])}
+    runs = {
+        "clipped": np.array([1.1, 1.099, 1.098]),
+        "not clipped": np.array([1.1, -154.0, np.nan]),
+    }
     said = [drawn.cliff(runs, step).text for step in range(3)]
-    assert "not clipped: ρ = 1.1, loss 1,693" in said[0] and "ρ = −154, outside" in said[1] and "nan" in said[2]
+    assert (
+        "not clipped: ρ = 1.1, loss 1,693" in said[0]
+        and "ρ = −154, outside" in said[1]
+        and "nan" in said[2]
+    )
 
 
 def test_a_forecast_names_its_largest_error():
@@ -46,11 +59,20 @@ def test_a_forecast_names_its_largest_error():
 
 
 def test_gradient_sizes():
-    picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)),
-                                    "last": np.array([[0.1]]), "none": None})
-    assert picture.text.splitlines()[1:] == ["first (2,): 3.5e−5", "dead (2, 2): 0: every entry is zero",
-                                             "last (1, 1): 0.1",
-                                             "none: no gradient arrived"]
+    picture = drawn.gradient_sizes(
+        {
+            "first": np.array([3e-5, -4e-5]),
+            "dead": np.zeros((2, 2)),
+            "last": np.array([[0.1]]),
+            "none": None,
+        }
+    )
+    assert picture.text.splitlines()[1:] == [
+        "first (2,): 3.5e−5",
+        "dead (2, 2): 0: every entry is zero",
+        "last (1, 1): 0.1",
+        "none: no gradient arrived",
+    ]
     dots = [float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle")]
     assert len(dots) == 2 and dots[0] < dots[1]
     assert {"3.5e−5", "0: every entry is zero", "no gradient arrived"} <= set(words_in(picture))
@@ -60,22 +82,33 @@ def test_gradient_sizes():
 def test_gradient_sizes_of_a_module():
     layer = nn.Linear(2, 3, rng=0)
     layer.weight.grad = np.full((3, 2), -2.0)
-    assert drawn.gradient_sizes(layer).text.splitlines()[1:] == ["weight (3, 2): 2", "bias: no gradient arrived"]
+    assert drawn.gradient_sizes(layer).text.splitlines()[1:] == [
+        "weight (3, 2): 2",
+        "bias: no gradient arrived",
+    ]
 
 
 def test_gradient_sizes_on_a_scale_that_stays():
     def places(size):
-        picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([1.0])}, limits=(1e-4, 1))
+        picture = drawn.gradient_sizes(
+            {"a": np.array([size]), "b": np.array([1.0])}, limits=(1e-4, 1)
+        )
         small, one = (float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle"))
         return one - small
+
     two, three, outside = (places(size) for size in (1e-2, 1e-3, 1e-9))
-    assert three == 1.5 * two and outside == 2 * two, "what is too small for the scale stands at its edge"
+    assert three == 1.5 * two and outside == 2 * two, (
+        "what is too small for the scale stands at its edge"
+    )
 
 
 def test_labels_below_gradient_sizes_do_not_touch():
     """Broken once: nine labels, 30 px apart, and 1e−7 is 31 px wide."""
     for size in 3 / 10.0 ** np.arange(1, 20):
         picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([3.0])})
-        places = [float(label.get("x")) for label in svg_of(picture).iter(f"{SVG}text")
-                  if re.fullmatch(r"1(e.+)?", "".join(label.itertext()))]
+        places = [
+            float(label.get("x"))
+            for label in svg_of(picture).iter(f"{SVG}text")
+            if re.fullmatch(r"1(e.+)?", "".join(label.itertext()))
+        ]
         assert len(places) >= 3 and min(np.diff(places)) >= 40

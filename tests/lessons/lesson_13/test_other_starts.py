@@ -1,4 +1,5 @@
 """Lesson 13 says what other seeds bring. A learner would wait too long for them, so they are tried here."""
+
 import json
 from pathlib import Path
 
@@ -8,11 +9,16 @@ import pytest
 NOTEBOOK = Path(__file__).parents[3] / "notebooks/13_remember_a_sequence.ipynb"
 
 
-@pytest.mark.parametrize("seed, grown, better, strays", [
-    (1, (200, 500), (9, 11), (0.4, 0.5)), (4, (1e4, 1e5), (14, 18), (0, 0.15))])
+@pytest.mark.parametrize(
+    "seed, grown, better, strays",
+    [(1, (200, 500), (9, 11), (0.4, 0.5)), (4, (1e4, 1e5), (14, 18), (0, 0.15))],
+)
 def test_other_seeds_bring_what_the_fold_says(seed, grown, better, strays):
     """By the lesson's own cells, with another number at every `rng=0`. Broken once: with `rng=0` left as it is."""
-    source = {cell["id"]: "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]}
+    source = {
+        cell["id"]: "".join(cell["source"])
+        for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    }
     names = {}
     for cell in ("imports", "asked", "forecast", "train", "honest", "back", "blind"):
         exec(source[cell].replace("rng=0", f"rng={seed}"), names)

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 14, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -22,22 +23,43 @@ from autograd_course.lessons.lesson_14.exercises import (
 throw(
     "14.from_indices",
     planted=[
-        *((lambda g, x, y, wrong=wrong: (wrong(g, x, y), _grad_y(g, x, y)), hint) for wrong, hint in WRONG_PIXELS),
-        *((lambda g, x, y, wrong=wrong: (_grad_x(g, x, y), wrong(g, x, y)), hint) for wrong, hint in WRONG_ENTRIES),
-        (lambda g, x, y: (_grad_y(g, x, y), _grad_x(g, x, y)), "swapped"), (_grad_x, "2 values were"),
-        edit("np.zeros(x.shape), np.zeros(y.shape)", "np.zeros((6, 6)), np.zeros((3, 3))", "(2, 5), (4, 6) and (3, 2)"),
+        *(
+            (lambda g, x, y, wrong=wrong: (wrong(g, x, y), _grad_y(g, x, y)), hint)
+            for wrong, hint in WRONG_PIXELS
+        ),
+        *(
+            (lambda g, x, y, wrong=wrong: (_grad_x(g, x, y), wrong(g, x, y)), hint)
+            for wrong, hint in WRONG_ENTRIES
+        ),
+        (lambda g, x, y: (_grad_y(g, x, y), _grad_x(g, x, y)), "swapped"),
+        (_grad_x, "2 values were"),
+        edit(
+            "np.zeros(x.shape), np.zeros(y.shape)",
+            "np.zeros((6, 6)), np.zeros((3, 3))",
+            "(2, 5), (4, 6) and (3, 2)",
+        ),
         edit("g[i, j] * y[a, b]", "g[i, j] * (y[a, b] if y.size > 1 else 1)", "differs"),
         edit("*g.shape, *y.shape", "4, 4, 3, 3", "(2, 5), (4, 6) and (3, 2)"),
-        edit("np.zeros(x.shape), np.zeros(y.shape)", "np.zeros(x.shape, int), np.zeros(y.shape, int)",
-             "(2, 5), (4, 6) and (3, 2)"),
-        edit("    return grad_x", "    g *= 0\n    return grad_x", "writes into the caller's array"),
-        edit("return grad_x, grad_y", "return grad_x.astype(x.dtype), grad_y.astype(y.dtype)", "cut off"),
+        edit(
+            "np.zeros(x.shape), np.zeros(y.shape)",
+            "np.zeros(x.shape, int), np.zeros(y.shape, int)",
+            "(2, 5), (4, 6) and (3, 2)",
+        ),
+        edit(
+            "    return grad_x", "    g *= 0\n    return grad_x", "writes into the caller's array"
+        ),
+        edit(
+            "return grad_x, grad_y",
+            "return grad_x.astype(x.dtype), grad_y.astype(y.dtype)",
+            "cut off",
+        ),
         edit("return grad_x, grad_y", "return np.abs(grad_x), grad_y", "grad_x"),
         edit("grad_x[i + a, j + b] += g[i, j]", "grad_x[i + a, j + b] += abs(g[i, j])", "grad_x"),
         edit("grad_y[a, b] += g[i, j]", "grad_y[a, b] += abs(g[i, j])", "grad_y"),
         edit("return grad_x, grad_y", "return grad_x * np.nan, grad_y", "grad_x"),
         edit("np.zeros(x.shape), np", "np.ones(x.shape), np", "1 too large"),
-        edit("np.zeros(x.shape), np.zeros(y.shape)", "np.zeros_like(x), np.zeros_like(x)", "Shape")],
+        edit("np.zeros(x.shape), np.zeros(y.shape)", "np.zeros_like(x), np.zeros_like(x)", "Shape"),
+    ],
     also_right=[
         """
         def from_indices(g, x, y):
@@ -58,7 +80,9 @@ throw(
         def from_indices(g, x, y):
             slide = lambda x, y: ag.conv2d(x[None, None], y[None, None])[0, 0]
             return ag.vjp(slide, x * 1.0, y * 1.0)[1](g * 1.0)""",
-        edit("grad_x[i + a, j + b] +=", "grad_x[(i + a, j + b)] = grad_x[i + a, j + b] +")])
+        edit("grad_x[i + a, j + b] +=", "grad_x[(i + a, j + b)] = grad_x[i + a, j + b] +"),
+    ],
+)
 
 
 def _fold_x(g, z, x, output_size, kernel_size, stride=1, padding=0):
@@ -69,51 +93,107 @@ WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "pa
 
 throw(
     "14.fold",
-    planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
-             *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
-             edit("fold(g, x.shape[2:],", "fold(g, x.shape[2:] if x.shape[1] > 1 else x.shape[-1:] * 2,", "x ("),
-             edit("fold(g, x", "fold(g.astype(int), x", "got"),
-             edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, min(stride, 2), padding)", "stride=3"),
-             edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, stride, min(padding, 1))", "padding=2"),
-             *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:",
-                    f"{left} left out")
-               for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],
+    planted=[
+        *(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
+        *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
+        edit(
+            "fold(g, x.shape[2:],",
+            "fold(g, x.shape[2:] if x.shape[1] > 1 else x.shape[-1:] * 2,",
+            "x (",
+        ),
+        edit("fold(g, x", "fold(g.astype(int), x", "got"),
+        edit(
+            "x.shape[2:], kernel_size, stride, padding)",
+            "x.shape[2:], kernel_size, min(stride, 2), padding)",
+            "stride=3",
+        ),
+        edit(
+            "x.shape[2:], kernel_size, stride, padding)",
+            "x.shape[2:], kernel_size, stride, min(padding, 1))",
+            "padding=2",
+        ),
+        *(
+            edit(
+                f"{before}, kernel_size, stride=1, padding=0:",
+                f"{before}, kernel_size, {defaults}:",
+                f"{left} left out",
+            )
+            for before in ("unfold_x = lambda g, z, x", "z, x, output_size")
+            for defaults, left in WRONG_DEFAULTS
+        ),
+    ],
     also_right=[
         edit("x.shape[2:]", "(x.shape[-2], x.shape[-1])"),
-        edit("fold(g, x.shape[2:], kernel_size, stride, padding)",
-             "ag.vjp(lambda x: unfold(x, kernel_size, stride, padding), x)[1](g)[0]"),
-        edit("fold(g, x.shape[2:], kernel_size, stride, padding)",
-             "ag.fold(g, output_size=x.shape[2:], kernel_size=kernel_size, stride=stride, padding=padding)"),
+        edit(
+            "fold(g, x.shape[2:], kernel_size, stride, padding)",
+            "ag.vjp(lambda x: unfold(x, kernel_size, stride, padding), x)[1](g)[0]",
+        ),
+        edit(
+            "fold(g, x.shape[2:], kernel_size, stride, padding)",
+            "ag.fold(g, output_size=x.shape[2:], kernel_size=kernel_size, stride=stride, padding=padding)",
+        ),
         """
         def unfold_x(g, z, x, kernel_size, stride=1, padding=0):
             n, c, *size = x.shape
             return fold(g, size, kernel_size, stride, padding)
-        fold_x = lambda g, z, x, output_size, *sizes: unfold(g, *sizes)"""])
+        fold_x = lambda g, z, x, output_size, *sizes: unfold(g, *sizes)""",
+    ],
+)
 
 throw(
     "14.fast",
-    planted=[*(((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), hint) for wrong, hint in WRONG_X),
-             *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y),
-             *(edit(f"def {name}(g, z, x, y, stride=1, padding=0)", f"def {name}(g, z, x, y, {defaults})",
-                    f"{left} left out")
-               for name in ("conv2d_x", "conv2d_y") for defaults, left in WRONG_DEFAULTS),
-             edit("G @ Y.mT", "G @ (Y if Y.shape[0] == Y.shape[1] else Y.mT)", "and not here")],
+    planted=[
+        *(((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), hint) for wrong, hint in WRONG_X),
+        *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y),
+        *(
+            edit(
+                f"def {name}(g, z, x, y, stride=1, padding=0)",
+                f"def {name}(g, z, x, y, {defaults})",
+                f"{left} left out",
+            )
+            for name in ("conv2d_x", "conv2d_y")
+            for defaults, left in WRONG_DEFAULTS
+        ),
+        edit("G @ Y.mT", "G @ (Y if Y.shape[0] == Y.shape[1] else Y.mT)", "and not here"),
+    ],
     also_right=[
-        edit("(X.mT @ G).sum(axis=0)", "np.einsum('nwp,nwk->pk', X, G)", "G @ Y.mT", "np.einsum('nwk,pk->nwp', G, Y)"),
-        edit("(X.mT @ G).sum(axis=0)", "sum(x.T @ g for x, g in zip(X, G))", "G @ Y.mT",
-             "np.stack([g @ Y.T for g in G])"),
+        edit(
+            "(X.mT @ G).sum(axis=0)",
+            "np.einsum('nwp,nwk->pk', X, G)",
+            "G @ Y.mT",
+            "np.einsum('nwk,pk->nwp', G, Y)",
+        ),
+        edit(
+            "(X.mT @ G).sum(axis=0)",
+            "sum(x.T @ g for x, g in zip(X, G))",
+            "G @ Y.mT",
+            "np.stack([g @ Y.T for g in G])",
+        ),
         edit("(X.mT @ G).sum(axis=0)", "X.reshape(-1, X.shape[-1]).T @ G.reshape(-1, G.shape[-1])"),
-        edit("(X.mT @ G).sum(axis=0)", "np.tensordot(X, G, axes=((0, 1), (0, 1)))", "G @ Y.mT",
-             "np.matmul(G, np.transpose(Y))"),
-        edit("(X.mT @ G).sum(axis=0)", "(X[..., None] * G[..., None, :]).sum(axis=(0, 1))")])
+        edit(
+            "(X.mT @ G).sum(axis=0)",
+            "np.tensordot(X, G, axes=((0, 1), (0, 1)))",
+            "G @ Y.mT",
+            "np.matmul(G, np.transpose(Y))",
+        ),
+        edit("(X.mT @ G).sum(axis=0)", "(X[..., None] * G[..., None, :]).sum(axis=(0, 1))"),
+    ],
+)
 
 throw(
     "14.pool",
-    planted=[([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 40, 0]], "got"),
-             ([[10, 20], [30, 40]], "Shape (2, 2)"),
-             (np.full((4, 4), np.nan), "got"), (_to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]).ravel(), "Shape (16,)"),
-             (_to_pooled([[-5, 0], [-5, 0]], [[-5, -5], [-5, -5]], [[-30, 0], [0, 0]], [[0, 0], [0, -40]]),
-              "wrong sign")],
+    planted=[
+        ([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 40, 0]], "got"),
+        ([[10, 20], [30, 40]], "Shape (2, 2)"),
+        (np.full((4, 4), np.nan), "got"),
+        (_to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]).ravel(), "Shape (16,)"),
+        (
+            _to_pooled(
+                [[-5, 0], [-5, 0]], [[-5, -5], [-5, -5]], [[-30, 0], [0, 0]], [[0, 0], [0, -40]]
+            ),
+            "wrong sign",
+        ),
+    ],
     also_right=[
         "((5, 0, 5, 5), (5, 0, 5, 5), (30, 0, 0, 0), (0, 0, 0, 40))",
         "np.array([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 0, 40]]) * 1.0",
@@ -121,7 +201,9 @@ throw(
         from autograd_lib import nn
         x = np.array([[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6.0]])[None, None]
         g = np.array([[10, 20], [30, 40.0]])[None, None]
-        gradient_of_x = ag.vjp(nn.MaxPool2d(2), x)[1](g)[0][0, 0]"""])
+        gradient_of_x = ag.vjp(nn.MaxPool2d(2), x)[1](g)[0][0, 0]""",
+    ],
+)
 
 
 def _silu(rule):
@@ -133,7 +215,9 @@ def _rms(x):
 
 
 def _rms_rule(g, z, x):
-    return (g - z * np.mean(g * z, axis=-1, keepdims=True)) / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1)
+    return (g - z * np.mean(g * z, axis=-1, keepdims=True)) / np.sqrt(
+        np.mean(x * x, axis=-1, keepdims=True) + 1
+    )
 
 
 def _of_the_last_call():
@@ -143,6 +227,7 @@ def _of_the_last_call():
     def bell(x):
         last["x"] = x
         return 1 / (1 + x * x)
+
     return ag.elementwise(bell, lambda g, z, x: -2 * g * last["x"] * z * z, name="bell")
 
 
@@ -163,77 +248,220 @@ throw(
         (_of_the_last_call(), "and the slope is"),
         (_silu(lambda g, z, x: g * _right_silu(g, z, x)), "g is in it twice"),
         (_silu(lambda g, z, x: _right_silu(g, z, x) * (np.abs(x) < 20)), "your rule at x = 25"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -2 * g * x * z * z * (np.abs(x) < 12), name="bell"),
-         "your rule, with g"),
-        (_silu(lambda g, z, x, kept={}: g * kept.setdefault(x.shape, _right_silu(1.0, z, x))), "got"),
+        (
+            ag.elementwise(
+                lambda x: 1 / (1 + x * x),
+                lambda g, z, x: -2 * g * x * z * z * (np.abs(x) < 12),
+                name="bell",
+            ),
+            "your rule, with g",
+        ),
+        (
+            _silu(lambda g, z, x, kept={}: g * kept.setdefault(x.shape, _right_silu(1.0, z, x))),
+            "got",
+        ),
         (_silu(lambda g, z, x: g * ag.sigmoid(x)), "one is missing"),
         (_silu(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "one is missing"),
-        (ag.elementwise(lambda x: x**3, lambda g, z, x: g * x * x, name="mine"), "Does x stand in two places"),
-        (ag.elementwise(lambda x: ag.sigmoid(x) ** 2, lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))),
-         "slope of σ alone"),
-        (ag.elementwise(lambda x: np.exp(-x * x), lambda g, z, x: -g * 2 * x, name="mine"), "outer slope is missing"),
-        (ag.elementwise(lambda x: np.exp(-x * x), lambda g, z, x: (-g * 2 * x * z,), name="mine"), "A tuple came back"),
-        (ag.elementwise(np.arcsinh, lambda g, z, x: g / (1 + x * x), name="mine"), "At x = 2.06 you send"),
-        (ag.elementwise(lambda x: 3.0, lambda g, z, x: 0 * g, name="mine"), "one number of each entry"),
-        (_silu(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "σ is in the slope of σ"),
+        (
+            ag.elementwise(lambda x: x**3, lambda g, z, x: g * x * x, name="mine"),
+            "Does x stand in two places",
+        ),
+        (
+            ag.elementwise(
+                lambda x: ag.sigmoid(x) ** 2,
+                lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
+            ),
+            "slope of σ alone",
+        ),
+        (
+            ag.elementwise(lambda x: np.exp(-x * x), lambda g, z, x: -g * 2 * x, name="mine"),
+            "outer slope is missing",
+        ),
+        (
+            ag.elementwise(
+                lambda x: np.exp(-x * x), lambda g, z, x: (-g * 2 * x * z,), name="mine"
+            ),
+            "A tuple came back",
+        ),
+        (
+            ag.elementwise(np.arcsinh, lambda g, z, x: g / (1 + x * x), name="mine"),
+            "At x = 2.06 you send",
+        ),
+        (
+            ag.elementwise(lambda x: 3.0, lambda g, z, x: 0 * g, name="mine"),
+            "one number of each entry",
+        ),
+        (
+            _silu(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))),
+            "σ is in the slope of σ",
+        ),
         (_silu(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
         (_silu(lambda g, z, x: g * ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "first path alone"),
         (_silu(lambda g, z, x: g * ag.sigmoid(x) * (2 - ag.sigmoid(x))), "x times the slope of σ"),
         (_silu(lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z))), "z is x·σ(x) here"),
         (_silu(lambda g, z, x: g + ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "g is added"),
         (_silu(lambda g, z, x: g * z), "g times the value"),
-        (_silu(lambda g, z, x: g * (np.exp(x) / (1 + np.exp(x)) + z * (1 - ag.sigmoid(x)))), "Does exp overflow"),
+        (
+            _silu(lambda g, z, x: g * (np.exp(x) / (1 + np.exp(x)) + z * (1 - ag.sigmoid(x)))),
+            "Does exp overflow",
+        ),
         (_silu(lambda g, z, x: (g * ag.sigmoid(x), g * x)), "A tuple came back"),
         (_silu(lambda g, z, x: g), "the value moves as fast as x"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: g * 2 * x * z * z, name="bell"), "wrong sign"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * z * z, name="bell"), "A factor 2x"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x * z, name="bell"), "One z is missing"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x, name="bell"), "outer slope"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"),
-         "one is missing"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"),
-         "bottom is squared"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"),
-         "Right above 0"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"),
-         "Below 0, too"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) / (1 + np.abs(x)), name="softsign"),
-         "slope of |x| is −1"),
-        (ag.elementwise(lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)), name="mine"),
-         "At x = 2.06 you send"),
+        (
+            ag.elementwise(
+                lambda x: 1 / (1 + x * x), lambda g, z, x: g * 2 * x * z * z, name="bell"
+            ),
+            "wrong sign",
+        ),
+        (
+            ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * z * z, name="bell"),
+            "A factor 2x",
+        ),
+        (
+            ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x * z, name="bell"),
+            "One z is missing",
+        ),
+        (
+            ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x, name="bell"),
+            "outer slope",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"
+            ),
+            "one is missing",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"
+            ),
+            "bottom is squared",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"
+            ),
+            "Right above 0",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"
+            ),
+            "Below 0, too",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)),
+                lambda g, z, x: g * (1 - z) / (1 + np.abs(x)),
+                name="softsign",
+            ),
+            "slope of |x| is −1",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x * np.tanh(x),
+                lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)),
+                name="mine",
+            ),
+            "At x = 2.06 you send",
+        ),
         (ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), name="mine"), "has it already"),
-        (ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"), "straight wherever"),
-        (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"),
-         "takes every number"),
-        (ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"), "takes every number"),
-        (ag.elementwise(lambda x: x / (1 + x), lambda g, z, x: g / (1 + x) ** 2, name="mine"), "at x = −1"),
-        (ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"), "no gradient would come through"),
-        (ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"), "asks no other entry"),
-        (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x),
-         "one input"),
+        (
+            ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"),
+            "straight wherever",
+        ),
+        (
+            ag.elementwise(
+                lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"
+            ),
+            "takes every number",
+        ),
+        (
+            ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"),
+            "takes every number",
+        ),
+        (
+            ag.elementwise(lambda x: x / (1 + x), lambda g, z, x: g / (1 + x) ** 2, name="mine"),
+            "at x = −1",
+        ),
+        (
+            ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"),
+            "no gradient would come through",
+        ),
+        (
+            ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"),
+            "asks no other entry",
+        ),
+        (
+            ag.elementwise(
+                lambda x, y: x * x * y,
+                lambda g, z, x, y: 2 * g * x * y,
+                lambda g, z, x, y: g * x * x,
+            ),
+            "one input",
+        ),
         (lambda x: x * ag.sigmoid(x), "elementwise(function, rule"),
         (ag.elementwise(lambda x: x * ag.sigmoid(x), name="mine"), "a rule"),
-        (ag.linear(lambda x: x @ np.triu(np.ones((x.shape[-1],) * 2)),
-                   lambda g, z, x: g @ np.triu(np.ones((x.shape[-1],) * 2))), "which entries of z"),
-        (ag.linear(lambda x: np.cumsum(x, axis=-1), lambda g, z, x: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]),
-         "those of np that the table has"),
-        (ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True), lambda g, z, x: g), "which entries of z"),
+        (
+            ag.linear(
+                lambda x: x @ np.triu(np.ones((x.shape[-1],) * 2)),
+                lambda g, z, x: g @ np.triu(np.ones((x.shape[-1],) * 2)),
+            ),
+            "which entries of z",
+        ),
+        (
+            ag.linear(
+                lambda x: np.cumsum(x, axis=-1),
+                lambda g, z, x: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1],
+            ),
+            "those of np that the table has",
+        ),
+        (
+            ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True), lambda g, z, x: g),
+            "which entries of z",
+        ),
         (ag.linear(lambda x: x * np.sum(x), lambda g, z, x: g * np.sum(x)), "which entries of z"),
-        (ag.linear(lambda x: np.sum(x, axis=-1), lambda g, z, x: g[..., None] * np.ones(x.shape)),
-         "has to have the shape"),
+        (
+            ag.linear(
+                lambda x: np.sum(x, axis=-1), lambda g, z, x: g[..., None] * np.ones(x.shape)
+            ),
+            "has to have the shape",
+        ),
         (ag.linear(lambda x: 0 * x, lambda g, z, x: 0 * g), "Every entry is the same"),
-        (ag.primitive(lambda x: x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True)), [lambda g, z, x: g],
-                      [lambda t, z, x: t]),
-         "0 too"),
-        (ag.primitive(_rms, [lambda g, z, x: g * z / x], [lambda t, z, x: t * z / x]), "which entries of z"),
+        (
+            ag.primitive(
+                lambda x: x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True)),
+                [lambda g, z, x: g],
+                [lambda t, z, x: t],
+            ),
+            "0 too",
+        ),
+        (
+            ag.primitive(_rms, [lambda g, z, x: g * z / x], [lambda t, z, x: t * z / x]),
+            "which entries of z",
+        ),
         (ag.primitive(_rms, [lambda g, z, x: _rms_rule(g, z, x)], [None]), "which entries of z"),
-        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: np.where(x == 0, g, -2 * g * x * z * z)),
-         "on both sides"),
+        (
+            ag.elementwise(
+                lambda x: 1 / (1 + x * x), lambda g, z, x: np.where(x == 0, g, -2 * g * x * z * z)
+            ),
+            "on both sides",
+        ),
         (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (z / x) ** 2), "0/0"),
-        (ag.elementwise(lambda x: np.clip(x, -3, 3) ** 3, lambda g, z, x: 3 * g * x * x), "on both sides"),
-        (ag.elementwise(lambda x: x**3 + 0 * np.max(x), lambda g, z, x: 3 * g * abs(x) * x), "At x = "),
-        (ag.elementwise(_in_its_place, lambda g, z, x: 2 * g * x), "writes into the caller's array"),
-        (ag.elementwise(lambda x: x**3, lambda g, z, x: np.nan * g), "got")],
+        (
+            ag.elementwise(lambda x: np.clip(x, -3, 3) ** 3, lambda g, z, x: 3 * g * x * x),
+            "on both sides",
+        ),
+        (
+            ag.elementwise(lambda x: x**3 + 0 * np.max(x), lambda g, z, x: 3 * g * abs(x) * x),
+            "At x = ",
+        ),
+        (
+            ag.elementwise(_in_its_place, lambda g, z, x: 2 * g * x),
+            "writes into the caller's array",
+        ),
+        (ag.elementwise(lambda x: x**3, lambda g, z, x: np.nan * g), "got"),
+    ],
     also_right=[
         "ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True),"
         " lambda g, z, x: g - np.mean(g, axis=-1, keepdims=True), name='centred')",
@@ -241,4 +469,6 @@ throw(
         "ag.elementwise(lambda x: np.clip(x, -1, 1), lambda g, z, x: g * np.where(np.abs(x) <= 1, 1, 0))",
         "ag.elementwise(lambda x: np.clip(x, 0, 6), lambda g, z, x: g * np.where((x >= 0) & (x <= 6), 1, 0))",
         "ag.elementwise(lambda x: np.maximum(x, -5), lambda g, z, x: g * np.where(x > -5, 1, 0))",
-        "ag.elementwise(lambda x: x**4, lambda g, z, x: 4 * g * x**3)"])
+        "ag.elementwise(lambda x: x**4, lambda g, z, x: 4 * g * x**3)",
+    ],
+)

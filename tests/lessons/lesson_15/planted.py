@@ -1,41 +1,93 @@
 """Thrown at the exercises of lesson 15, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 from thrown import throw
 
 from autograd_course.ask import edit
-from autograd_course.lessons.lesson_15.exercises import _ADD, _BY_COLUMNS, _BY_ROWS, _COLUMN, _OVER, _TIMES
+from autograd_course.lessons.lesson_15.exercises import (
+    _ADD,
+    _BY_COLUMNS,
+    _BY_ROWS,
+    _COLUMN,
+    _OVER,
+    _TIMES,
+)
 
 throw(
     "15.Dual",
     planted=[
-        edit(_ADD, "self.value += other.value; self.tangent += other.tangent; return self", "It changes its input"),
-        edit(_ADD, "return self.value + other.value, self.tangent + other.tangent", "gives back a new Dual"),
+        edit(
+            _ADD,
+            "self.value += other.value; self.tangent += other.tangent; return self",
+            "It changes its input",
+        ),
+        edit(
+            _ADD,
+            "return self.value + other.value, self.tangent + other.tangent",
+            "gives back a new Dual",
+        ),
         edit(_ADD, _ADD.replace("return ", ""), "None"),
         edit(_OVER, f"({_OVER}) if self.value else 0.0", "Number 2 of 2 differs"),
-        edit("self.value / other.value", "type(self.value)(self.value / other.value)", "of whole numbers"),
+        edit(
+            "self.value / other.value",
+            "type(self.value)(self.value / other.value)",
+            "of whole numbers",
+        ),
         edit(_OVER, f"1.0 if self is other else {_OVER}", "x / x"),
         edit(_OVER, f"({_OVER}) if self.tangent else abs({_OVER})", "wrong sign"),
         edit(_ADD, _ADD.replace("self.tangent +", "int(self.tangent) +"), "Number 2 of 2 differs"),
-        edit("x if isinstance(x, Dual) else Dual(x)", "Dual(x) if isinstance(x, int) else x", "raised"),
+        edit(
+            "x if isinstance(x, Dual) else Dual(x)",
+            "Dual(x) if isinstance(x, int) else x",
+            "raised",
+        ),
         edit(_OVER, f"{_OVER} if other.tangent else self.tangent / abs(other.value)", "c = -2"),
-        edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, 1.0", "Look at __init__"),
-        edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, abs(tangent)",
-             "Dual(7.0, -2.0)"),
+        edit(
+            "self.value, self.tangent = value, tangent",
+            "self.value, self.tangent = value, 1.0",
+            "Look at __init__",
+        ),
+        edit(
+            "self.value, self.tangent = value, tangent",
+            "self.value, self.tangent = value, abs(tangent)",
+            "Dual(7.0, -2.0)",
+        ),
         edit(_OVER, _OVER + " if self.value > 0 else 0.0", "x * y / (x + y)"),
         edit(_OVER, _OVER + " if other.value > 0 else float('nan')", "nan"),
         edit("z = self.value / other.value", "z = self.value // other.value", "x / y"),
-        edit("    other = lift(other)\n        z", "    while True:\n            pass\n        z", "no end"),
-        edit("other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
-             "return Dual(self.value * other.value, " + _TIMES, "has no attribute 'value'"),
+        edit(
+            "    other = lift(other)\n        z",
+            "    while True:\n            pass\n        z",
+            "no end",
+        ),
+        edit(
+            "other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
+            "return Dual(self.value * other.value, " + _TIMES,
+            "has no attribute 'value'",
+        ),
         edit(_TIMES, f"float(np.float32({_TIMES}))", "a few digits"),
         edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs"),
-        edit(_TIMES, _TIMES + " if self.tangent and other.tangent else self.tangent * other.value",
-             "x stands still"),
-        edit(_ADD, _ADD.replace("self.tangent + other.tangent",
-                                "self.tangent if self is other else self.tangent + other.tangent"), "x + x")],
+        edit(
+            _TIMES,
+            _TIMES + " if self.tangent and other.tangent else self.tangent * other.value",
+            "x stands still",
+        ),
+        edit(
+            _ADD,
+            _ADD.replace(
+                "self.tangent + other.tangent",
+                "self.tangent if self is other else self.tangent + other.tangent",
+            ),
+            "x + x",
+        ),
+    ],
     also_right=[
         edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
-        edit(_TIMES, "other.tangent * self.value + other.value * self.tangent", _OVER,
-             "self.tangent / other.value - z / other.value * other.tangent"),
+        edit(
+            _TIMES,
+            "other.tangent * self.value + other.value * self.tangent",
+            _OVER,
+            "self.tangent / other.value - z / other.value * other.tangent",
+        ),
         """
         from dataclasses import dataclass
 
@@ -104,7 +156,9 @@ throw(
                 (x, s), (y, t) = self, lift(other)
                 return Dual(x / y, (s * y - x * t) / (y * y))
             __radd__ = __add__
-            __rmul__ = __mul__"""])
+            __rmul__ = __mul__""",
+    ],
+)
 
 throw(
     "15.jacobians",
@@ -115,11 +169,20 @@ throw(
         edit("np.eye(len(x))", "np.eye(3)", "columns"),
         edit("np.eye(len(z))", "np.eye(len(z))[:2]", "rows"),
         edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "axis 0"),
-        edit(_BY_COLUMNS, "x *= -1; return np.stack(columns, axis=1)", "writes into the caller's array"),
+        edit(
+            _BY_COLUMNS,
+            "x *= -1; return np.stack(columns, axis=1)",
+            "writes into the caller's array",
+        ),
         edit(_BY_COLUMNS, "print(np.stack(columns, axis=1))", "prints the result"),
         edit(_BY_ROWS, "return np.stack(rows, axis=0) * np.nan", "nan"),
         edit(_BY_COLUMNS, "return columns[0]", "columns"),
-        edit("z, pull = ag.vjp(f, x)", "z, pull = ag.vjp(f, x); z = f(x) if len(x) > 3 else z[:2]", "rows")],
+        edit(
+            "z, pull = ag.vjp(f, x)",
+            "z, pull = ag.vjp(f, x); z = f(x) if len(x) > 3 else z[:2]",
+            "rows",
+        ),
+    ],
     also_right=[
         """
         def by_columns(f, x):
@@ -156,12 +219,26 @@ throw(
         def _by_rows(f, x, mode):
             return ag.jacobian(f, mode=mode)(x)
 
-        by_rows = partial(_by_rows, mode="rev")"""])
+        by_rows = partial(_by_rows, mode="rev")""",
+    ],
+)
 
 throw(
     "15.jobs",
-    planted=[(("forward", "backward"), "3 values were expected"), ("forward", "3 values were expected"),
-             ((True, False, True), "text, in quotes"), (("A", "B", "C"), "job"), ((1, 500, 1), "text, in quotes"),
-             (("vorwärts", "rückwärts", "vorwärts"), "job"), (("forwards", "backwards", "forwards"), "job")],
-    also_right=["('Forward', 'Backward', 'forward')", "['forward', 'backward', 'forward']", "('fwd', 'rev', 'fwd')",
-                "('forward mode', 'reverse mode', 'forward mode')", "('forward ', ' BACKWARD', 'jvp')"])
+    planted=[
+        (("forward", "backward"), "3 values were expected"),
+        ("forward", "3 values were expected"),
+        ((True, False, True), "text, in quotes"),
+        (("A", "B", "C"), "job"),
+        ((1, 500, 1), "text, in quotes"),
+        (("vorwärts", "rückwärts", "vorwärts"), "job"),
+        (("forwards", "backwards", "forwards"), "job"),
+    ],
+    also_right=[
+        "('Forward', 'Backward', 'forward')",
+        "['forward', 'backward', 'forward']",
+        "('fwd', 'rev', 'fwd')",
+        "('forward mode', 'reverse mode', 'forward mode')",
+        "('forward ', ' BACKWARD', 'jvp')",
+    ],
+)

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 16, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -9,22 +10,38 @@ from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, 
 
 throw(
     "16.hvp",
-    planted=[(lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "single number"),
-             (lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"), (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
-             (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"), edit("* v))(w)", "* v))", "of type function"),
-             (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
-             (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
-             (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
-             (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "got"),
-             (lambda f, w, v: ag.grad(f)(w) if np.all(v == 1) else ag.hvp(f, w, v), "got"),
-             (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
-             (lambda f, w, v: ag.hvp(f, w, np.sign(v) if v.size > 1 and np.ptp(v) == 0 else v), "got"),
-             (lambda f, w, v: _hvp(lambda w: np.sum(ag.grad(f)(w) * w), w, 1 + 0 * v) if v is w else _hvp(f, w, v),
-              "got"),
-             (in_place(_hvp)[0], "writes into the caller's array"),
-             (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
-             (lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape), "half a Hessian"),
-             edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "own argument")],
+    planted=[
+        (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "single number"),
+        (lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"),
+        (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
+        (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"),
+        edit("* v))(w)", "* v))", "of type function"),
+        (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
+        (
+            lambda f, w, v: (
+                np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v)
+            ),
+            "differs",
+        ),
+        (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
+        (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "got"),
+        (lambda f, w, v: ag.grad(f)(w) if np.all(v == 1) else ag.hvp(f, w, v), "got"),
+        (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
+        (lambda f, w, v: ag.hvp(f, w, np.sign(v) if v.size > 1 and np.ptp(v) == 0 else v), "got"),
+        (
+            lambda f, w, v: (
+                _hvp(lambda w: np.sum(ag.grad(f)(w) * w), w, 1 + 0 * v) if v is w else _hvp(f, w, v)
+            ),
+            "got",
+        ),
+        (in_place(_hvp)[0], "writes into the caller's array"),
+        (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
+        (
+            lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape),
+            "half a Hessian",
+        ),
+        edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "own argument"),
+    ],
     also_right=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
         "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
@@ -37,27 +54,49 @@ throw(
         """
         def hvp(f, w, v):
             first = ag.grad(f)
-            return ag.grad(lambda x: first(x).reshape(-1) @ v.reshape(-1))(w)"""])
+            return ag.grad(lambda x: first(x).reshape(-1) @ v.reshape(-1))(w)""",
+    ],
+)
 
 throw(
     "16.largest",
-    planted=[edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "no len"),
-             edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
-             edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
-             edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
-             edit("return curvature", "return round(curvature)", "got"),
-             edit("    for _", "    noted = []\n    for _", "v = Hv", "v = Hv; noted.append(curvature)",
-                  "return curvature", "return max(noted, key=abs)", "got"),
-             edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
-             edit("ag.hvp(f, w, v)", "(ag.grad(f)(w + 1e-5 * v) - ag.grad(f)(w - 1e-5 * v)) / 2e-5", "difference quotient"),
-             (lambda f, w, v, steps: _largest(f, w, v, steps) + (w.ndim > 2), "got"),
-             edit("range(steps)", "range(min(steps, 50))", "through all `steps`"),
-             *(edit("    for _", "    old = np.inf\n    for _", "        v = Hv\n",
-                    f"        if abs(curvature - old) < {near}:\n            break\n        old, v = curvature, Hv\n",
-                    "through all `steps`") for near in (1e-3, 1e-6)),
-             edit("return curvature", "return (curvature,)", "holds 1"),
-             edit("return curvature", "return curvature, v", "number was expected"),
-             (lambda f, w, v, steps: np.nan, "nan")],
+    planted=[
+        edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "no len"),
+        edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
+        edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
+        edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
+        edit("return curvature", "return round(curvature)", "got"),
+        edit(
+            "    for _",
+            "    noted = []\n    for _",
+            "v = Hv",
+            "v = Hv; noted.append(curvature)",
+            "return curvature",
+            "return max(noted, key=abs)",
+            "got",
+        ),
+        edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
+        edit(
+            "ag.hvp(f, w, v)",
+            "(ag.grad(f)(w + 1e-5 * v) - ag.grad(f)(w - 1e-5 * v)) / 2e-5",
+            "difference quotient",
+        ),
+        (lambda f, w, v, steps: _largest(f, w, v, steps) + (w.ndim > 2), "got"),
+        edit("range(steps)", "range(min(steps, 50))", "through all `steps`"),
+        *(
+            edit(
+                "    for _",
+                "    old = np.inf\n    for _",
+                "        v = Hv\n",
+                f"        if abs(curvature - old) < {near}:\n            break\n        old, v = curvature, Hv\n",
+                "through all `steps`",
+            )
+            for near in (1e-3, 1e-6)
+        ),
+        edit("return curvature", "return (curvature,)", "holds 1"),
+        edit("return curvature", "return curvature, v", "number was expected"),
+        (lambda f, w, v, steps: np.nan, "nan"),
+    ],
     also_right=[
         """
         def largest(f, w, v, steps):
@@ -91,27 +130,44 @@ throw(
             v = unit(v)
             for _ in range(steps - 1):
                 v = unit(H(v))
-            return np.einsum("i,i", v.ravel(), H(v).ravel())"""])
+            return np.einsum("i,i", v.ravel(), H(v).ravel())""",
+    ],
+)
 
 throw(
     "16.downhill",
-    planted=[edit("return x - slope / abs(curvature)", "return round(x - slope / abs(curvature), 2)", "got"),
-             edit("return x - slope / abs(curvature)", "return (x - slope / abs(curvature),)", "single number"),
-             edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
-             edit("return x - slope / abs(curvature)", "return x - min(1, max(-1, slope / abs(curvature)))", "got"),
-             (lambda f, x: _downhill(slide, x), "got"),
-             edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1000, 1000)", "15000"),
-             edit("slope / abs(curvature)", "(slope / abs(curvature) or 0.01)", ", 0)"),
-             *(edit("abs(curvature)", f"(abs(curvature) if abs(slope) < {most} else curvature)", "got")
-               for most in (30, 100)),
-             edit("abs(curvature)", "max(abs(curvature), 1e-6)", "downhill(slide, 3"),
-             (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))),
-              "got"),
-             (lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01), "got"),
-             (lambda f, x: np.nan, "nan")],
+    planted=[
+        edit(
+            "return x - slope / abs(curvature)",
+            "return round(x - slope / abs(curvature), 2)",
+            "got",
+        ),
+        edit(
+            "return x - slope / abs(curvature)",
+            "return (x - slope / abs(curvature),)",
+            "single number",
+        ),
+        edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
+        edit(
+            "return x - slope / abs(curvature)",
+            "return x - min(1, max(-1, slope / abs(curvature)))",
+            "got",
+        ),
+        (lambda f, x: _downhill(slide, x), "got"),
+        edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1000, 1000)", "15000"),
+        edit("slope / abs(curvature)", "(slope / abs(curvature) or 0.01)", ", 0)"),
+        *(
+            edit("abs(curvature)", f"(abs(curvature) if abs(slope) < {most} else curvature)", "got")
+            for most in (30, 100)
+        ),
+        edit("abs(curvature)", "max(abs(curvature), 1e-6)", "downhill(slide, 3"),
+        (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))), "got"),
+        (lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01), "got"),
+        (lambda f, x: np.nan, "nan"),
+    ],
     also_right=[
         "lambda f, x: x - ag.grad(f)(x) / np.abs(ag.grad(ag.grad(f))(x))",
-        "lambda f, x: x - float(ag.grad(f)(x)) / abs(float(ag.grad(ag.grad(f))(x)))",      # whose 0/0 is an error
+        "lambda f, x: x - float(ag.grad(f)(x)) / abs(float(ag.grad(ag.grad(f))(x)))",  # whose 0/0 is an error
         "lambda f, x: x - np.sign(ag.grad(f)(x)) * abs(ag.grad(f)(x) / ag.grad(ag.grad(f))(x))",
         """
         def downhill(f, x):
@@ -125,4 +181,6 @@ throw(
         """
         def downhill(f, x):
             slope, curvature = ag.value_and_grad(ag.grad(f))(x)
-            return float(x - slope * (curvature**2)**-0.5)"""])
+            return float(x - slope * (curvature**2)**-0.5)""",
+    ],
+)

@@ -1,4 +1,5 @@
 """Lesson 16: what is measured of a network, and the pictures of curvature."""
+
 import re
 
 import numpy as np
@@ -23,7 +24,9 @@ def test_the_largest_curvature_is_the_largest_and_not_the_largest_in_size():
 def test_few_products_find_the_largest_of_many():
     rng = np.random.default_rng(0)
     f = bowl(np.concatenate([[9.0], rng.uniform(0, 5, 99)]))
-    assert np.isclose(largest_curvature(f, np.zeros(100), rng.normal(size=100), products=20)[0], 9, rtol=1e-6)
+    assert np.isclose(
+        largest_curvature(f, np.zeros(100), rng.normal(size=100), products=20)[0], 9, rtol=1e-6
+    )
 
 
 def test_a_flat_loss_has_no_curvature():
@@ -33,7 +36,9 @@ def test_a_flat_loss_has_no_curvature():
 def test_a_run_is_gradient_descent():
     run = descend(bowl([1.0, 4.0]), np.array([1.0, 1.0]), 0.1)
     assert np.allclose(run.end, [0.9**END, 0.6**END]) and len(run.losses) == END + 1
-    assert np.isclose(run.losses[2], (0.9**4 + 4 * 0.6**4) / 2) and np.allclose(list(run.curvatures.values()), 4)
+    assert np.isclose(run.losses[2], (0.9**4 + 4 * 0.6**4) / 2) and np.allclose(
+        list(run.curvatures.values()), 4
+    )
     assert {*range(0, EARLY + 1, 4), *range(0, END + 1, 20)} == run.curvatures.keys()
 
 
@@ -49,21 +54,38 @@ def test_the_dial_says_on_which_side(curvature, said):
 def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
     run = Run(2, [2.0, 3.0, 1.0], {0: 0.5, 1: 1.0, 2: 4.0}, np.zeros(1))
     dials = [drawn.dial(run, k, 2).html for k in range(3)]
-    heights = [float(html.rpartition("<rect x=")[2].split('y="')[1].split('"')[0]) for html in dials]
+    heights = [
+        float(html.rpartition("<rect x=")[2].split('y="')[1].split('"')[0]) for html in dials
+    ]
     assert heights[0] > heights[1] > heights[2]
     assert dials[0].count("<rect") == 2 and dials[2].count("<rect") == 4
     for html in dials:
-        ends = {int(x) + int(wide) for x, wide in re.findall(r'<svg x="(\d+)" y="\d+" width="(\d+)"', html)}
-        assert max(ends) + 10 == float(re.search(r'<text x="([\d.]+)"[^>]*>2/lr<', html)[1]), "beside all lines"
+        ends = {
+            int(x) + int(wide)
+            for x, wide in re.findall(r'<svg x="(\d+)" y="\d+" width="(\d+)"', html)
+        }
+        assert max(ends) + 10 == float(re.search(r'<text x="([\d.]+)"[^>]*>2/lr<', html)[1]), (
+            "beside all lines"
+        )
 
 
 @pytest.mark.parametrize("x", [-1.2, 0.0, 0.5])
 def test_the_slope_of_the_slope(x):
     picture = drawn.bend(ag.grad(np.tanh), x)
-    first, second = (f"{value:.4g}".replace("-", "−")
-                     for value in (1 - np.tanh(x)**2, -2 * np.tanh(x) * (1 - np.tanh(x)**2)))
-    assert f"is {first}, and the slope of s is {second.removeprefix('−') if x == 0 else second}\n" in picture.text
-    assert f"\nx: value {x:.4g}, gradient {second.removeprefix('−') if x == 0 else second}".replace("-", "−") in picture.text
+    first, second = (
+        f"{value:.4g}".replace("-", "−")
+        for value in (1 - np.tanh(x) ** 2, -2 * np.tanh(x) * (1 - np.tanh(x) ** 2))
+    )
+    assert (
+        f"is {first}, and the slope of s is {second.removeprefix('−') if x == 0 else second}\n"
+        in picture.text
+    )
+    assert (
+        f"\nx: value {x:.4g}, gradient {second.removeprefix('−') if x == 0 else second}".replace(
+            "-", "−"
+        )
+        in picture.text
+    )
 
 
 def test_a_turned_bowl_has_its_curvatures_along_its_axes():
@@ -78,16 +100,26 @@ def test_a_turned_bowl_has_its_curvatures_along_its_axes():
 @pytest.mark.parametrize("angle", [0, 30, 90, 160])
 def test_products_turn_to_the_steepest_direction(angle):
     H = drawn.turned((1, 6), 25)
-    along = [float(drawn.bowl(H, angle, times).text.split("⟨v, Hv⟩: ")[1].split(";")[0]) for times in range(7)]
+    along = [
+        float(drawn.bowl(H, angle, times).text.split("⟨v, Hv⟩: ")[1].split(";")[0])
+        for times in range(7)
+    ]
     assert np.all(np.diff(along) >= 0) and along[-1] > 5.99
-    assert drawn.bowl(H, angle, 3).html.count("<polyline") == drawn.bowl(H, angle).html.count("<polyline") + 3
+    assert (
+        drawn.bowl(H, angle, 3).html.count("<polyline")
+        == drawn.bowl(H, angle).html.count("<polyline") + 3
+    )
 
 
 @pytest.mark.parametrize("angle, times", [(0, 2), (25, 0), (30, 0), (110, 0), (115, 0), (130, 0)])
 def test_the_names_of_the_arrows_stand_on_neither(angle, times):
     html, middle = drawn.bowl(drawn.turned((1, 6), 25), angle, times).html, (169, 175)
     tips = np.array(re.findall(r'd="M([\d.]+) ([\d.]+) [\d. ]+Z"', html), float) - middle
-    names = np.array(re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>H?v<', html), float) - middle - (0, 5)
+    names = (
+        np.array(re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>H?v<', html), float)
+        - middle
+        - (0, 5)
+    )
     for tip in tips:
         along = np.clip(names @ tip / (tip @ tip), 0, 1)
         assert len(names) == 2 and np.linalg.norm(names - along[:, None] * tip, axis=1).min() > 10
@@ -96,7 +128,8 @@ def test_the_names_of_the_arrows_stand_on_neither(angle, times):
 @pytest.mark.parametrize("w, shape, way", [(0.5, "a bottom", "down"), (-0.5, "a top", "up")])
 def test_the_parabola_turns_where_newton_goes(w, shape, way):
     def f(w):
-        return (np.tanh(2 * w) - 1)**2 / 2
+        return (np.tanh(2 * w) - 1) ** 2 / 2
+
     picture = drawn.parabola(f, w)
     step = -ag.grad(f)(w) / ag.grad(ag.grad(f))(w)
     assert f"has {shape}\nNewton's step {step:.4g} leads there".replace("-", "−") in picture.text
@@ -105,4 +138,9 @@ def test_the_parabola_turns_where_newton_goes(w, shape, way):
 
 
 def test_a_step_out_of_the_picture_says_where_it_leads():
-    assert "to w = 28.29" in drawn.parabola(lambda w: (np.tanh(2 * w) - 1)**2 / 2, -0.17).html.partition("</title>")[2]
+    assert (
+        "to w = 28.29"
+        in drawn.parabola(lambda w: (np.tanh(2 * w) - 1) ** 2 / 2, -0.17).html.partition(
+            "</title>"
+        )[2]
+    )

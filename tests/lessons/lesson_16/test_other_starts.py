@@ -1,4 +1,5 @@
 """Lesson 16 says where runs at lr = 2 from nine other starts end. A learner would wait too long for them."""
+
 import json
 from pathlib import Path
 
@@ -17,7 +18,12 @@ def test_from_other_starts_too_it_ends_below_the_mark(seed):
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     source = {cell["id"]: "".join(cell["source"]) for cell in cells}
     names = {}
-    exec(source["imports"] + "\n" + source["opening"].partition("runs =")[0].replace("rng=0", f"rng={seed}"), names)
+    exec(
+        source["imports"]
+        + "\n"
+        + source["opening"].partition("runs =")[0].replace("rng=0", f"rng={seed}"),
+        names,
+    )
     loss, w = names["loss"], names["start"]
     gradient = ag.grad(loss)
     for _ in range(END):

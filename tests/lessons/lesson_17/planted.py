@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 17, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -8,10 +9,17 @@ from autograd_course.lessons.lesson_17.exercises import _plain, _slope
 
 throw(
     "17.needed",
-    planted=[("bz", "not a text of the letters"), (2, "not a text of the letters"), ("bee", "twice"),
-             (["b", 5], "not a text of the letters"),
-             (np.nan, "not a text of the letters"), ("cd", "Neither is read"), ("cde", "Of the five, 2 are rightly")],
-    also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'])
+    planted=[
+        ("bz", "not a text of the letters"),
+        (2, "not a text of the letters"),
+        ("bee", "twice"),
+        (["b", 5], "not a text of the letters"),
+        (np.nan, "not a text of the letters"),
+        ("cd", "Neither is read"),
+        ("cde", "Of the five, 2 are rightly"),
+    ],
+    also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'],
+)
 
 
 def _silu(x):
@@ -34,6 +42,7 @@ def _remembers(keep):
         s = ag.sigmoid(x)
         kept[:] = [*kept, s] if keep else [s]
         return x * s
+
     return _row(lambda g, z, x: g * (kept[-1] + z * (1 - kept[-1])), function)
 
 
@@ -52,8 +61,12 @@ throw(
     planted=[
         (lambda x: ag.multiply(x, 1 / (1 + ag.exp(-x))), "5 arrays"),
         (lambda x: (x * ag.sigmoid(x)).reshape(-1), "Shape (12,), where (3, 4)"),
-        (_remembers(False), "With another call in between"), (_remembers(True), "With another call in between"),
-        (_row(lambda g, z, x: ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))), "Off by the factor g"),
+        (_remembers(False), "With another call in between"),
+        (_remembers(True), "With another call in between"),
+        (
+            _row(lambda g, z, x: ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))),
+            "Off by the factor g",
+        ),
         (_row(lambda g, z, x: -_right_rule(g, z, x)), "wrong sign"),
         (_row(lambda g, z, x: g * ag.sigmoid(x)), "second path"),
         (_row(lambda g, z, x: _right_rule(g, z, x) * (x > -5)), "one formula"),
@@ -71,24 +84,39 @@ throw(
         (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "float32"),
         (_row(_right_rule, _overwrites), "writes into x"),
         (_row(_scales_g), "writes into g"),
-        (_row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2), "overflows"),
+        (
+            _row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2),
+            "overflows",
+        ),
         (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "overflows"),
         (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "another value"),
         (ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"), "the kind elementwise"),
         (_row(lambda g, z, x: np.round(_right_rule(g, z, x))), "first entry"),
         (_row(lambda g, z, x: _right_rule(ag.clip(g, -9, 9), z, x)), "arriving there"),
-        (_row(lambda g, z, x: _right_rule(g, z, x) * (1 - 0.2 * ((x > 2.6) & (x < 5.5)))), "arriving there"),
+        (
+            _row(lambda g, z, x: _right_rule(g, z, x) * (1 - 0.2 * ((x > 2.6) & (x < 5.5)))),
+            "arriving there",
+        ),
         (_row(lambda g, z, x: _right_rule(g, z, x) * np.nan), "nan"),
         (_row(lambda g, z, x: np.sum(_right_rule(g, z, x))), "returned shape ()"),
         (_row(lambda g, z, x: _right_rule(g, z, np.abs(x))), "got"),
-        (lambda x: ag.elementwise(lambda a: a * ag.sigmoid(x.data), lambda g, z, a: _right_rule(g, z, a))(x) + 0 * x,
-         "3 arrays"),
+        (
+            lambda x: (
+                ag.elementwise(
+                    lambda a: a * ag.sigmoid(x.data), lambda g, z, a: _right_rule(g, z, a)
+                )(x)
+                + 0 * x
+            ),
+            "3 arrays",
+        ),
         (lambda x: (x * ag.sigmoid(x)).detach(), "no gradient"),
         (lambda x: x.data * ag.sigmoid(x.data), "a plain array"),
         (lambda x: ag.Tensor(x.data * ag.sigmoid(x.data), requires_grad=True), "no gradient"),
         (lambda x: x * ag.sigmoid(x.data), "σ was made a constant"),
         (lambda x: _row(_right_rule), "nobody has called"),
-        (lambda x: [None][0], "Nothing came back"), (3.0, "a function")],
+        (lambda x: [None][0], "Nothing came back"),
+        (3.0, "a function"),
+    ],
     also_right=[
         "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
         """
@@ -115,7 +143,9 @@ throw(
                 return np.multiply(x, ag.sigmoid(x))
             def __call__(self, x):
                 return self.op(x)
-        silu = Silu()"""])
+        silu = Silu()""",
+    ],
+)
 
 
 def _from_the_input(step, x, n, every):
@@ -138,43 +168,63 @@ def _by_checkpoint(step, x, n, every):
             for _ in range(length):
                 s = step(s)
             return s
+
         return ag.checkpoint(run)
 
     def chain(s):
         for i in range(0, n, every):
             s = stretch(min(every, n - i))(s)
         return s.sum()
+
     return ag.grad(chain)(x)
 
 
 throw(
     "17.by_hand",
     planted=[
-        edit("g = start.grad", "g = z.grad", "start.grad"), edit("g = start.grad", "g = start", "value at the mark"),
+        edit("g = start.grad", "g = z.grad", "start.grad"),
+        edit("g = start.grad", "g = start", "value at the mark"),
         edit("for i in range(n)", "for i in range(min(n, 50))", "got"),
         edit("z.backward(g)", "start.backward(g)", "backward begins at z"),
-        edit("marks.append((i, s.data))", "marks.append((i, s.data))\n            del marks[:-10]", "n = 40, every = 1"),
+        edit(
+            "marks.append((i, s.data))",
+            "marks.append((i, s.data))\n            del marks[:-10]",
+            "n = 40, every = 1",
+        ),
         edit("min(every, n - i)", "min(every, 20, n - i)", "got"),
-        edit("return g", "print(g)", "It prints"), edit("return g", "g", "Nothing came back"),
-        edit("return g", "return s.data", "differs"), edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2",
-                                                           "Exactly double"),
+        edit("return g", "print(g)", "It prints"),
+        edit("return g", "g", "Nothing came back"),
+        edit("return g", "return s.data", "differs"),
+        edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2", "Exactly double"),
         edit("marks.append((i, s.data))", "marks.append((i, x))", "differs"),
         edit("g = start.grad", "g = start.grad.round(1)", "differs"),
         edit("g = start.grad", "g = start.grad.astype(np.float32)", "got"),
         edit("g = start.grad", "g = abs(start.grad)", "differs"),
-        edit("with ag.no_grad():", "if True:", "s = ag.Tensor(x)", "s = ag.Tensor(x, requires_grad=True)",
-             "more is held"),
-        edit("def by_hand(step, x, n, every):\n    marks = []", "def by_hand(step, x, n, every, marks=[]):",
-             "Right at the first call"),
+        edit(
+            "with ag.no_grad():",
+            "if True:",
+            "s = ag.Tensor(x)",
+            "s = ag.Tensor(x, requires_grad=True)",
+            "more is held",
+        ),
+        edit(
+            "def by_hand(step, x, n, every):\n    marks = []",
+            "def by_hand(step, x, n, every, marks=[]):",
+            "Right at the first call",
+        ),
         edit("return g", "x[...] = g\n    return x", "writes into the caller's array"),
-        edit("return g", "return g.astype(int)", "first entry"), edit("return g", "return g * np.nan", "nan"),
+        edit("return g", "return g.astype(int)", "first entry"),
+        edit("return g", "return g * np.nan", "nan"),
         edit("return g", "return g.sum()", "Shape ()"),
         edit("g = start.grad", "g = np.maximum(start.grad, 0)", "differs"),
-        edit("i % every == 0", "True", "min(every, n - i)", "1", "held"), edit("if i % every", "if every", "got"),
+        edit("i % every == 0", "True", "min(every, n - i)", "1", "held"),
+        edit("if i % every", "if every", "got"),
         (lambda step, x, n, every: np.ones(x.shape), "nothing was walked back"),
-        (_from_the_input, "steps"), (_by_checkpoint, "ag.checkpoint has done it"),
-             (lambda step, x, n, every: _plain(step, x, n), "more is held"),
-        (lambda step, x, n, every: _plain(step, x, n // every * every), "got")],
+        (_from_the_input, "steps"),
+        (_by_checkpoint, "ag.checkpoint has done it"),
+        (lambda step, x, n, every: _plain(step, x, n), "more is held"),
+        (lambda step, x, n, every: _plain(step, x, n // every * every), "got"),
+    ],
     also_right=[
         """
         def by_hand(step, x, n, every):
@@ -192,12 +242,22 @@ throw(
                 z.backward(g)
                 g = start.grad
             return g""",
-        edit("z = step(z)\n        z.backward(g)\n        g = start.grad",
-             "z = step(z)\n        z.backward(grad=g)\n        g = start.grad.copy()"),
-        edit("start = z = ag.Tensor(mark, requires_grad=True)", "def stretch(z):", "for _ in range(min(every, n - i)):",
-             "    for _ in range(min(every, n - i)):", "            z = step(z)", "                z = step(z)\n      "
-                                                                                  "      return z",
-             "z.backward(g)", "_, pull = ag.vjp(stretch, mark)", "g = start.grad", "(g,) = pull(g)"),
+        edit(
+            "z = step(z)\n        z.backward(g)\n        g = start.grad",
+            "z = step(z)\n        z.backward(grad=g)\n        g = start.grad.copy()",
+        ),
+        edit(
+            "start = z = ag.Tensor(mark, requires_grad=True)",
+            "def stretch(z):",
+            "for _ in range(min(every, n - i)):",
+            "    for _ in range(min(every, n - i)):",
+            "            z = step(z)",
+            "                z = step(z)\n            return z",
+            "z.backward(g)",
+            "_, pull = ag.vjp(stretch, mark)",
+            "g = start.grad",
+            "(g,) = pull(g)",
+        ),
         """
         def by_hand(step, x, n, every):
             def last_of(s, steps):
@@ -216,12 +276,26 @@ throw(
                 last_of(start, min(every, n - i)).backward(g)
                 g = start.grad
             return g""",
-        edit("z = step(z)", "z = step(z) * 1.0")])
+        edit("z = step(z)", "z = step(z) * 1.0"),
+    ],
+)
 
 throw(
     "17.layer",
-    planted=[((16.8, 8.4, 25.2), "swapped"), ((8.4, 16.8), "3 values"), ((8.4, 16.8, np.nan), "3 of 3"),
-             (8.4, "3 values"),
-             ((8400, 16800, 25200), "1000 times"), ((-8.4, -16.8, -25.2), "wrong sign"), ((8.4, 16.8, 24.0), "3 of 3")],
-    also_right=["(8.4, 16.8, 25.2)", "np.array([8.39, 16.78, 25.17])", "[8.388608, 2 * 8.388608, 3 * 8.388608]",
-                "np.cumsum([8.4, 8.4, 8.4])", "(33.6 / 4, 8.4 * 2, 27.3 - 2.1)"])
+    planted=[
+        ((16.8, 8.4, 25.2), "swapped"),
+        ((8.4, 16.8), "3 values"),
+        ((8.4, 16.8, np.nan), "3 of 3"),
+        (8.4, "3 values"),
+        ((8400, 16800, 25200), "1000 times"),
+        ((-8.4, -16.8, -25.2), "wrong sign"),
+        ((8.4, 16.8, 24.0), "3 of 3"),
+    ],
+    also_right=[
+        "(8.4, 16.8, 25.2)",
+        "np.array([8.39, 16.78, 25.17])",
+        "[8.388608, 2 * 8.388608, 3 * 8.388608]",
+        "np.cumsum([8.4, 8.4, 8.4])",
+        "(33.6 / 4, 8.4 * 2, 27.3 - 2.1)",
+    ],
+)

@@ -1,4 +1,5 @@
 """Lesson 17: what the pictures of a chain count is what the tape holds, and their words say it."""
+
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ def repeat(step, n):
         for _ in range(n):
             x = step(x)
         return x
+
     return run
 
 
@@ -25,7 +27,9 @@ def test_the_moments_are_those_of_a_real_pass(n, k):
     every = drawn.moments(n, marks)
     for what, order in [("forward", range(1, n + 1)), ("back", range(n, 0, -1))]:
         assert [at for done, at, _, _ in every if done == what] == list(order)
-    assert sorted(at for done, at, _, _ in every if done == "again") == list(range(1, n + 1)) * bool(k)
+    assert sorted(at for done, at, _, _ in every if done == "again") == list(
+        range(1, n + 1)
+    ) * bool(k)
     most = max(len(stretch) + len(kept) for _, _, stretch, kept in every)
     assert most == (sum(drawn.cost([1] * (n + 1), marks)[:2]) if k else n)
 
@@ -36,7 +40,9 @@ def test_marks_hold_what_the_tape_holds(k):
     x = ag.Tensor(np.linspace(-1, 1, 20_000), requires_grad=True)
     counted = sum(drawn.cost([1] * 101, drawn.evenly(100, k))[:2])
     assert counted == k + 100 // k
-    most = footprint(lambda: repeat(ag.checkpoint(repeat(ag.tanh, 100 // k)), k)(x), x.data.nbytes)[1]
+    most = footprint(lambda: repeat(ag.checkpoint(repeat(ag.tanh, 100 // k)), k)(x), x.data.nbytes)[
+        1
+    ]
     assert np.isclose(most - counted, 5, atol=1)
 
 
@@ -49,18 +55,24 @@ def test_an_uneven_chain_holds_what_is_drawn():
     def chain(marks):
         def run(x):
             for p, q in zip(marks, [*marks[1:], 100]):
+
                 def stretch(x, p=p, q=q):
                     for step in steps[p:q]:
                         x = step(x)
                     return x
+
                 x = ag.checkpoint(stretch)(x)
             return x
+
         return run
+
     for first, second in [(2, 5), (5, 2)]:
         marks = drawn.evenly(50, first) + drawn.evenly(50, second, 50)
         kept, longest, _ = drawn.cost(widths, marks)
         most = footprint(lambda marks=marks: chain(marks)(x), x.data.nbytes)[1]
-        assert 0 < most - kept - longest < 25        # five arrays of the large kind on their way, and the last result
+        assert (
+            0 < most - kept - longest < 25
+        )  # five arrays of the large kind on their way, and the last result
 
 
 def test_cost_names_the_heaviest_stretch():
@@ -70,16 +82,26 @@ def test_cost_names_the_heaviest_stretch():
 
 def test_walked_tells_what_happens():
     assert drawn.walked(12, 0, 11).text.splitlines() == [
-        "forward, step 12: 12 arrays held, at most 12 so far", "no marks", "held: 1 to 12"]
+        "forward, step 12: 12 arrays held, at most 12 so far",
+        "no marks",
+        "held: 1 to 12",
+    ]
     assert drawn.walked(12, 3, 20).text.splitlines() == [
-        "once more, step 5: 4 arrays held, at most 7 so far", "marks at 0, 4, 8", "held beside them: 5"]
-    assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), "still where nothing is left to do"
+        "once more, step 5: 4 arrays held, at most 7 so far",
+        "marks at 0, 4, 8",
+        "held beside them: 5",
+    ]
+    assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), (
+        "still where nothing is left to do"
+    )
 
 
 def test_every_moment_can_be_drawn_and_the_line_grows():
     for k in (0, 3, 12):
-        lengths = [len(re.search(r'points="([^"]*)"',
-                                 drawn.walked(12, k, moment).html)[1].split()) for moment in range(36)]
+        lengths = [
+            len(re.search(r'points="([^"]*)"', drawn.walked(12, k, moment).html)[1].split())
+            for moment in range(36)
+        ]
         assert lengths == [min(moment + 1, 24 if k == 0 else 36) for moment in range(36)]
 
 
@@ -87,20 +109,31 @@ def test_marked_flags_and_words():
     picture = drawn.marked([1] * 101, drawn.evenly(100, 10))
     assert picture.html.count("l9 5l-9 5") == 10
     assert picture.text.splitlines() == [
-        "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100", "the marks hold 10",
-        "the heaviest stretch holds 10: from step 1 to step 10", "run again: 100 steps, each once"]
+        "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100",
+        "the marks hold 10",
+        "the heaviest stretch holds 10: from step 1 to step 10",
+        "run again: 100 steps, each once",
+    ]
     picture = drawn.marked([1] * 101, [0])
     assert picture.text.startswith("1 mark: held at most 1 + 100 = 101")
-    assert not re.search('--by[^>]*>1 . 100 = 101<', picture.html), "on a phone it would lie on its bar"
+    assert not re.search("--by[^>]*>1 . 100 = 101<", picture.html), (
+        "on a phone it would lie on its bar"
+    )
 
 
 def test_bars_are_as_long_as_what_they_measure():
     def widths(picture):
-        return [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)" height="30"', picture.html)]
+        return [
+            float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)" height="30"', picture.html)
+        ]
+
     one, two = widths(drawn.shares({"a": 10.0, "b": 40.0}, 50))
     assert np.isclose(two, 4 * one, rtol=0.01)
     assert drawn.shares({"a": 0.16, "b": 39.92}, 50).text.splitlines() == [
-        "What a training step needs, before its way back.", "a: 0.16 MB", "b: 40 MB"]
+        "What a training step needs, before its way back.",
+        "a: 0.16 MB",
+        "b: 40 MB",
+    ]
 
 
 TABLE = [("Conv2d", 16.8, 8.4), ("relu", 8.4, 8.4), ("MaxPool2d", 2.1, 2.1)]
@@ -108,9 +141,13 @@ TABLE = [("Conv2d", 16.8, 8.4), ("relu", 8.4, 8.4), ("MaxPool2d", 2.1, 2.1)]
 
 def test_layers_say_what_is_freed():
     lines = drawn.layers(TABLE, 0, 3, (14.8, 61.0)).text.splitlines()
-    assert lines == ["measured: held 15 MB after the forward pass, at most 61 MB until the backward pass is done",
-                     "wrapped, 0 to 2: 25.2 MB are freed", "0 Conv2d: 0 MB held of 16.8", "1 relu: 0 MB held of 8.4",
-                     "2 MaxPool2d: 2.1 MB held of 2.1"]
+    assert lines == [
+        "measured: held 15 MB after the forward pass, at most 61 MB until the backward pass is done",
+        "wrapped, 0 to 2: 25.2 MB are freed",
+        "0 Conv2d: 0 MB held of 16.8",
+        "1 relu: 0 MB held of 8.4",
+        "2 MaxPool2d: 2.1 MB held of 2.1",
+    ]
     assert drawn.layers(TABLE).text.splitlines()[0] == "0 Conv2d: 16.8 MB held"
     linear = [*TABLE, ("Linear", 0.04, 0.02)]
     assert drawn.layers(linear).text.endswith("3 Linear: 0.04 MB held")
@@ -131,4 +168,6 @@ def test_what_layers_says_is_freed_is_what_is_measured():
 
 def test_trade_says_both_prices():
     assert drawn.trade({"plain": (132.3, 1024), "halves": (3.0, 6144)}).text.splitlines()[1:] == [
-        "plain: at most 132.3 MB, 1,024 steps run", "halves: at most 3 MB, 6,144 steps run"]
+        "plain: at most 132.3 MB, 1,024 steps run",
+        "halves: at most 3 MB, 6,144 steps run",
+    ]

@@ -1,4 +1,5 @@
 """Lesson 17: the ledger counts what is held, and no more."""
+
 import tracemalloc
 
 import numpy as np
@@ -16,8 +17,12 @@ def test_held_and_most_in_arrays():
     x = ag.Tensor(X, requires_grad=True)
     held, most = footprint(lambda: ag.tanh(x * 2.0), X.nbytes)
     assert np.isclose(held, 2, atol=0.05) and 4 <= most < 7
-    assert np.allclose(footprint(lambda: ag.tanh(x * 2.0), X.nbytes, back=False), 2, atol=0.05), "and most is no more"
-    assert x.grad is not None and footprint(lambda: ag.tanh(x * 2.0))[0] == pytest.approx(0.8, rel=0.02)
+    assert np.allclose(footprint(lambda: ag.tanh(x * 2.0), X.nbytes, back=False), 2, atol=0.05), (
+        "and most is no more"
+    )
+    assert x.grad is not None and footprint(lambda: ag.tanh(x * 2.0))[0] == pytest.approx(
+        0.8, rel=0.02
+    )
 
 
 def test_what_was_there_before_is_not_counted_and_nothing_goes_on_counting():
@@ -31,8 +36,10 @@ def test_what_was_there_before_is_not_counted_and_nothing_goes_on_counting():
 
 
 def test_by_layer_adds_up_to_what_is_held():
-    model, x = nn.Sequential(nn.Linear(40, 300, rng=0), ag.relu, nn.Linear(300, 20, rng=0)), X[:40_000].reshape(1000,
-                                                            40)
+    model, x = (
+        nn.Sequential(nn.Linear(40, 300, rng=0), ag.relu, nn.Linear(300, 20, rng=0)),
+        X[:40_000].reshape(1000, 40),
+    )
     table = by_layer(model, x)
     assert [name for name, _, _ in table] == ["Linear", "relu", "Linear"]
     assert [result for _, _, result in table] == [2.4, 2.4, 0.16]

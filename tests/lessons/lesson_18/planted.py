@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 18, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -19,11 +20,19 @@ from autograd_course.lessons.lesson_18.exercises import (
 throw(
     "18.who_reads",
     planted=[
-        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "got"),
+        (lambda f, x: np.nan * _reads(f, x), "got"),
+        (lambda f, x: _reads(f, x).round(1), "got"),
         (lambda f, x: _reads(f, x) > 0, "True and False"),
-             edit("np.abs(slopes)", "(np.abs(slopes) if slopes.shape[1] > 1 else slopes.sum(3, keepdims=True))", "got"),
-             (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
-        (lambda f, x: _reads(f, x)[:2], "Shape"), (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost")],
+        edit(
+            "np.abs(slopes)",
+            "(np.abs(slopes) if slopes.shape[1] > 1 else slopes.sum(3, keepdims=True))",
+            "got",
+        ),
+        (lambda f, x: np.tril(_reads(f, x)), "differs"),
+        (lambda f, x: _reads(f, np.abs(x)), "got"),
+        (lambda f, x: _reads(f, x)[:2], "Shape"),
+        (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost"),
+    ],
     also_right=[
         """
         def who_reads(f, x):
@@ -54,20 +63,32 @@ throw(
                     columns.append(ag.jvp(f, (x,), (nudge,))[1])        # (T, m)
                 found.append(np.abs(columns).max(axis=(0, 2)))
             return np.transpose(found)""",
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.maximum(slopes, -slopes).max(axis=3).max(axis=1)"),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))", "np.maximum(slopes, -slopes).max(axis=3).max(axis=1)"
+        ),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.amax(np.abs(slopes), axis=(-1, -3))"),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.max([[abs(slopes[:, k, :, j]) for k in range(slopes.shape[1])] "
-                                                "for j in range(slopes.shape[3])], axis=(0, 1))")])
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.max([[abs(slopes[:, k, :, j]) for k in range(slopes.shape[1])] "
+            "for j in range(slopes.shape[3])], axis=(0, 1))",
+        ),
+    ],
+)
 
 throw(
     "18.embedding",
-    planted=[(lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
-             edit("table, letters", "table, letters.astype(np.int8)", "got"),
-             (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
-             (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
-             (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
-             edit("table = np.zeros((n, g.shape[-1]))", "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
-                  "got")],
+    planted=[
+        (lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
+        edit("table, letters", "table, letters.astype(np.int8)", "got"),
+        (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
+        (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
+        (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
+        edit(
+            "table = np.zeros((n, g.shape[-1]))",
+            "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
+            "got",
+        ),
+    ],
     also_right=[
         "lambda g, letters, n: np.eye(n)[letters.ravel()].T @ g.reshape(letters.size, -1)",
         "lambda g, letters, n: ag.vjp(lambda weight: weight[letters], np.zeros((n, g.shape[-1])))[1](g)[0]",
@@ -79,7 +100,9 @@ throw(
                 table[letter] = table[letter] + g[place]
             return np.array(table)""",
         "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
-        "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)"])
+        "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)",
+    ],
+)
 
 throw(
     "18.attention_back",
@@ -91,7 +114,8 @@ throw(
         (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "ouble"),
         (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "got"),
         edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "got"),
-        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller")],
+        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller"),
+    ],
     also_right=[
         """
         def attention_back(g, Q, K, V, P):
@@ -122,40 +146,92 @@ throw(
             gS = gS - P * gS.sum(axis=1)[:, np.newaxis]
             gQ, gK = ag.vjp(lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]), Q, K)[1](gS)
             return gQ, gK, gV""",
-        edit("gS @ K" + _ROOT, "np.matmul(gS, K) / K.shape[-1] ** 0.5", "gS.T @ Q" + _ROOT,
-             "(Q.T @ gS).T / K.shape[-1] ** 0.5"),
-        edit(_SUM, "np.diag(gP @ P.T)[:, None]"), edit(_SUM, "np.sum(g * (P @ V), axis=-1, keepdims=True)"),
-        edit("return gQ, gK, gV", "return [gQ, gK, gV]")])
+        edit(
+            "gS @ K" + _ROOT,
+            "np.matmul(gS, K) / K.shape[-1] ** 0.5",
+            "gS.T @ Q" + _ROOT,
+            "(Q.T @ gS).T / K.shape[-1] ** 0.5",
+        ),
+        edit(_SUM, "np.diag(gP @ P.T)[:, None]"),
+        edit(_SUM, "np.sum(g * (P @ V), axis=-1, keepdims=True)"),
+        edit("return gQ, gK, gV", "return [gQ, gK, gV]"),
+    ],
+)
 
 throw(
     "18.swap",
-    planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
-        hint in WRONG_SWAP_Y),
-             edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "nij"),
-             *(((_einsum_x, lambda g, z, x, y, a, b, c, few=few: _einsum_y(g, z, x, y, a, b, c) * (len(c) != few)), "->")
-               for few in (0, 1)),
-             *(((wrong, _einsum_y), "->") for wrong in (
-                 lambda g, z, x, y, a, b, c: np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c),
-                 lambda g, z, x, y, a, b, c: g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c))),
-             ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
-                  "other array")],
+    planted=[
+        *(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X),
+        *(((_einsum_x, wrong), hint) for wrong, hint in WRONG_SWAP_Y),
+        edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "nij"),
+        *(
+            (
+                (
+                    _einsum_x,
+                    lambda g, z, x, y, a, b, c, few=few: (
+                        _einsum_y(g, z, x, y, a, b, c) * (len(c) != few)
+                    ),
+                ),
+                "->",
+            )
+            for few in (0, 1)
+        ),
+        *(
+            ((wrong, _einsum_y), "->")
+            for wrong in (
+                lambda g, z, x, y, a, b, c: (
+                    np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c)
+                ),
+                lambda g, z, x, y, a, b, c: (
+                    g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c)
+                ),
+            )
+        ),
+        ((_einsum_y, _einsum_x), "swapped"),
+        ((_einsum_x, _einsum_x), "other array"),
+        ((_einsum_y, _einsum_y), "other array"),
+    ],
     also_right=[
         edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum(c + "," + b + "->" + a, g, y)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum(f"{b},{c}->{a}", y, g)', 'einsum(f"{a},{c}->{b}", x, g)',
-             'einsum(f"{c},{a}->{b}", g, x)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum("{},{}->{}".format(c, b, a), g, y, optimize=True)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'ag.vjp(lambda x: einsum(f"{a},{b}->{c}", x, y), x)[1](g)[0]'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum("%s,%s->%s" % (c, b, a), g, y)',
-             'einsum(f"{a},{c}->{b}", x, g)', 'einsum(",".join([a, c]) + "->" + b, x, g)')])
+        edit(
+            'einsum(f"{c},{b}->{a}", g, y)',
+            'einsum(f"{b},{c}->{a}", y, g)',
+            'einsum(f"{a},{c}->{b}", x, g)',
+            'einsum(f"{c},{a}->{b}", g, x)',
+        ),
+        edit(
+            'einsum(f"{c},{b}->{a}", g, y)',
+            'np.einsum("{},{}->{}".format(c, b, a), g, y, optimize=True)',
+        ),
+        edit(
+            'einsum(f"{c},{b}->{a}", g, y)',
+            'ag.vjp(lambda x: einsum(f"{a},{b}->{c}", x, y), x)[1](g)[0]',
+        ),
+        edit(
+            'einsum(f"{c},{b}->{a}", g, y)',
+            'einsum("%s,%s->%s" % (c, b, a), g, y)',
+            'einsum(f"{a},{c}->{b}", x, g)',
+            'einsum(",".join([a, c]) + "->" + b, x, g)',
+        ),
+    ],
+)
 
 throw(
     "18.layer_norm_x",
-    planted=[(lambda g, z, s: np.abs(_norm(g, z, s)), "got"), (lambda g, z, s: np.nan * g, "got"),
-             (lambda g, z, s: _norm(g, z, s).round(2), "got"), (lambda g, z, s: _norm(g, z, s)[:1], "Shape"),
-             (lambda g, z, s: _norm(g, z, s[0]), "got")],
+    planted=[
+        (lambda g, z, s: np.abs(_norm(g, z, s)), "got"),
+        (lambda g, z, s: np.nan * g, "got"),
+        (lambda g, z, s: _norm(g, z, s).round(2), "got"),
+        (lambda g, z, s: _norm(g, z, s)[:1], "Shape"),
+        (lambda g, z, s: _norm(g, z, s[0]), "got"),
+    ],
     also_right=[
-        edit("np.mean(g, axis=-1, keepdims=True)", "g.mean(-1, keepdims=True)",
-             "np.mean(g * z, axis=-1, keepdims=True)", "(g * z).mean(-1)[..., None]"),
+        edit(
+            "np.mean(g, axis=-1, keepdims=True)",
+            "g.mean(-1, keepdims=True)",
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "(g * z).mean(-1)[..., None]",
+        ),
         "lambda g, z, s: np.stack([(a - a.mean() - b * (a @ b) / len(b)) / c for a, b, c in zip(g, z, s)])",
         """
         def layer_norm_x(g, z, s):
@@ -173,4 +249,6 @@ throw(
         def layer_norm_x(g, z, s):      # the mean of z is 0
             c = g - g.mean(1)[:, None]
             return (c - z * (c * z).mean(1)[:, None]) / s""",
-        "lambda g, z, s: g / s - np.einsum('ni,nij->nj', g / s, 1 + z[:, :, None] * z[:, None]) / z.shape[1]"])
+        "lambda g, z, s: g / s - np.einsum('ni,nij->nj', g / s, 1 + z[:, :, None] * z[:, None]) / z.shape[1]",
+    ],
+)

@@ -1,11 +1,17 @@
 """Lesson 18's pictures."""
+
 import re
 
 import numpy as np
 import pytest
 from drawn import SVG, svg_of, words_in
 
-from autograd_course.lessons.lesson_18.drawings import attention_row, by_place, sharpness, who_reads_whom
+from autograd_course.lessons.lesson_18.drawings import (
+    attention_row,
+    by_place,
+    sharpness,
+    who_reads_whom,
+)
 from autograd_course.show import style
 
 
@@ -14,21 +20,36 @@ def numbers(text):
 
 
 def opacities(picture, colour):
-    return [float(one) for one in re.findall(rf'fill="{re.escape(colour)}" fill-opacity="([0-9.]+)"', picture.html)]
+    return [
+        float(one)
+        for one in re.findall(rf'fill="{re.escape(colour)}" fill-opacity="([0-9.]+)"', picture.html)
+    ]
 
 
 def test_who_reads_whom_crosses_the_future():
     """Seen to fail: the past crossed."""
     sizes = np.array([[2.0, 1.0, 0], [0, 4.0, 0], [0.5, 0, 0]])
     picture = who_reads_whom(sizes, "abc")
-    assert picture.text.splitlines() == ["The future is read 1 times.", "Place, what it reads, and the slope of each:",
-                                         "0 (a): 0 2, 1 1", "1 (b): 1 4", "2 (c): 0 0.5"]
+    assert picture.text.splitlines() == [
+        "The future is read 1 times.",
+        "Place, what it reads, and the slope of each:",
+        "0 (a): 0 2, 1 1",
+        "1 (b): 1 4",
+        "2 (c): 0 0.5",
+    ]
     shades = opacities(picture, style.GRADIENT)
     assert np.allclose(shades, 0.12 + 0.88 * sizes[sizes > 0] / 4, atol=1e-3)
-    assert picture.html.count("l16 16m0 -16") == 1 and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
-    assert {"strong colour: much; dot: nothing", "grey: the future; crossed: read"} <= set(words_in(picture))
+    assert (
+        picture.html.count("l16 16m0 -16") == 1
+        and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
+    )
+    assert {"strong colour: much; dot: nothing", "grey: the future; crossed: read"} <= set(
+        words_in(picture)
+    )
     framed = who_reads_whom(np.tri(3) / 3, "abc", pick=1, what="weight")
-    assert framed.text.startswith("Place 1 (b): 0 0.33, 1 0.33\n") and "grey: the future" in words_in(framed)
+    assert framed.text.startswith(
+        "Place 1 (b): 0 0.33, 1 0.33\n"
+    ) and "grey: the future" in words_in(framed)
     assert opacities(framed, style.VALUE) == [1.0] * 6
 
 
@@ -36,27 +57,37 @@ def test_who_reads_whom_crosses_the_future():
 def test_attention_row_shares_and_masks(place):
     scores, values = np.linspace(-1, 2, 8), np.array([3.0, -2, 1, 4, -1, 2, 0, -3])
     picture = attention_row("attended", scores, values, place)
-    p = np.exp(scores[:place + 1]) / np.exp(scores[:place + 1]).sum()
-    z = p @ values[:place + 1]
+    p = np.exp(scores[: place + 1]) / np.exp(scores[: place + 1]).sum()
+    z = p @ values[: place + 1]
     lines = picture.text.splitlines()
     listed = [line.split(": ")[1].split(";")[0] for line in lines[1:3]]
     weights, back = ([numbers(one)[0] for one in line.split(", ")] for line in listed)
     masked = np.zeros(7 - place)
     assert np.allclose(weights, [*p, *masked], atol=1e-3)
-    assert np.allclose(back, [*p * (values[:place + 1] - z), *masked], atol=1e-3) and lines[2].endswith("their sum 0")
+    assert np.allclose(back, [*p * (values[: place + 1] - z), *masked], atol=1e-3) and lines[
+        2
+    ].endswith("their sum 0")
     said = words_in(picture)
-    assert said.count("−∞") == 7 - place and said.count("masked") == (place < 7) and {"▲", "asks"} <= set(said)
+    assert (
+        said.count("−∞") == 7 - place
+        and said.count("masked") == (place < 7)
+        and {"▲", "asks"} <= set(said)
+    )
 
 
 def test_losses_stand_against_the_best_possible():
     picture = by_place([2.0, 0.5], 2.08)
     assert picture.text == "Best possible: 2.08. At each place: 2.0, 0.5."
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
-    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "dashed, the best possible: 2.08" in words_in(picture)
+    assert np.isclose(
+        tall[0] / tall[1], 4, rtol=1e-3
+    ) and "dashed, the best possible: 2.08" in words_in(picture)
 
 
 def test_sharpness_needs_the_root():
-    largest, together = zip(*(numbers(sharpness(1024, by).text.splitlines()[1]) for by in ("1", "√d")))
+    largest, together = zip(
+        *(numbers(sharpness(1024, by).text.splitlines()[1]) for by in ("1", "√d"))
+    )
     assert largest[0] > 0.99 and largest[1] < 0.7
     assert together[1] > 20 * together[0]
     assert "d = 4, scores divided by √d: from" in words_in(sharpness(4, "√d"))[-1]

@@ -1,4 +1,5 @@
 """Lesson 18's models: what cheats is caught, and what does not is not."""
+
 import numpy as np
 
 import autograd_lib as ag
@@ -19,7 +20,9 @@ def test_the_suspect_reads_one_place_ahead_and_no_further():
 def test_texts():
     texts = reader.twice(np.random.default_rng(0), 50)
     assert texts.shape == reader.random_letters(np.random.default_rng(0), 50).shape == (50, 13)
-    assert np.array_equal(texts[:, :7], texts[:, 6:]) and set(texts.ravel()) == set(range(len(reader.LETTERS)))
+    assert np.array_equal(texts[:, :7], texts[:, 6:]) and set(texts.ravel()) == set(
+        range(len(reader.LETTERS))
+    )
 
 
 def test_loss_by_place_is_that_of_guessing_before_all_training():

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 19, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -8,18 +9,29 @@ from autograd_course.lessons.lesson_19.exercises import _invented, _mix_slope, _
 throw(
     "19.smoothed",
     planted=[
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
+        (
+            lambda counts, shorter, a: (
+                _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter
+            ),
+            "got",
+        ),
         (lambda counts, shorter, a: np.nan * shorter, "got"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() > 1 else 1.0 * shorter, "got"),
+        (
+            lambda counts, shorter, a: (
+                _smoothed(counts, shorter, a) if counts.sum() > 1 else 1.0 * shorter
+            ),
+            "got",
+        ),
         (lambda counts, shorter, a: _smoothed(counts, np.maximum(shorter, 1e-4), a), "got"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
         edit("return", "shorter = np.where(shorter > 0, shorter, 1e-9)\n    return", "got"),
         edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "got"),
-        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
+        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got"),
+    ],
     also_right=[
-        edit("(counts +", "(counts.astype(int) +"),      # they say how often
+        edit("(counts +", "(counts.astype(int) +"),  # they say how often
         """
         def smoothed(counts, shorter, a):
             together = counts + a * shorter
@@ -34,22 +46,33 @@ throw(
             w = read / (read + a)
             return w * counts / max(read, 1) + (1 - w) * shorter""",
         "lambda counts, shorter, a: [(c + a * p) / (counts.sum() + a) for c, p in zip(counts, shorter)]",
-        "lambda counts, shorter, a: np.add(counts, np.multiply(a, shorter)) / np.add(np.sum(counts), a)"])
+        "lambda counts, shorter, a: np.add(counts, np.multiply(a, shorter)) / np.add(np.sum(counts), a)",
+    ],
+)
 
 throw(
     "19.pick",
-    planted=[edit("np.cumsum(p)", "np.cumsum(p[:50])", "got"),
+    planted=[
+        edit("np.cumsum(p)", "np.cumsum(p[:50])", "got"),
         (lambda logits, temperature, u: _pick(logits, max(temperature, 0.1), u), "got"),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "np.random.default_rng(0).choice(len(p), p=p)",
+            "got",
+        ),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
         (lambda logits, temperature, u: float("nan"), "got"),
         (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"),
         edit("(np.cumsum(p) <= u).sum()", "np.argmin(np.abs(np.cumsum(p) - u))", "falls on letter"),
         edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "falls on letter"),
-        (lambda logits, temperature, u: 0, "got"), edit("len(p) - 1", "39", "30 logits"),
-        edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
+        (lambda logits, temperature, u: 0, "got"),
+        edit("len(p) - 1", "39", "30 logits"),
+        edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller"),
+    ],
     also_right=[
         """
         def pick(logits, temperature, u):
@@ -78,7 +101,9 @@ throw(
             ends = np.cumsum(ag.softmax(np.array(logits) / temperature))
             ends[-1] = np.inf
             return int(np.argmax(ends > u))""",
-        edit("int((np.cumsum(p) <= u).sum())", "np.count_nonzero(u >= np.add.accumulate(p))")])
+        edit("int((np.cumsum(p) <= u).sum())", "np.count_nonzero(u >= np.add.accumulate(p))"),
+    ],
+)
 
 throw(
     "19.invented",
@@ -86,18 +111,46 @@ throw(
         (lambda written, known: _invented(written, known)[:1], "got"),
         (lambda written, known: _invented(written, known)[:10], "got"),
         (lambda written, known: _invented(written, known) if known else [], "got"),
-        (lambda written, known: [w for w in _invented(written, known) if sorted(w) not in map(sorted, known)], "got"),
-        *((lambda written, known, most=most: _invented(written, known[:most]), "got") for most in (2, 150)),
+        (
+            lambda written, known: [
+                w for w in _invented(written, known) if sorted(w) not in map(sorted, known)
+            ],
+            "got",
+        ),
+        *(
+            (lambda written, known, most=most: _invented(written, known[:most]), "got")
+            for most in (2, 150)
+        ),
         (lambda written, known: "\n".join(_invented(written, known)), "got"),
-        (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
-        (lambda written, known: [name.title() for name in _invented(written, known)], "as it stands"),
-        edit('written.split("\\n")', '(line.strip() for line in written.split("\\n"))', "as it stands"),
+        (lambda written, known: [], "got"),
+        (lambda written, known: written.split("\n"), "got"),
+        (
+            lambda written, known: [name.title() for name in _invented(written, known)],
+            "as it stands",
+        ),
+        edit(
+            'written.split("\\n")',
+            '(line.strip() for line in written.split("\\n"))',
+            "as it stands",
+        ),
         edit("return", "known.sort()\n    return", "caller"),
         edit("name not in known", "name.upper() not in known", "got"),
-        *(edit("name not in known", f"name not in known and not any({alike} for one in known)", "got") for alike in (
-            "one.endswith(' ' + name)", "one.startswith(name) and len(one) == len(name) + 1", "name + 'S' == one",
-            "len(name) > 4 and name in one", "one[1:] == name")),
-        edit("return", "known.clear()\n    return", "got")],
+        *(
+            edit(
+                "name not in known",
+                f"name not in known and not any({alike} for one in known)",
+                "got",
+            )
+            for alike in (
+                "one.endswith(' ' + name)",
+                "one.startswith(name) and len(one) == len(name) + 1",
+                "name + 'S' == one",
+                "len(name) > 4 and name in one",
+                "one[1:] == name",
+            )
+        ),
+        edit("return", "known.clear()\n    return", "got"),
+    ],
     also_right=[
         """
         def invented(written, known):
@@ -111,7 +164,9 @@ throw(
         "lambda written, known: tuple(n for n in written.strip().split('\\n') if n not in known + [''])",
         """
         def invented(written, known):
-            return [n for n in written.split("\\n") if n and all(n != one for one in known)]"""])
+            return [n for n in written.split("\\n") if n and all(n != one for one in known)]""",
+    ],
+)
 
 throw(
     "19.mix_slope",
@@ -121,8 +176,11 @@ throw(
         (lambda w, p, q: _mix_slope(w, *(one[p * q > 0] for one in (p, q))), "got"),
         (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
         (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "got"),
-        (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
-        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
+        (lambda w, p, q: np.nan, "got"),
+        (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
+        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"),
+        (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got"),
+    ],
     also_right=[
         "lambda w, p, q: ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(w)",
         "lambda w, p, q: np.mean((q - p) / (q + w * (p - q)))",
@@ -131,4 +189,6 @@ throw(
         def mix_slope(w, p, q):
             ratio = p / q
             return np.mean((1 - ratio) / (1 + w * (ratio - 1)))""",
-        "lambda w, p, q: -np.einsum('i,i->', p - q, 1 / (w * p + (1 - w) * q)) / p.size"])
+        "lambda w, p, q: -np.einsum('i,i->', p - q, 1 / (w * p + (1 - w) * q)) / p.size",
+    ],
+)

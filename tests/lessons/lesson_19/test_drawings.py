@@ -1,11 +1,20 @@
 """Lesson 19's pictures."""
+
 import re
 
 import numpy as np
 import pytest
 from drawn import words_in
 
-from autograd_course.lessons.lesson_19.drawings import COUNTING, NETWORK, guess, learning, mixture, who_knew, written
+from autograd_course.lessons.lesson_19.drawings import (
+    COUNTING,
+    NETWORK,
+    guess,
+    learning,
+    mixture,
+    who_knew,
+    written,
+)
 
 RUN = {"steps": [0, 10, 20], "held_out": [3.5, 2.4, 1.7], "wrote": ["\nq<x\n", "CIT", "CAT\nHAT"]}
 
@@ -13,16 +22,22 @@ RUN = {"steps": [0, 10, 20], "held_out": [3.5, 2.4, 1.7], "wrote": ["\nq<x\n", "
 def test_guess_has_a_bar_for_the_likeliest_letters_and_one_for_the_others():
     picture = guess("\n A<", np.array([0.1, 0.2, 0.0, 0.7]), "BLACK S", most=2)
     lengths = [float(one) for one in re.findall(r'width="([\d.]+)" height="18"', picture.html)]
-    assert np.allclose(lengths, 350 * np.array([0.7, 0.2, 0.1]), atol=0.1) and "2 others" in words_in(picture)
+    assert np.allclose(
+        lengths, 350 * np.array([0.7, 0.2, 0.1]), atol=0.1
+    ) and "2 others" in words_in(picture)
     assert picture.text == "After BLACK S: < 0.70, ␣ 0.20" and "0.70" in words_in(picture)
     sure = guess("\n A<", np.array([0.001, 0.001, 0.001, 0.997]), "BLACK S", most=2)
     assert "> 0.99" in words_in(sure) and "< 0.01" in words_in(sure)
 
 
-@pytest.mark.parametrize("step, says", [(0, "Step 0: loss 3.50, beats none of the countings. It writes:\nq<x"),
-                                        (10, "Step 10: loss 2.40, beats counting up to the 2-gram. It writes:\nCIT"),
-                                        (20, "Step 20: loss 1.70, beats counting up to the 3-gram. It writes:\n"
-                                             "CAT\nHAT")])
+@pytest.mark.parametrize(
+    "step, says",
+    [
+        (0, "Step 0: loss 3.50, beats none of the countings. It writes:\nq<x"),
+        (10, "Step 10: loss 2.40, beats counting up to the 2-gram. It writes:\nCIT"),
+        (20, "Step 20: loss 1.70, beats counting up to the 3-gram. It writes:\nCAT\nHAT"),
+    ],
+)
 def test_learning_says_whom_it_beats(step, says):
     picture = learning(RUN, [3.0, 2.5, 1.9, 1.6], step)
     assert picture.text == says and "4-gram 1.60" in picture.html and "q<x" not in picture.html
@@ -39,15 +54,23 @@ def test_who_knew_marks_twice_the_probability():
     """Seen to fail: the two exchanged."""
     picture = who_knew("ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5]))
     for colour in (NETWORK, COUNTING):
-        assert picture.html.count(f"background:{colour}") == 2      # and the legend
-    assert "The network knew better: a···" in picture.text and "Counting knew better: ··<·" in picture.text
-    assert f"pays {-np.log([0.9, 0.5, 0.1, 0.3]).mean():.2f} nats" in picture.text and "&lt;</span>" in picture.html
+        assert picture.html.count(f"background:{colour}") == 2  # and the legend
+    assert (
+        "The network knew better: a···" in picture.text
+        and "Counting knew better: ··<·" in picture.text
+    )
+    assert (
+        f"pays {-np.log([0.9, 0.5, 0.1, 0.3]).mean():.2f} nats" in picture.text
+        and "&lt;</span>" in picture.html
+    )
 
 
 def test_a_mixture_has_its_valley_inside():
     p, q = np.array([0.9, 0.01, 0.5]), np.array([0.02, 0.8, 0.5])
     said = [float(re.search(r"loss ([\d.]+)\.", mixture(p, q, w).text)[1]) for w in (0.0, 0.5, 1.0)]
-    assert np.allclose(said, [-np.log(w * p + (1 - w) * q).mean() for w in (0.0, 0.5, 1.0)], atol=1e-3)
+    assert np.allclose(
+        said, [-np.log(w * p + (1 - w) * q).mean() for w in (0.0, 0.5, 1.0)], atol=1e-3
+    )
     assert said[1] < min(said[0], said[2])
 
 

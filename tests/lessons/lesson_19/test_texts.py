@@ -1,4 +1,5 @@
 """Its texts, counting, and the recorded run, which `python tests/lessons/lesson_19/test_texts.py` makes anew."""
+
 import zlib
 from functools import cache
 
@@ -27,9 +28,11 @@ def test_what_is_held_out_is_not_learned_from(what):
     """Seen to fail: prose with every paragraph as often as the topics have it, split by its place."""
     one = task(what)
     assert not set(one.known) & set(one.unseen) and 0.06 < len(one.unseen) / len(one.known) < 0.16
-    half = [*one.known, *one.unseen][::2]       # where a text goes does not depend on the others
-    assert texts.split(half) == ([text for text in half if text in set(one.known)],
-                                 [text for text in half if text in set(one.unseen)])
+    half = [*one.known, *one.unseen][::2]  # where a text goes does not depend on the others
+    assert texts.split(half) == (
+        [text for text in half if text in set(one.known)],
+        [text for text in half if text in set(one.unseen)],
+    )
 
 
 def test_counting_is_what_a_loop_counts():
@@ -41,16 +44,19 @@ def test_counting_is_what_a_loop_counts():
             for k in range(n):
                 followed = np.zeros(many)
                 for j in range(k, 200):
-                    if np.array_equal(text[j - k:j], held_out[i - k:i]):
+                    if np.array_equal(text[j - k : j], held_out[i - k : i]):
                         followed[text[j]] += 1
-                assert np.array_equal(followed, texts.after(text, held_out[i - k:i], many))
+                assert np.array_equal(followed, texts.after(text, held_out[i - k : i], many))
                 share = (followed + 2.0 * share) / (followed.sum() + 2.0)
             assert p[i] == pytest.approx(share[held_out[i]])
 
 
 def test_both_are_asked_for_the_same_letters_in_their_order():
     names = task("names")
-    assert np.array_equal(names.asked, np.arange(names.asked[0], names.asked[-1] + 1)) and names.asked[0] == 9
+    assert (
+        np.array_equal(names.asked, np.arange(names.asked[0], names.asked[-1] + 1))
+        and names.asked[0] == 9
+    )
     p = names.guessed(names.writer())
     assert p.shape == names.asked.shape == names.counted(2)[1].shape
     assert p.shape == names.seen.shape and names.seen[:9].tolist() == [*range(9, 17), 9]
@@ -65,10 +71,16 @@ def test_brackets_find_the_one_that_opened_them():
 
 def test_a_run_is_followed():
     words = ["ab" * k + "c" * j for k in range(1, 9) for j in range(1, 9)]
-    names = texts.Task("tiny", words, "\nabc", steps=6, every=2, many=5, width=8, context=4, heads=2)
+    names = texts.Task(
+        "tiny", words, "\nabc", steps=6, every=2, many=5, width=8, context=4, heads=2
+    )
     model = names.writer()
     run = names.follow(model, range(4))
-    assert run["steps"] == [0, 2, 4] and len(run["losses"]) == 4 and all(len(text) == 5 for text in run["wrote"])
+    assert (
+        run["steps"] == [0, 2, 4]
+        and len(run["losses"]) == 4
+        and all(len(text) == 5 for text in run["wrote"])
+    )
     assert run["held_out"][-1] == round(texts.nats(names.guessed(model)), 4) < run["held_out"][0]
 
 
@@ -78,7 +90,9 @@ def test_the_recording_is_of_this_code():
     run, model = prose.recorded()
     loss, same = texts.nats(prose.guessed(model)), run["text"] == prose.fingerprint()
     assert loss == pytest.approx(run["held_out"][-1], abs=0.002 if same else 0.15)
-    assert run["steps"] == [*range(0, prose.steps + 1, prose.every)] and len(run["wrote"]) == len(run["steps"])
+    assert run["steps"] == [*range(0, prose.steps + 1, prose.every)] and len(run["wrote"]) == len(
+        run["steps"]
+    )
     if same:
         new = [*texts.train(prose.writer(), prose.text, range(3), prose.steps)]
         assert np.allclose(new, run["losses"][:3], rtol=1e-3)
@@ -86,6 +100,7 @@ def test_the_recording_is_of_this_code():
 
 if __name__ == "__main__":
     from autograd_course import track
+
     prose = task("prose")
     model = prose.writer()
     prose.record(prose.follow(model, track(range(prose.steps), "reading prose")), model)

@@ -1,4 +1,5 @@
 """Lesson 20's picture of a program in two columns: it shows what the program does, line by line."""
+
 import re
 import xml.etree.ElementTree as ET
 from contextlib import nullcontext
@@ -35,7 +36,11 @@ def at(program, name):
 
 def test_it_is_parted_where_the_value_is_made(program):
     forward = [line for line in program.lines if not line.back]
-    assert forward[-1].name == "L" and forward[-1].text == "L = t3.sum()" and all(line.row == "" for line in forward)
+    assert (
+        forward[-1].name == "L"
+        and forward[-1].text == "L = t3.sum()"
+        and all(line.row == "" for line in forward)
+    )
     assert [line.row for line in program.lines if line.name in ("g_b", "g_W")] == ["add", "matmul"]
     assert len(program) == len(program.lines) > len(forward) > 3
 
@@ -60,11 +65,15 @@ def test_every_line_is_there_and_the_one_that_runs_is_told(program):
         picture, root = drawn(program, k)
         texts = [one.text for one in root.iter(f"{SVG}text")]
         assert [other.text in texts for other in program.lines] == [True] * len(program)
-        assert picture.text.startswith(f"line {k + 1} of {len(program)}, {'back' if line.back else 'forward'}: "
-                                       f"{line.text}")
+        assert picture.text.startswith(
+            f"line {k + 1} of {len(program)}, {'back' if line.back else 'forward'}: {line.text}"
+        )
         thick = [one for one in root.iter(f"{SVG}rect") if one.get("stroke-width") == "3.2"]
-        framed = [one for one in root.iter(f"{SVG}rect")
-                  if one.get("stroke-width") == "1.8" and one.get("stroke-dasharray") == "none"]
+        framed = [
+            one
+            for one in root.iter(f"{SVG}rect")
+            if one.get("stroke-width") == "1.8" and one.get("stroke-dasharray") == "none"
+        ]
         made = [other.name for other in program.lines]
         assert len(thick) == 1 and len(framed) == sum(name in made for name in line.reads)
     frames = {two_columns(program, 1 + k).html for k in range(len(program))}
@@ -76,10 +85,16 @@ def test_what_goes_back_lies_opposite(program):
     _, root = drawn(program, at(program, "g_error"))
     height = {one.text: float(one.get("y")) for one in root.iter(f"{SVG}text")}
     first = next(line for line in program.lines if line.back)
-    assert height["L = t3.sum()"] == height[first.text] == max(height[line.text] for line in program.lines)
+    assert (
+        height["L = t3.sum()"]
+        == height[first.text]
+        == max(height[line.text] for line in program.lines)
+    )
     across = [one for one in root.iter(f"{SVG}path") if one.get("fill") == "none"][1:]
     ahead = {line.name for line in program.lines if not line.back}
-    assert len(across) == sum(name in ahead for line in program.lines if line.back for name in line.reads)
+    assert len(across) == sum(
+        name in ahead for line in program.lines if line.back for name in line.reads
+    )
     assert sum(one.get("stroke-width") == "3" for one in across) == 1
 
 
@@ -88,8 +103,11 @@ def dashed(program):
     found = {}
     for k, line in enumerate(program.lines):
         parts = list(drawn(program, k)[1].iter())
-        found[line.name] = [parts[j + 1].text.split()[0] for j, one in enumerate(parts)
-                            if one.get("stroke-dasharray") == "8 3"]
+        found[line.name] = [
+            parts[j + 1].text.split()[0]
+            for j, one in enumerate(parts)
+            if one.get("stroke-dasharray") == "8 3"
+        ]
     return found
 
 
@@ -98,13 +116,24 @@ def test_long_dashes_are_round_the_whole_gradient():
     step = ag.compile(ag.value_and_grad(lambda W, b, x, y: loss(W, b, x, y) / 3, argnums=(0, 1)))
     step(*ARRAYS)
     program = columns(step.source, *ARRAYS)
-    found, whole = dashed(program), next(x.name for x in program.lines if x.text.endswith("= g_error + g_error"))
-    assert whole != "g_error" and found["error"] == [whole] and found[whole] == ["error"] and not found["g_error"]
-    assert found["t2"] == ["g_t2"] and found["g_t2"] == ["t2"] and not found["g_W"] and not found["L"]
+    found, whole = (
+        dashed(program),
+        next(x.name for x in program.lines if x.text.endswith("= g_error + g_error")),
+    )
+    assert (
+        whole != "g_error"
+        and found["error"] == [whole]
+        and found[whole] == ["error"]
+        and not found["g_error"]
+    )
+    assert (
+        found["t2"] == ["g_t2"] and found["g_t2"] == ["t2"] and not found["g_W"] and not found["L"]
+    )
 
 
 def test_long_dashes_are_not_round_the_gradient_of_an_input_whose_name_is_longer():
     """That of W_2 was taken for the second of W once."""
+
     def factored(W_1, W_2, x):
         W = W_1 @ W_2
         return np.sum((x @ W) ** 2)
@@ -113,14 +142,22 @@ def test_long_dashes_are_not_round_the_gradient_of_an_input_whose_name_is_longer
     step = ag.compile(ag.value_and_grad(factored, argnums=(0, 1)))
     step(*arrays)
     found = dashed(columns(step.source, *arrays))
-    assert found["W"] == ["g_W"] and found["g_W"] == ["W"] and not found["g_W_1"] and not found["g_W_2"]
+    assert (
+        found["W"] == ["g_W"]
+        and found["g_W"] == ["W"]
+        and not found["g_W_1"]
+        and not found["g_W_2"]
+    )
 
 
 def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
     """The column that runs has the words of the bars within it; what the frames mean stands outside what scrolls."""
     for k, line in enumerate(program.lines):
         picture, root = drawn(program, k)
-        x = {(one.text or "").partition(":")[0]: float(one.get("x")) for one in root.iter(f"{SVG}text")}
+        x = {
+            (one.text or "").partition(":")[0]: float(one.get("x"))
+            for one in root.iter(f"{SVG}text")
+        }
         assert x["held now"] == x["backward, up" if line.back else "forward, down"]
         assert picture.html.index("thick frame: runs") < picture.html.index("overflow:auto hidden")
 
@@ -133,7 +170,9 @@ def test_a_program_in_two_functions_is_drawn_too():
     program = columns(step.source, x, *[p.data for p in model.parameters()])
     assert any(line.back for line in program.lines) and not program.lines[0].back
     results = program.held(len(program) - 1)
-    assert sum(name.startswith("g_") for name in results) == 4, "the gradients of the four parameters"
+    assert sum(name.startswith("g_") for name in results) == 4, (
+        "the gradients of the four parameters"
+    )
 
 
 def test_arguments_that_do_not_fit_are_said():
@@ -145,9 +184,13 @@ def test_arguments_that_do_not_fit_are_said():
     mask(np.ones((16, 16)))
     with pytest.raises(ValueError, match=r"does not hold c1\. .* Pass arrays as arguments"):
         columns(mask.source, np.ones((16, 16)))
-    product = ag.compile(ag.value_and_grad(lambda x, y: ag.sum(x @ y)))      # 1 arrives everywhere: an array of its own
-    for rows, where in [(16, pytest.raises(ValueError, match=r"does not hold c1\. .* or make them smaller")),
-                        (8, nullcontext())]:
+    product = ag.compile(
+        ag.value_and_grad(lambda x, y: ag.sum(x @ y))
+    )  # 1 arrives everywhere: an array of its own
+    for rows, where in [
+        (16, pytest.raises(ValueError, match=r"does not hold c1\. .* or make them smaller")),
+        (8, nullcontext()),
+    ]:
         arrays = np.ones((rows, 3)), np.ones((3, 8))
         product(*arrays)
         with where:

@@ -1,4 +1,5 @@
 """Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX."""
+
 import json
 import os
 import signal
@@ -24,8 +25,11 @@ def test_what_was_recorded_is_of_this_network():
         for scene, mine in ports.slopes("ours").items():
             assert len(slopes[scene]) == len(ports.AT)
             agree = np.allclose(mine, slopes[scene], rtol=0, atol=1e-14)
-            assert agree == (scene.split()[0] in ("one", "tanh(t)", "maximum(t,") or engine == "JAX"
-                             and "as it comes" in scene), scene
+            assert agree == (
+                scene.split()[0] in ("one", "tanh(t)", "maximum(t,")
+                or engine == "JAX"
+                and "as it comes" in scene
+            ), scene
 
 
 def test_the_network_has_the_right_gradient():
@@ -38,14 +42,22 @@ def test_the_network_has_the_right_gradient():
 
     def loss(h):
         return ports.run("ours", {name: p[name] + h * along[name] for name in p}, x, y)[0]["loss"]
-    assert np.isclose(sum(np.sum(gradients[name] * along[name]) for name in p), (loss(1e-6) - loss(-1e-6)) / 2e-6,
-                      rtol=1e-6)
+
+    assert np.isclose(
+        sum(np.sum(gradients[name] * along[name]) for name in p),
+        (loss(1e-6) - loss(-1e-6)) / 2e-6,
+        rtol=1e-6,
+    )
 
 
 @pytest.mark.parametrize("letter", ports.PORTS)
 def test_a_port_is_a_network_with_one_line_changed(letter):
     port = ports.PORTS[letter]
-    assert port.healthy.count(port.old) == 1 and port.line != port.healthy and port.line.startswith(f"{port.stage} = ")
+    assert (
+        port.healthy.count(port.old) == 1
+        and port.line != port.healthy
+        and port.line.startswith(f"{port.stage} = ")
+    )
     assert callable(port.network())
     healthy = ports.lines(ports.NETWORK[port.engine])
     assert [line.partition(" ")[0] for line in healthy] == ports.STAGES and port.healthy in healthy
@@ -64,8 +76,12 @@ def test_the_causes_that_belong_to_nobody():
     p, (values, _) = ports.start(), ports.run("ours", ports.start(), x, y)
     transposed = ports.run("ours", p | {"kernels": p["kernels"].swapaxes(2, 3)}, x, y)[0]
     assert not np.allclose(transposed["bent"], values["bent"]) and len(y) == 200
-    single = ports.run("ours", {name: value.astype(np.float32) for name, value in p.items()}, x.astype(np.float32),
-                       y)[0]
+    single = ports.run(
+        "ours",
+        {name: value.astype(np.float32) for name, value in p.items()},
+        x.astype(np.float32),
+        y,
+    )[0]
     assert 1e-8 < abs(single["loss"] - values["loss"]) < 1e-5
 
 
@@ -81,11 +97,20 @@ def test_joblib_loses_the_step_of_a_killed_worker():
 
 def test_the_timed_workers_are_sent_arrays_not_files():
     """joblib 1.6 puts arrays above 1 MB into files, and at times forgets one twice: a traceback above the picture."""
-    notebook = json.loads((Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb").read_text(encoding="utf-8"))
-    line = next(line for cell in notebook["cells"] for line in cell["source"] if line.startswith("calls = {"))
+    notebook = json.loads(
+        (Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb").read_text(encoding="utf-8")
+    )
+    line = next(
+        line
+        for cell in notebook["cells"]
+        for line in cell["source"]
+        if line.startswith("calls = {")
+    )
     exec(line, scope := {"here": None, "Parallel": joblib.Parallel})
     for workers in (2, 4):
-        assert scope["calls"][workers]([joblib.delayed(type)(np.zeros((2500, 1, 8, 8)))]) == [np.ndarray]
+        assert scope["calls"][workers]([joblib.delayed(type)(np.zeros((2500, 1, 8, 8)))]) == [
+            np.ndarray
+        ]
 
 
 def mean(x):
@@ -94,12 +119,17 @@ def mean(x):
 
 # The final task and its parallel forms, as the teacher's guide has them: the op and its rule.
 FORMS = {
-    "root of the mean square": (lambda x: x / np.sqrt(mean(x * x) + 0.1), lambda g, z,
-                                x: (g - z * mean(g * z)) / np.sqrt(mean(x * x) + 0.1)),
+    "root of the mean square": (
+        lambda x: x / np.sqrt(mean(x * x) + 0.1),
+        lambda g, z, x: (g - z * mean(g * z)) / np.sqrt(mean(x * x) + 0.1),
+    ),
     "centred": (lambda x: x - mean(x), lambda g, z, x: g - mean(g)),
-    "mean size": (lambda x: x / (mean(abs(x)) + 0.1), lambda g, z,
-                  x: (g - np.where(x > 0, 1, -1) * mean(g * z)) / (mean(abs(x)) + 0.1)),
-    "times its mean": (lambda x: x * mean(x), lambda g, z, x: g * mean(x) + mean(g * x))}
+    "mean size": (
+        lambda x: x / (mean(abs(x)) + 0.1),
+        lambda g, z, x: (g - np.where(x > 0, 1, -1) * mean(g * z)) / (mean(abs(x)) + 0.1),
+    ),
+    "times its mean": (lambda x: x * mean(x), lambda g, z, x: g * mean(x) + mean(g * x)),
+}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,4 +1,5 @@
 """Thrown at the exercises of lesson 22, beside their mistakes: more wrong answers, and right ones in other styles."""
+
 import numpy as np
 from thrown import throw
 
@@ -24,16 +25,22 @@ def _with_the_last_mask():
     def function(w):
         kept[:] = [np.abs(w) <= 1]
         return np.where(w < 0, -1.0, 1.0)
+
     return ag.elementwise(function, lambda g, z, x: g * kept[0])
 
 
 throw(
     "22.one_bit",
     planted=[
-        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"), (_with_the_last_mask(), "got"),
-        (lambda w: sign(w).tolist(), "One Tensor is wanted"), (lambda w: (sign(w), w), "One Tensor is wanted"),
-        (lambda w: ag.Tensor(1.0), "hape"), edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
-        edit(_INSIDE, "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()", "third value"),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
+        (_with_the_last_mask(), "got"),
+        (lambda w: sign(w).tolist(), "One Tensor is wanted"),
+        (lambda w: (sign(w), w), "One Tensor is wanted"),
+        (lambda w: ag.Tensor(1.0), "hape"),
+        edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
+        edit(
+            _INSIDE, "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()", "third value"
+        ),
         edit("sign(w) -", "sign(w + 1e-9) -", "got"),
         (_row(lambda g, z, x: g * ((np.abs(x) < 1) | np.isclose(np.abs(x), 1))), "Just beyond 1"),
         edit(_INSIDE, "inside = np.clip(w, -1.0000001, 1.0000001)", "Just beyond 1"),
@@ -42,9 +49,15 @@ throw(
         (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
         edit("return ", "", "return"),
         edit("return", "while True:\n        pass\n    return", "no end"),
-        edit("one_bit(w):", "one_bit(w, masks={}):", _INSIDE,
-             "inside = w * masks.setdefault(w.shape, abs(w.data) <= 1)", "got"),
-        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "read-only")],
+        edit(
+            "one_bit(w):",
+            "one_bit(w, masks={}):",
+            _INSIDE,
+            "inside = w * masks.setdefault(w.shape, abs(w.data) <= 1)",
+            "got",
+        ),
+        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "read-only"),
+    ],
     also_right=[
         "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
         "ag.elementwise(lambda x: np.where(x < 0, -1.0, 1.0), lambda g, z, x: np.where((x >= -1) & (x <= 1), g, 0))",
@@ -60,28 +73,57 @@ throw(
         """
         def one_bit(w):
             mask = ag.Tensor((np.abs(w.data) <= 1) * 1.0)
-            return sign(w) + mask * (w - w.detach())"""])
+            return sign(w) + mask * (w - w.detach())""",
+    ],
+)
 
 throw(
     "22.round_trip",
     planted=[
         edit("for k in range(steps)", "for k in range(len(np.arange(0, 1, 1 / steps)))", "got"),
         edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "got"),
-        edit("field(start + (k + 0.5) * part)", "field((start + (k + 0.5) * part).astype(start.dtype))", "got"),
+        edit(
+            "field(start + (k + 0.5) * part)",
+            "field((start + (k + 0.5) * part).astype(start.dtype))",
+            "got",
+        ),
         edit("zip(corners, ", "zip(corners[:5], ", "got"),
-        edit("total += np.sum(field(start + (k + 0.5) * part) * part)",
-             "start += part\n            total += np.sum(field(start - part / 2) * part)",
-                 "writes into the caller's array"),
-        edit("total = 0.0", "corners = np.array([*dict.fromkeys(map(tuple, corners))])\n    total = 0.0", "got"),
+        edit(
+            "total += np.sum(field(start + (k + 0.5) * part) * part)",
+            "start += part\n            total += np.sum(field(start - part / 2) * part)",
+            "writes into the caller's array",
+        ),
+        edit(
+            "total = 0.0",
+            "corners = np.array([*dict.fromkeys(map(tuple, corners))])\n    total = 0.0",
+            "got",
+        ),
         edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "no end"),
-        edit("part = (end - start) / steps", "part = ((end - start) / steps).astype(corners.dtype)", "got"),
-        edit("return total", "return (total,)", "holds 1"), edit("return total", "return total * np.nan", "nan"),
-        edit("steps):\n    total = 0.0", "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0", "got"),
+        edit(
+            "part = (end - start) / steps",
+            "part = ((end - start) / steps).astype(corners.dtype)",
+            "got",
+        ),
+        edit("return total", "return (total,)", "holds 1"),
+        edit("return total", "return total * np.nan", "nan"),
+        edit(
+            "steps):\n    total = 0.0",
+            "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0",
+            "got",
+        ),
         edit("return total", "return np.array([total, total])", "this holds 2"),
-        edit(_TERM, "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))", "got"),
-        edit("part = (end - start) / steps",
-             "if np.all(start == end):\n            break\n        part = (end - start) / steps", "got"),
-        (in_place(lambda corners, field, steps: 0.0)[0], "got")],
+        edit(
+            _TERM,
+            "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))",
+            "got",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "if np.all(start == end):\n            break\n        part = (end - start) / steps",
+            "got",
+        ),
+        (in_place(lambda corners, field, steps: 0.0)[0], "got"),
+    ],
     also_right=[
         """
         def round_trip(field, corners, steps):
@@ -111,18 +153,25 @@ throw(
                     climbed.append(np.sum(field(here + part / 2) * part))
                     here = here + part
                 return np.sum(climbed)
-            return np.sum([leg(a, b) for a, b in zip(corners, [*corners[1:], corners[0]])])"""])
+            return np.sum([leg(a, b) for a, b in zip(corners, [*corners[1:], corners[0]])])""",
+    ],
+)
 
 throw(
     "22.length_x",
     planted=[
         (lambda g, z, x: np.stack(_length_x(g, z, x)), "not iterable"),
-        (lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)), "got"),
+        (
+            lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)),
+            "got",
+        ),
         (lambda g, z, x: (_length_x(g, z, x),), "hape"),
-        (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"), (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
+        (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"),
+        (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
         (lambda g, z, x: np.zeros_like(x), "got"),
         edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "got"),
-        edit("return", "while z == 0:\n        pass\n    return", "no end")],
+        edit("return", "while z == 0:\n        pass\n    return", "no end"),
+    ],
     also_right=[
         "lambda g, z, x: np.zeros_like(x) if z == 0 else g * x / z",
         "lambda g, z, x: np.nan_to_num(g * x / z)",
@@ -133,7 +182,9 @@ throw(
                 return x * (g / z)
             return x""",
         "lambda g, z, x: np.where(x == 0, 0, g * x / z)",
-        "lambda g, z, x: g * (x / (z + (z == 0)))"])
+        "lambda g, z, x: g * (x / (z + (z == 0)))",
+    ],
+)
 
 throw(
     "22.pull_back",
@@ -141,20 +192,56 @@ throw(
         edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "got"),
         edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "raised"),
         edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
-        edit("u = g\n", "u, to_x = g, back(g)[1]\n", _ROUND, "to_z, to_x = back(u)\n        u = g + to_z",
-             _END, "return to_x", "multiplies the newest u"),
-        edit(_ROUND, f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break", "got"),
-        *(edit(_ROUND, f"old, u = u, g + back(u)[0]\n        if {near}:\n            break", "through all `rounds`")
-          for near in ("np.allclose(u, old)", "np.max(abs(u - old)) < 1e-3", "np.max(abs(u - old)) < 1e-9")),
-        edit(_END, "to_x = back(u)[1]\n    z[...] = 0\n    return to_x", "writes into the caller's array"),
-        edit("rounds):\n    _,", "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,", "got"),
+        edit(
+            "u = g\n",
+            "u, to_x = g, back(g)[1]\n",
+            _ROUND,
+            "to_z, to_x = back(u)\n        u = g + to_z",
+            _END,
+            "return to_x",
+            "multiplies the newest u",
+        ),
+        edit(
+            _ROUND,
+            f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break",
+            "got",
+        ),
+        *(
+            edit(
+                _ROUND,
+                f"old, u = u, g + back(u)[0]\n        if {near}:\n            break",
+                "through all `rounds`",
+            )
+            for near in (
+                "np.allclose(u, old)",
+                "np.max(abs(u - old)) < 1e-3",
+                "np.max(abs(u - old)) < 1e-9",
+            )
+        ),
+        edit(
+            _END,
+            "to_x = back(u)[1]\n    z[...] = 0\n    return to_x",
+            "writes into the caller's array",
+        ),
+        edit(
+            "rounds):\n    _,",
+            "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,",
+            "got",
+        ),
         edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "no end"),
         edit(_END, "return back(u)[1] + (z.ndim > 2)", "got"),
-        edit(_END, "return back(u)[1].sum()", "hape"), edit(_END, "return (back(u)[1],)", "hape"),
+        edit(_END, "return back(u)[1].sum()", "hape"),
+        edit(_END, "return (back(u)[1],)", "hape"),
         edit(_END, "return back(u)[1] * np.nan", "nan"),
         edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "got"),
-        (lambda f, z, x, g, rounds: _pull_back(f, z, x, g, rounds) if np.size(z) == np.size(x) else 0 * x, "got"),
-        (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "got")],
+        (
+            lambda f, z, x, g, rounds: (
+                _pull_back(f, z, x, g, rounds) if np.size(z) == np.size(x) else 0 * x
+            ),
+            "got",
+        ),
+        (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "got"),
+    ],
     also_right=[
         """
         def pull_back(f, z, x, g, rounds):
@@ -184,4 +271,6 @@ throw(
         from functools import reduce
         def pull_back(f, z, x, g, rounds):
             value, pull = ag.vjp(f, z, x)
-            return pull(reduce(lambda u, _: g + pull(u)[0], range(rounds), g))[1]"""])
+            return pull(reduce(lambda u, _: g + pull(u)[0], range(rounds), g))[1]""",
+    ],
+)

@@ -1,4 +1,5 @@
 """Lesson 22: a weight that votes, and the two loops of a fixed point."""
+
 import re
 
 import numpy as np
@@ -16,7 +17,9 @@ def test_the_votes_are_counted_and_their_mean_is_drawn():
     assert (filled.count("M"), hollow.count("M")) == (3, 1)
 
 
-@pytest.mark.parametrize("w, said", [(np.linspace(0, 2, 5), "to 2<"), (np.linspace(0, -9, 5), "to −9<")])
+@pytest.mark.parametrize(
+    "w, said", [(np.linspace(0, 2, 5), "to 2<"), (np.linspace(0, -9, 5), "to −9<")]
+)
 def test_a_weight_that_leaves_says_where_to(w, said):
     """Seen to fail: "w stays between 0 and 0.99", on its way, still in the picture."""
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
@@ -35,7 +38,9 @@ def test_both_loops_are_off_by_the_powers_of_the_slope(slope, rounds):
     """Broken once: one round less on the way back."""
     text = loops(slope, rounds).text.splitlines()
     there, back = abs(slope) ** rounds, abs(slope) ** (rounds + 1) / (1 - slope)
-    assert text[0].startswith(f"J = {slope}, of size {'above' if abs(slope) > 1 else 'below'} 1".replace("-", "−"))
+    assert text[0].startswith(
+        f"J = {slope}, of size {'above' if abs(slope) > 1 else 'below'} 1".replace("-", "−")
+    )
     assert text[1].endswith(f"off by {there:.4g}") and text[2].endswith(f"off by {back:.4g}")
 
 
