@@ -206,8 +206,8 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
         (lambda g, z, y: g * z / y, ag.divide, 1, "wrong sign"),
         (lambda g, y: g @ y, ag.matmul, 0, "ValueError"),
         (lambda g: g, ag.sum, 0, "shape () for an input of shape (2, 3)"),
-        (lambda g, x: g * cos(x), ag.sin, 0, "NameError: name 'cos' is not defined"),
-        (lambda g: "g", ag.add, 0, "'g'"),  # noqa: F821
+        (lambda g, x: g * cos(x), ag.sin, 0, "NameError: name 'cos' is not defined"),  # noqa: F821
+        (lambda g: "g", ag.add, 0, "'g'"),
         (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
         (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
         (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),

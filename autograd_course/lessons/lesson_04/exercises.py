@@ -263,9 +263,9 @@ TURN = [
         (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
         (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
         (
-            lambda g, z, x, y: g * np.exp(p) * np.log(x),
+            lambda g, z, x, y: g * np.exp(p) * np.log(x),  # noqa: F821
             "p is on paper only. eᵖ is z: it is passed in.",
-        ),  # noqa: F821
+        ),
         (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z has been through exp already: ③ is z."),
         (
             lambda g, z, x, y: g * x * np.log(x),
