@@ -2,7 +2,7 @@
 
 A symbol is what stands in maths, `$…$` or `$$…$$`: a letter, a Greek letter, a function, a sign; ∂, Σ and their like count in plain
 text too. The rows of the page's tables introduce what they show for the first time: with "school" in the last column from the start,
-or with a link to the section of a lesson that does it. "Letters on loan" holds for one lesson.
+or with a link to the section of a lesson that does it. "Symbols used in one lesson" holds for one lesson.
 
 So a lesson that needs a new letter says what it means, and adds one line to `notebooks/notation.ipynb`.
 """
@@ -193,7 +193,7 @@ def place(where):
 
 
 def introduced():
-    """{symbol: place} of the page's symbols, and {(lesson, symbol): place} of letters on loan."""
+    """{symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols used in one lesson."""
     everywhere, lent = {}, {}
     for symbol, *about, where in tables("symbol"):
         for name in symbols(symbol):
@@ -213,7 +213,7 @@ def faults(lesson, cells):
             home = lent.get((lesson, name), everywhere.get(name))
             if home is None:
                 found.append(
-                    f'{cell["id"]}: {name} is not on the notation page: add it there, or under "Letters on loan"'
+                    f'{cell["id"]}: {name} is not on the notation page: add it there, or under "Symbols used in one lesson"'
                 )
             elif home > (lesson, number):
                 found.append(
