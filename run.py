@@ -4,17 +4,19 @@
 lab           open JupyterLab on the first lesson      python run.py lab --no-browser --port 9999
 test          run every test and every notebook        python run.py test -k relu
 test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
-strike        strike out every line of the engine      python run.py strike tape
-holes         which wrong answers a check takes        python run.py holes 08 11.adam
+mutate        delete each statement of the engine and list those that no test misses
+                                                       python run.py mutate tape
+mutate-exercises  list wrong answers that the checks of exercises accept
+                                                       python run.py mutate-exercises 08 11.adam
 bench         time the engine beside NumPy and peers   python run.py bench MLP
 site          write the course as pages that move     python run.py site folder
-class         what a whole class has done, on a page   python run.py class folder
+class-report  summarise the progress files of a class  python run.py class-report folder
 nbgrader      a lesson that nbgrader hands out, marks  python run.py nbgrader 03 folder
 lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
 `lab` first installs what requirements.lock names into .venv, unless that is done already; `bench` too.
-Both tests, `strike`, `holes` and `site` add what requirements-test.lock names.
+Both tests, `mutate`, `mutate-exercises` and `site` also install requirements-test.lock.
 """
 
 # Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
@@ -286,14 +288,14 @@ def test_browser(*args):
     )
 
 
-def strike(*args):
+def mutate(*args):
     install(ALL)
-    return call(python_of(VENV), "-m", "tests.strike", *args)
+    return call(python_of(VENV), "-m", "tests.mutate", *args)
 
 
-def holes(*args):
+def mutate_exercises(*args):
     install(ALL)
-    return call(python_of(VENV), "-m", "tests.holes", *args)
+    return call(python_of(VENV), "-m", "tests.mutate_exercises", *args)
 
 
 def bench(*args):
@@ -303,18 +305,18 @@ def bench(*args):
 
 def site(*args):
     install(ALL)
-    return call(python_of(VENV), "docs/pages.py", *args)
+    return call(python_of(VENV), "web/pages.py", *args)
 
 
-def class_page(*args):
+def class_report(*args):
     install()
-    return call(python_of(VENV), "-m", "autograd_course.teach", *map(os.path.abspath, args))
+    return call(python_of(VENV), "-m", "autograd_course.classroom", *map(os.path.abspath, args))
 
 
 def nbgrader(*args):
     install()
     args = list(args[:1]) + [os.path.abspath(one) for one in args[1:]]
-    return call(python_of(VENV), "-m", "autograd_course.teach.nbgrader", *args)
+    return call(python_of(VENV), "-m", "autograd_course.classroom.nbgrader", *args)
 
 
 def lock(*args):
@@ -378,11 +380,11 @@ TARGETS = {
     "lab": lab,
     "test": test,
     "test-browser": test_browser,
-    "strike": strike,
-    "holes": holes,
+    "mutate": mutate,
+    "mutate-exercises": mutate_exercises,
     "bench": bench,
     "site": site,
-    "class": class_page,
+    "class-report": class_report,
     "nbgrader": nbgrader,
     "lock": lock,
     "clean": clean,

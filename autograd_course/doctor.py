@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 def installation():
     """A Verdict: "right" with the versions found, or "wrong" with what is missing or too old and the command that mends it."""
-    from .ask import Verdict
+    from .grading import Verdict
 
     found, missing = [f"Python {sys.version.partition(' ')[0]}"], {}
     colab = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import matplotlib
 from PIL import ImageFont
 
-from autograd_course.show import style
-from autograd_course.show.picture import PHONE
+from autograd_course.drawing import style
+from autograd_course.drawing.picture import PHONE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

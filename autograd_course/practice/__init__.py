@@ -10,11 +10,11 @@ from html import escape
 import ipywidgets as widgets
 import numpy as np
 
-from ..ask import record
-from ..ask.questions import POLITE, Panel, as_html, fold, say
-from ..ask.verdict import shortest
-from ..show import style
-from ..show.sliders import FOLD
+from ..quiz import record
+from ..quiz.questions import POLITE, Panel, as_html, fold, say
+from ..grading.verdict import shortest
+from ..drawing import style
+from ..widgets.sliders import FOLD
 from . import catches, jacobians, rules, shapes, walks
 
 KINDS = {

@@ -6,9 +6,9 @@ import numpy as np
 
 from autograd_lib import ops
 
-from ..show.ink import number
-from ..show.picture import Picture
-from ..show.rules import FORMULAS, letters_of
+from ..drawing.formatting import number
+from ..drawing.picture import Picture
+from ..drawing.rules import FORMULAS, letters_of
 from .problems import Box, Line, Mark, Problem, judged
 
 

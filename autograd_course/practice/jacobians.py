@@ -12,9 +12,9 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ..ask.compare import Endless, bounded
-from ..show.ink import cell, number, words
-from ..show.picture import Picture, svg
+from ..drawing.formatting import cell, number, words
+from ..drawing.picture import Picture, svg
+from ..grading.compare import Endless, bounded
 from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ..ask.compare import Endless
-from ..ask.questions import number_in
-from ..ask.verdict import likely, said
+from ..grading.compare import Endless
+from ..grading.verdict import likely, said
+from ..quiz.questions import number_in
 
 
 @dataclass

@@ -7,12 +7,12 @@ import numpy as np
 
 from autograd_lib import ops
 
-from ..ask.compare import Endless, bounded, copies, same
-from ..ask.probes import expect_rule, of_rule, rule_cases
-from ..ask.same_line import STATED, same_line
-from ..ask.verdict import NotYet, Wrong
-from ..show.picture import Picture
-from ..show.rules import AHEAD, FORMULAS, body, derived, letters_of
+from ..drawing.picture import Picture
+from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
+from ..grading.compare import Endless, bounded, copies, same
+from ..grading.rule_checks import expect_rule, of_rule, rule_cases
+from ..grading.same_line import STATED, same_line
+from ..grading.verdict import NotYet, Wrong
 from .problems import Box, Line, Mark, Problem, judged, trouble
 
 # Rows that are not elementwise, with what their rules are tried on.

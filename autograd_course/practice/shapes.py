@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from ..ask.questions import shape_in
-from ..show.picture import Picture
+from ..drawing.picture import Picture
+from ..quiz.questions import shape_in
 from .problems import Box, Mark, Problem, hint_of, judged
 
 KEYS = {"shape.broadcast": "08", "shape.reduce": "08", "shape.move": "08", "shape.matmul": "09"}

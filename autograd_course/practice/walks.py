@@ -9,9 +9,9 @@ import numpy as np
 from autograd_lib import ops
 from autograd_lib.tape import Tensor
 
-from ..show import graph
-from ..show.ink import number
-from ..show.picture import Picture
+from ..drawing.formatting import number
+from ..drawing.picture import Picture
+from ..widgets import graph
 from .problems import Box, Mark, Problem, hint_of, judged, value_in
 
 KEYS = {"walk.chain": "02", "walk.paths": "02", "walk.arithmetic": "03", "walk.functions": "04"}

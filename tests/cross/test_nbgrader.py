@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from autograd_course.ask import EXERCISES, registered
-from autograd_course.teach import nbgrader as ours
+from autograd_course.classroom import nbgrader as ours
+from autograd_course.grading import EXERCISES, registered
 
 pytest.importorskip("nbgrader", reason="nbgrader is not installed: no lesson is marked by it")
 LESSON, NOTEBOOK = "lesson_02", "02_draw_the_graph.ipynb"

@@ -20,18 +20,21 @@ for library, called in [("torch", "PyTorch"), ("jax", "JAX"), ("distributed", "D
     )
 from nbclient import NotebookClient  # noqa: E402
 
-from autograd_course import peers  # noqa: E402
+from autograd_course import optional_frameworks  # noqa: E402
 from autograd_course.lessons.lesson_21 import ports  # noqa: E402
 
-RECORDED = sorted(path.parent.name[-2:] for path in peers.LESSONS.glob("*/recorded.json"))
-PRINT = "import json\nfrom autograd_course.peers import PRINTED\nprint(json.dumps(PRINTED))"
+RECORDED = sorted(
+    path.parent.name[-2:] for path in optional_frameworks.LESSONS.glob("*/recorded.json")
+)
+PRINT = "import json\nfrom autograd_course.optional_frameworks import PRINTED\nprint(json.dumps(PRINTED))"
 
 
 @cache
 def ran(lesson):
     """What each `@elsewhere` function of the lesson's notebook prints, and the digest of its code."""
     notebook = nbformat.read(
-        next((peers.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")), as_version=4
+        next((optional_frameworks.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")),
+        as_version=4,
     )
     notebook.cells.append(nbformat.v4.new_code_cell(PRINT))
     with TemporaryDirectory() as folder:
@@ -43,7 +46,7 @@ def ran(lesson):
 
 @pytest.mark.parametrize("lesson", RECORDED)
 def test_every_cell_prints_what_is_recorded(lesson):
-    assert ran(lesson) == peers.recorded(lesson)["cells"], (
+    assert ran(lesson) == optional_frameworks.recorded(lesson)["cells"], (
         "python tests/cross/test_recorded.py records anew"
     )
 
@@ -61,7 +64,7 @@ def test_what_the_cells_of_lesson_21_print_is_what_it_says():
 
 @pytest.mark.parametrize("name", ["PyTorch", "JAX", *ports.PORTS])
 def test_ports_are_as_recorded(name):
-    now, then = ports.evidence(name), peers.recorded("21")["ports"][name]
+    now, then = ports.evidence(name), optional_frameworks.recorded("21")["ports"][name]
     assert np.allclose(now.losses, then["losses"], rtol=1e-9)
     for mine, kept in [(now.values, then["values"]), (now.gradients, then["gradients"])]:
         assert list(mine) == list(kept)
@@ -70,7 +73,7 @@ def test_ports_are_as_recorded(name):
 
 @pytest.mark.parametrize("engine", ["PyTorch", "JAX"])
 def test_slopes_are_as_recorded(engine):
-    now, then = ports.slopes(engine), peers.recorded("21")["agreement"][engine]
+    now, then = ports.slopes(engine), optional_frameworks.recorded("21")["agreement"][engine]
     assert list(now) == list(then) == list(ports.SCENES)
     for scene in now:
         assert np.allclose(now[scene], then[scene], rtol=0, atol=1e-14), scene
@@ -91,4 +94,6 @@ if __name__ == "__main__":
                 beside.get(lesson, {}) | {"cells": ran(lesson)}, indent=1, ensure_ascii=False
             ),
         )
-        (peers.LESSONS / f"lesson_{lesson}/recorded.json").write_text(text + "\n", encoding="utf-8")
+        (optional_frameworks.LESSONS / f"lesson_{lesson}/recorded.json").write_text(
+            text + "\n", encoding="utf-8"
+        )

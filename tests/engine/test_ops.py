@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autograd_lib as ag
-from autograd_course.samples import SAMPLES
+from autograd_course.op_inputs import SAMPLES
 from autograd_lib import Tensor, ops
 
 ROWS = sorted(ops.ROWS.values(), key=lambda row: row.name)
@@ -198,7 +198,7 @@ def agree(f, xs, rtol=1e-6):
 def test_row_has_a_sample(row):
     assert samples(row), (
         f"the row {row.name!r} gives no finite number on arrays between -3 and 3: add an entry to SAMPLES in "
-        f"autograd_course/samples.py that says with what shapes, keywords and numbers it is to be called"
+        f"autograd_course/op_inputs.py that says with what shapes, keywords and numbers it is to be called"
     )
 
 
@@ -207,7 +207,7 @@ def test_every_keyword_is_in_a_sample(row):
     """Seen to fail: the sample of min with keepdims. A rule that ignores a keyword would pass everything else here."""
     unseen = set(row.keywords).difference(*(params for _, _, params in samples(row)))
     assert not unseen, (
-        f"add an entry to SAMPLES in autograd_course/samples.py that calls {row.name!r} with {', '.join(sorted(unseen))}"
+        f"add an entry to SAMPLES in autograd_course/op_inputs.py that calls {row.name!r} with {', '.join(sorted(unseen))}"
     )
 
 

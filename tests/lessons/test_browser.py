@@ -15,7 +15,7 @@ import lab
 import nbformat
 import pytest
 
-from autograd_course.ask import EXERCISES, registered
+from autograd_course.grading import EXERCISES, registered
 from autograd_course.practice import Gym
 
 sync_api = pytest.importorskip(
@@ -32,7 +32,7 @@ KIT = {
     "imports": """
 import autograd_lib as ag
 from autograd_course import Picture, backward_stepper, explore, live_graph, predict, slope_explorer
-from autograd_course.ask.texts import prediction""",
+from autograd_course.quiz.texts import prediction""",
     "thirty_nodes": """
 def thirty(x, w, b):
     h = x

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 import autograd_lib as ag
-from autograd_course.show.rules import derived
+from autograd_course.drawing.rules import derived
 
 ROOT = Path(__file__).parents[2]
 LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from autograd_course.ask import registered
-from autograd_course.ask.texts import PREDICTIONS, RECALL
+from autograd_course.grading import registered
+from autograd_course.quiz.texts import PREDICTIONS, RECALL
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 LESSONS = {path.stem[:2]: path for path in sorted(FOLDER.glob("[0-9]*.ipynb"))}

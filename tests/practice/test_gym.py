@@ -14,7 +14,6 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course import gym
-from autograd_course.ask import record
 from autograd_course.practice import (
     KINDS,
     LESSONS,
@@ -29,6 +28,7 @@ from autograd_course.practice import (
 )
 from autograd_course.practice.problems import Line, Mark, value_in
 from autograd_course.practice.shapes import axes_in
+from autograd_course.quiz import record
 
 COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from autograd_course import unaided
-from autograd_course.ask import record
 from autograd_course.practice.unaided import TASKS, _inputs
+from autograd_course.quiz import record
 
 
 @pytest.fixture(autouse=True)

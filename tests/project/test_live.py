@@ -9,14 +9,15 @@ from itertools import product
 from pathlib import Path
 
 import lab
-import live
 import nbformat
 import once
 import pages
+import pyodide_bundle
 import pytest
 
-from autograd_course.ask import EXERCISES, check, record, registered
-from autograd_course.ask.texts import PREDICTIONS
+from autograd_course.grading import EXERCISES, check, registered
+from autograd_course.quiz import record
+from autograd_course.quiz.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
 WORK = "autograd-course cell "
@@ -41,7 +42,7 @@ def site(tmp_path_factory, request):
     """The folder of a site that has everything beside it."""
     parts = request.config.cache.mkdir("pyodide")
     try:
-        live.fetch(parts)
+        pyodide_bundle.fetch(parts)
     except RuntimeError as error:
         assert "CI" not in os.environ, error
         pytest.skip(str(error))
@@ -254,7 +255,7 @@ def test_a_picture_is_drawn_once_until_a_cell_is_run(page):
 
 COUNTED = """from itertools import count
 from autograd_course import explore
-from autograd_course.show.picture import Picture
+from autograd_course.drawing.picture import Picture
 number = count(1)
 def drawn(x):
     said = f"drawing {next(number)}"
@@ -550,7 +551,7 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, r
         browser.new_context() as context,
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        context.route(f"{live.ADDRESS}*", answer)
+        context.route(f"{pyodide_bundle.ADDRESS}*", answer)
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{server.server_port}/{LESSON}.html")
         page.wait_for_timeout(300)
@@ -558,7 +559,9 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, r
         page.get_by_role("button", name="Run, cell 1", exact=True).click()
         settled(page)
         assert cell(page, "imports").locator(".output_wrapper").inner_text().strip() == "passed"
-        assert sorted(asked) == sorted(live.ADDRESS + name for name in live.PARTS)
+        assert sorted(asked) == sorted(
+            pyodide_bundle.ADDRESS + name for name in pyodide_bundle.PARTS
+        )
         server.shutdown()
 
 

@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[2]
     [
         ("notebooks/03_derive_the_arithmetic.ipynb::Cell 4", "run 03"),
         (
-            "tests/ask/test_exercises.py::test_untouched_notebook_says_not_yet[03_derive_the_arithmetic]",
+            "tests/grading/test_exercises.py::test_untouched_notebook_says_not_yet[03_derive_the_arithmetic]",
             "run 03",
         ),
         (
-            "tests/ask/test_exercises.py::test_planted_answer_is_caught[03.drill-4]",
-            "tests/ask/test_exercises.py 03",
+            "tests/grading/test_exercises.py::test_planted_answer_is_caught[03.drill-4]",
+            "tests/grading/test_exercises.py 03",
         ),
         ("tests/lessons/test_browser.py::test_sliders[03_derive_the_arithmetic]", "browser 1"),
         ("tests/lessons/test_browser.py::test_sliders[kit]", "browser 0"),

@@ -18,7 +18,7 @@ import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import elsewhere
+import launch_links
 import pytest
 import yaml
 from drawn import across
@@ -27,7 +27,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from autograd_course.show import style
+from autograd_course.drawing import style
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -198,7 +198,7 @@ def defined(tree):
 
 def code_outside_the_engine():
     """(where, syntax tree) of all Python that uses the engine; its own tests may look inside."""
-    for folder in ["autograd_course", "tests", "bench", "docs"]:
+    for folder in ["autograd_course", "tests", "bench", "web"]:
         for path in sorted(ROOT.glob(f"{folder}/**/*.py")):
             if ROOT / "tests/engine" not in path.parents:
                 yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
@@ -208,7 +208,7 @@ def code_outside_the_engine():
         yield path.name, ast.parse(code)
 
 
-INSIDERS = {"tests/ask/test_rules.py": {"_conv2d_x", "_conv2d_y"}}  # only ever shorter
+INSIDERS = {"tests/grading/test_rules.py": {"_conv2d_x", "_conv2d_y"}}  # only ever shorter
 
 
 def test_what_is_private_to_the_engine_is_used_nowhere_else():
@@ -266,7 +266,7 @@ def test_new_lines_are_no_wider_than_120():
         path.relative_to(ROOT).as_posix(): sum(
             len(line) > 120 for line in path.read_text(encoding="utf-8").splitlines()
         )
-        for folder in ["autograd_lib", "autograd_course", "tests", "bench", "docs"]
+        for folder in ["autograd_lib", "autograd_course", "tests", "bench", "web"]
         for path in ROOT.glob(f"{folder}/**/*.py")
     }
     most = sorted(wide, key=wide.get, reverse=True)[:5]
@@ -295,11 +295,11 @@ ADDRESSES = {
 }  # whoever reads docs/classroom.md has one
 ELSEWHERE = {
     urlsplit(address).netloc
-    for repository in [elsewhere.repository() or elsewhere.NOBODY]
+    for repository in [launch_links.repository() or launch_links.NOBODY]
     for address in [
-        elsewhere.GITHUB,
-        elsewhere.pages(repository),
-        *elsewhere.places(repository, "").values(),
+        launch_links.GITHUB,
+        launch_links.pages(repository),
+        *launch_links.places(repository, "").values(),
     ]
 }
 SOURCES = {
@@ -424,7 +424,7 @@ def test_places_and_commands_that_a_page_names_exist(page):
 
 
 def test_readme_shows_what_draw_graph_draws():
-    drawing = runpy.run_path(ROOT / "docs/graph.py")
+    drawing = runpy.run_path(ROOT / "web/readme_graph.py")
     stored, drawn = (
         re.findall(r">([^<>]+)<", svg)
         for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()]
@@ -439,7 +439,7 @@ def test_readme_shows_what_draw_graph_draws():
 
 def test_readmes_picture_stands_still_for_who_wants_that():
     """Without script and animation its last picture alone is seen; with animation it stops after a while."""
-    drawing = runpy.run_path(ROOT / "docs/graph.py")
+    drawing = runpy.run_path(ROOT / "web/readme_graph.py")
     svg = drawing["FILE"].read_text(encoding="utf-8")
     css, pictures = (
         re.search(r"<style>(.*?)</style>", svg)[1],
@@ -740,7 +740,7 @@ def test_run_says_that_there_is_no_such_port():
 
 @pytest.mark.parametrize(
     "program, said",
-    [("docs/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")],
+    [("web/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")],
 )
 def test_help_helps(program, said, tmp_path):
     shown = subprocess.run(

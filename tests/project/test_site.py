@@ -11,14 +11,14 @@ from math import prod
 from pathlib import Path
 from urllib.parse import unquote
 
-import asked
 import drawn
-import frames
 import lab
 import nbformat
 import numpy as np
 import once
 import pages
+import precomputed_frames
+import predictions
 import pytest
 import tex
 
@@ -29,11 +29,12 @@ from autograd_course import (
     explore,
     live_graph,
     predict,
-    reading,
     slope_explorer,
+    tour,
 )
-from autograd_course.ask import questions, record, registered
-from autograd_course.ask.texts import PREDICTIONS, Question
+from autograd_course.grading import registered
+from autograd_course.quiz import questions, record
+from autograd_course.quiz.texts import PREDICTIONS, Question
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -78,15 +79,15 @@ def test_a_notebook_is_run_for_its_page(capfd):
 
 
 def test_each_line_of_the_engine_breaks_a_promise_or_names_the_test_that_fails(record_property):
-    """As its page says of every statement, each struck out when the notebook was run. Where not: make strike ARGS=--write"""
+    """As its page says of every statement, each struck out when the notebook was run. Where not: make mutate ARGS=--write"""
     shown = [
-        output["data"][frames.MIME]
+        output["data"][precomputed_frames.MIME]
         for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
         if cell.source.startswith("strike_out")
         for output in cell.outputs
     ]
-    said = [words for one in shown for _, words in frames.unpacked(one)]
-    assert len(said) == sum(len(reading.page.struck_in(part)) for part in reading.order.PARTS)
+    said = [words for one in shown for _, words in precomputed_frames.unpacked(one)]
+    assert len(said) == sum(len(tour.page.struck_in(part)) for part in tour.order.PARTS)
     kept = [words for words in said if "No promise is broken" in words]
     record_property(
         "summary",
@@ -117,10 +118,10 @@ def test_a_notebook_that_fails_is_named(tmp_path):
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     (tmp_path / "site.css").write_text("of another site")
-    for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "docs"):
+    for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "web"):
         with pytest.raises(FileExistsError, match="other files"):
             pages.build(folder)
-    assert (tmp_path / "thesis.txt").exists() and (ROOT / "docs/site.css").exists()
+    assert (tmp_path / "thesis.txt").exists() and (ROOT / "web/site.css").exists()
 
 
 class Page(HTMLParser):
@@ -202,7 +203,7 @@ def test_the_front_page_says_what_x_does_to_L(site):
         text
     )
     packed = pages.front_graph()
-    pictures = frames.unpacked(packed)
+    pictures = precomputed_frames.unpacked(packed)
     before, after = (pictures[place(packed, [x, "3", "-4"])][1] for x in "23")
     assert "L = multiply(z, w): value −20" in before and "L = multiply(z, w): value −24" in after
     assert "x: value 2, gradient −4" in before
@@ -364,18 +365,18 @@ EXPLORERS = {
 def test_packed_pictures_are_the_drawing_functions_own(kind):
     """Every place of every control: the drawing and the words that the function gives for its values."""
     ui = EXPLORERS[kind]()
-    packed = frames.packed(ui)
-    pictures, controls = frames.unpacked(packed), packed["controls"]
+    packed = precomputed_frames.packed(ui)
+    pictures, controls = precomputed_frames.unpacked(packed), packed["controls"]
     names = [control["name"] for control in controls]
     offered = [
         [
             value
             for value in ui.positions()[control["name"]]
-            if frames.said(value) in control["values"]
+            if precomputed_frames.said(value) in control["values"]
         ]
         for control in controls
     ]
-    assert [list(map(frames.said, values)) for values in offered] == [
+    assert [list(map(precomputed_frames.said, values)) for values in offered] == [
         control["values"] for control in controls
     ]
     assert packed["together"] and len(pictures) == prod(map(len, offered))
@@ -384,12 +385,12 @@ def test_packed_pictures_are_the_drawing_functions_own(kind):
     ]
     for values in product(*offered):
         picture = ui.draw(**dict(zip(names, values)))
-        assert pictures[place(packed, list(map(frames.said, values)))] == (
+        assert pictures[place(packed, list(map(precomputed_frames.said, values)))] == (
             picture.html,
             picture.text,
         ), values
     start = [control["values"][control["start"]] for control in controls]
-    assert start == [frames.said(ui.values()[name]) for name in names]
+    assert start == [precomputed_frames.said(ui.values()[name]) for name in names]
     assert pictures[place(packed, start)] == (packed["html"], packed["text"])
 
 
@@ -397,30 +398,34 @@ def test_many_sliders_move_one_at_a_time():
     ui = explore(
         lambda **values: Picture(str(values), "·"), **{name: (0, 9, 4) for name in "abcdef"}
     )
-    packed = frames.packed(ui)
-    assert not packed["together"] and len(frames.unpacked(packed)) == 60
-    assert frames.unpacked(packed)[place(packed, ["4", "4", "7", "4", "4", "4"])][0] == str(
-        ui.values() | {"c": 7}
-    )
+    packed = precomputed_frames.packed(ui)
+    assert not packed["together"] and len(precomputed_frames.unpacked(packed)) == 60
+    assert precomputed_frames.unpacked(packed)[place(packed, ["4", "4", "7", "4", "4", "4"])][
+        0
+    ] == str(ui.values() | {"c": 7})
 
 
 def test_a_drawing_that_is_no_function_of_its_values_is_refused():
     turns = iter(range(1000))
     with pytest.raises(ValueError, match="under x is another when it is drawn again"):
-        frames.packed(explore(lambda x: Picture(f"<p>{next(turns)}</p>", "."), x=(0, 3, 1)))
+        precomputed_frames.packed(
+            explore(lambda x: Picture(f"<p>{next(turns)}</p>", "."), x=(0, 3, 1))
+        )
 
 
 def test_the_values_offered_are_round_and_hold_the_start():
     every = [round(k * 0.01, 12) for k in range(-151, 151)]
     tenths = [round(k * 0.1, 12) for k in range(-15, 16)]
-    assert frames.thinned(every, 0.37, 41) == [-1.51, *tenths[:19], 0.37, *tenths[19:]]
-    assert frames.thinned(every, 0.37, 400) == every
+    assert precomputed_frames.thinned(every, 0.37, 41) == [-1.51, *tenths[:19], 0.37, *tenths[19:]]
+    assert precomputed_frames.thinned(every, 0.37, 400) == every
 
 
 def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
     ui = explore(lambda λ: Picture(f"<p>{λ}</p>", "."), λ=range(50))
     mark = "<!-- moves 0 -->"
-    page = pages.Page("heavy", f"<h1>Heavy</h1>{mark}", {mark: pages.moving(frames.packed(ui), 0)})
+    page = pages.Page(
+        "heavy", f"<h1>Heavy</h1>{mark}", {mark: pages.moving(precomputed_frames.packed(ui), 0)}
+    )
     pages.within_budget({page.file: page.body}, [page])
     for most in ("PAGE_MOST", "SITE_MOST"):
         with (
@@ -551,7 +556,7 @@ def moving(name):
         return [pages.front_graph()]
     cells = once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
     found = [
-        output.get("data", {}).get(frames.MIME)
+        output.get("data", {}).get(precomputed_frames.MIME)
         for cell in cells
         for output in cell.get("outputs", [])
     ]
@@ -592,7 +597,7 @@ def test_every_control_moves_its_picture(site, page, name):
     boxes, every = page.query_selector_all(".moves"), moving(name)
     assert len(boxes) == len(every)
     for box, packed in zip(boxes, every):
-        pictures, seen = frames.unpacked(packed), set()
+        pictures, seen = precomputed_frames.unpacked(packed), set()
         box.scroll_into_view_if_needed()
         for number, control in enumerate(box.query_selector_all(".control")):
             slider, stops = (
@@ -647,7 +652,7 @@ def test_what_a_slider_moves_is_seen(name, record_property):
     """
     poorest = 1.0, "none, all do"
     for number, packed in enumerate(moving(name)):
-        pictures = frames.unpacked(packed)
+        pictures = precomputed_frames.unpacked(packed)
         ends = [
             [control["values"][at] for at in (control["start"], 0, -1)]
             if packed["together"]
@@ -682,7 +687,7 @@ def test_words_in_pictures_can_be_read(name):
     lesson means two things."""
     drawings = {}  # where each stands
     for number, packed in enumerate(moving(name)):
-        pictures = frames.unpacked(packed)
+        pictures = precomputed_frames.unpacked(packed)
         starts = [control["values"][control["start"]] for control in packed["controls"]]
         ways = [
             [*starts[:i], value, *starts[i + 1 :]]
@@ -707,7 +712,9 @@ def test_words_in_pictures_can_be_read(name):
             for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
             for output in cell.get("outputs", [])
         ]
-        drawings |= {data.get("text/html", ""): "" for data in shown if frames.MIME not in data}
+        drawings |= {
+            data.get("text/html", ""): "" for data in shown if precomputed_frames.MIME not in data
+        }
     faults = {
         fault: where for drawing, where in drawings.items() for fault in drawn.hard_to_read(drawing)
     }
@@ -774,7 +781,7 @@ def test_a_page_judges_as_the_kit_does(site, page):
     cases = []  # what is typed where, the part of the page, and what the kit says
     for name, question in PREDICTIONS.items():
         for (label, answer, choices), told in zip(
-            questions.parts(question), asked.prediction(predict(name))["parts"]
+            questions.parts(question), predictions.prediction(predict(name))["parts"]
         ):
             alone = Question("?", answer, "", choices, question.tolerance)
             near = (
@@ -847,7 +854,7 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
     }
     page.get_by_text("Forget them").click()  # nobody says yes to what is asked then
     assert page.locator(".keep").inner_text().startswith("Kept")
-    page.once("dialog", lambda asked: asked.accept())
+    page.once("dialog", lambda asked: predictions.accept())
     page.get_by_text("Forget them").click()
     page.wait_for_function("document.querySelector('.keep')?.textContent.startsWith('Bring')")
     assert box.locator("[type=text]").input_value() == "" and not page.faults
@@ -886,7 +893,7 @@ def test_all_pages_are_searched(site, page):
 def test_the_best_section_comes_first(page):
     """A heading's word before a text's, the word itself before one that is nearly so; all words must stand in a section."""
     page.goto("about:blank")
-    page.add_script_tag(path=ROOT / "docs/search.js")
+    page.add_script_tag(path=ROOT / "web/search.js")
     texts = [
         {"heading": heading, "text": text}
         for heading, text in [

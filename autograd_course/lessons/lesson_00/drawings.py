@@ -4,10 +4,10 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
-from ...show import style
-from ...show.axes import DOTS, Axes, ticks
-from ...show.ink import counted, number, percent, scan
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import DOTS, Axes, ticks
+from ...drawing.formatting import counted, number, percent, scan
+from ...drawing.picture import Picture, beside, svg
 
 
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):

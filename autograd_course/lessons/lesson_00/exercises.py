@@ -4,10 +4,10 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...ask import Wrong, brief, exercise, expect, expect_over
-from ...ask.mistakes import off_by, printed
-from ...ask.texts import Question, card, placement, prediction
-from ...show.ink import number
+from ...drawing.formatting import number
+from ...grading import Wrong, brief, exercise, expect, expect_over
+from ...grading.mistakes import off_by, printed
+from ...quiz.texts import Question, card, placement, prediction
 
 placement(
     "00",

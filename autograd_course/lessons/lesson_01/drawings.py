@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.differences import against_steps
-from ...show.ink import counted, minus, number
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import DOTS, Axes, decades, ticks
+from ...drawing.differences import against_steps
+from ...drawing.formatting import counted, minus, number
+from ...drawing.picture import Picture, beside, svg
 
 
 def _short(x):

@@ -6,10 +6,10 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...ask import Wrong, brief, edit, exercise, expect, expect_call, expect_over
-from ...ask.compare import returned, same
-from ...ask.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import Wrong, brief, edit, exercise, expect, expect_call, expect_over
+from ...grading.compare import returned, same
+from ...grading.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "01",

@@ -1,9 +1,9 @@
 """What lesson 02 alone draws."""
 
-from ...show import style
-from ...show.axes import Axes, ticks
-from ...show.ink import minus
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes, ticks
+from ...drawing.formatting import minus
+from ...drawing.picture import Picture, svg
 
 
 def two_parts(from_x, from_y, change, reach):

@@ -4,11 +4,11 @@ import numpy as np
 
 from autograd_lib import Tensor, elementwise
 
-from ...ask import edit, exercise, expect, expect_over, formula, times
-from ...ask.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
-from ...ask.texts import Question, card, prediction, recall
-from ...show.graph import draw_graph
-from ...show.picture import Picture
+from ...drawing.picture import Picture
+from ...grading import edit, exercise, expect, expect_over, formula, times
+from ...grading.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
+from ...quiz.texts import Question, card, prediction, recall
+from ...widgets.graph import draw_graph
 
 recall(
     "02",

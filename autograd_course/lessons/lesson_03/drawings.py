@@ -1,9 +1,9 @@
 """What lesson 03 alone draws."""
 
-from ...show import style
-from ...show.axes import Axes
-from ...show.ink import number, percent
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes
+from ...drawing.formatting import number, percent
+from ...drawing.picture import Picture, svg
 
 
 def grown_rectangle(x, y, dx, dy):

@@ -4,10 +4,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
-from ...ask.mistakes import sign_lost
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, brief
+from ...grading import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
+from ...grading.mistakes import sign_lost
+from ...grading.verdict import NotYet, brief
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "03",

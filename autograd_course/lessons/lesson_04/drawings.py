@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import counted, number
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import DOTS, Axes, decades, ticks
+from ...drawing.formatting import counted, number
+from ...drawing.picture import Picture, svg
 
 
 def plateau(walks, steps):

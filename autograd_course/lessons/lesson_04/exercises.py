@@ -9,11 +9,20 @@ import numpy as np
 import autograd_lib as ag
 from autograd_lib import ops
 
-from ...ask import Wrong, exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
-from ...ask.compare import returned
-from ...ask.mistakes import printed
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, brief
+from ...grading import (
+    Wrong,
+    exercise,
+    expect,
+    expect_call,
+    expect_over,
+    expect_rule,
+    is_stub,
+    of_rule,
+)
+from ...grading.compare import returned
+from ...grading.mistakes import printed
+from ...grading.verdict import NotYet, brief
+from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 
 recall(

@@ -7,10 +7,10 @@ import numpy as np
 
 from autograd_lib.tape import sent
 
-from ...show import style
-from ...show.ink import counted, words
-from ...show.picture import Picture, svg
-from ...show.stepper import frames, picture
+from ...drawing import style
+from ...drawing.formatting import counted, words
+from ...drawing.picture import Picture, svg
+from ...widgets.stepper import frames, picture
 
 # --- The order of the visits ------------------------------------------------------------------------------------------------
 

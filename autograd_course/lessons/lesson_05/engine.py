@@ -5,7 +5,7 @@ from pathlib import Path
 
 import autograd_lib as ag
 
-from ...ask import weave, yours_or_ours
+from ...grading import sync_notebooks, yours_or_ours
 
 clock = count(1)
 
@@ -55,9 +55,9 @@ def from_lesson_05():
 
 def _stubs(path):
     """{exercise: the code in the cell where the learner answers it}"""
-    cells = weave.read(path)["cells"] if path.is_file() else []
+    cells = sync_notebooks.read(path)["cells"] if path.is_file() else []
     return {
-        one["id"].removesuffix("-stub"): weave.source(one)
+        one["id"].removesuffix("-stub"): sync_notebooks.source(one)
         for one in cells
         if one["id"].endswith("-stub")
     }

@@ -6,11 +6,11 @@ import numpy as np
 
 from autograd_lib import Tensor
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
-from ...ask.battery import where_it_may_turn
-from ...ask.compare import ENDLESS, Endless
-from ...ask.probes import DEEP, FAULTS, engine
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
+from ...grading.compare import ENDLESS, Endless
+from ...grading.inputs import where_it_may_turn
+from ...grading.rule_checks import DEEP, FAULTS, engine
+from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...show import graph, ink, style
-from ...show.axes import Axes, decades, ticks
-from ...show.ink import number
-from ...show.picture import Picture, beside, svg
+from ...drawing import formatting, style
+from ...drawing.axes import Axes, decades, ticks
+from ...drawing.formatting import number
+from ...drawing.picture import Picture, beside, svg
+from ...widgets import graph
 
 
 def chessboard():
@@ -181,7 +182,9 @@ def _sketch(values, edges, places, size, known, shut=()):
                     style.GRADIENT if gradients[name] else style.FAINT,
                 ),
             ]:
-                plot.parts.append(ink.words(px, top + down, words, colour, size=13, most=WIDE - 10))
+                plot.parts.append(
+                    formatting.words(px, top + down, words, colour, size=13, most=WIDE - 10)
+                )
     plot.words(
         4,
         size[1],
@@ -331,7 +334,7 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     for nth, (begins, each) in enumerate(zip(accumulate(brings, initial=0), brings), 1):
         left, wide = plot.at(begins, 1)[0], each / sum(brings) * 560
         plot.parts.append(
-            ink.cell(left, 86, wide, 44, look="gradient" if nth <= paths else "ghost")
+            formatting.cell(left, 86, wide, 44, look="gradient" if nth <= paths else "ghost")
         )
         if nth == paths == 3:  # hatched: what the slide forgot
             strokes = "".join(f"M{left + at:.1f} 126l14 -36" for at in range(6, int(wide) - 18, 10))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank
-from ...ask.compare import same
-from ...ask.mistakes import printed
-from ...ask.probes import engine
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank
+from ...grading.compare import same
+from ...grading.mistakes import printed
+from ...grading.rule_checks import engine
+from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05.engine import Value
 
 # --- The slide: three paths from w₃ ------------------------------------------------------------------------------------------

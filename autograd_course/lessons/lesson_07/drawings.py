@@ -5,11 +5,11 @@ from html import escape
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, decades, ticks
-from ...show.ink import counted, number
-from ...show.picture import Picture, beside, svg
-from ...show.table import table
+from ...drawing import style
+from ...drawing.axes import Axes, decades, ticks
+from ...drawing.formatting import counted, number
+from ...drawing.picture import Picture, beside, svg
+from ...drawing.table import table
 from . import clinic
 from .designs import DESIGNS, source
 

@@ -5,10 +5,10 @@ from numbers import Real
 
 import numpy as np
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
-from ...ask.battery import lengths_of, where_it_may_turn
-from ...ask.compare import Endless, bounded
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
+from ...grading.compare import Endless, bounded
+from ...grading.inputs import lengths_of, where_it_may_turn
+from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
 from .clinic import PATIENTS, SQUARED, Scalar, examine
 from .designs import Trace, doubled

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.blocks import HIGH, WIDE, drawing, filled
-from ...show.ink import number, words
+from ...drawing import style
+from ...drawing.blocks import HIGH, WIDE, drawing, filled
+from ...drawing.formatting import number, words
 
 TOP, GAP = 44, 116  # the words above a block; between the blocks
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import Named, NotYet, Wrong, brief, exercise, expect_over, is_stub
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import Named, NotYet, Wrong, brief, exercise, expect_over, is_stub
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "08",

@@ -4,10 +4,10 @@ from itertools import product as pairs
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes
-from ...show.ink import cell, number
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import Axes
+from ...drawing.formatting import cell, number
+from ...drawing.picture import Picture, beside, svg
 from ..lesson_07 import drawings as lesson_07
 from . import array_ward
 

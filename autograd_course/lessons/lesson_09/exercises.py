@@ -4,7 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import (
+from ...grading import (
     NotYet,
     Wrong,
     brief,
@@ -17,7 +17,7 @@ from ...ask import (
     of_rule,
     returned,
 )
-from ...ask.texts import Question, card, prediction, recall
+from ...quiz.texts import Question, card, prediction, recall
 from .array_ward import PATIENTS, A, Array, B, b, examine, x
 
 recall(

@@ -4,9 +4,18 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import Named, edit, exercise, expect_call, expect_over, expect_rule, is_stub, of_rule
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, brief
+from ...grading import (
+    Named,
+    edit,
+    exercise,
+    expect_call,
+    expect_over,
+    expect_rule,
+    is_stub,
+    of_rule,
+)
+from ...grading.verdict import NotYet, brief
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "10",

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes
-from ...show.ink import number
-from ...show.landscapes import landscape
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes
+from ...drawing.formatting import number
+from ...drawing.landscapes import landscape
+from ...drawing.picture import Picture, svg
 
 SPAN = ((-3.0, 3.0), (-2.0, 2.0))  # as wide as it is high on the screen: a round bowl looks round
 # The race's: a loss over two weights, where it starts, and how high the lowest place is.

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...ask import edit, exercise, expect, expect_over, is_stub
-from ...ask.mistakes import printed, sign_lost
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, brief
+from ...grading import edit, exercise, expect, expect_over, is_stub
+from ...grading.mistakes import printed, sign_lost
+from ...grading.verdict import NotYet, brief
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "11",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes
-from ...show.ink import cell, counted, percent, scan, words
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes
+from ...drawing.formatting import cell, counted, percent, scan, words
+from ...drawing.picture import Picture, svg
 
 SIDE = 72  # px, of a scan in a sheet, five in a row: as wide as a phone
 

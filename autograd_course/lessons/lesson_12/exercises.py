@@ -10,10 +10,10 @@ import numpy as np
 
 from autograd_lib import nn, no_grad, optim
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, is_stub, returned
-from ...ask.mistakes import printed, swapped
-from ...ask.texts import Question, card, prediction, recall
 from ...data import digits
+from ...grading import NotYet, Wrong, brief, edit, exercise, expect, expect_over, is_stub, returned
+from ...grading.mistakes import printed, swapped
+from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 
 recall(

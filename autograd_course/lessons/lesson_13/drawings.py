@@ -4,10 +4,10 @@ from html import escape
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, decades, ticks
-from ...show.ink import number
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes, decades, ticks
+from ...drawing.formatting import number
+from ...drawing.picture import Picture, svg
 
 LONGEST = 4 * np.pi  # four periods of the wave
 UNIT = 13  # px of width for a gradient of length 1

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...ask import NotYet, brief, edit, exercise, expect, expect_over, has_blank, is_stub
-from ...ask.mistakes import printed, sign_lost
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, brief, edit, exercise, expect, expect_over, has_blank, is_stub
+from ...grading.mistakes import printed, sign_lost
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "13",

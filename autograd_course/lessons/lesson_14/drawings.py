@@ -4,10 +4,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...show import style
-from ...show.axes import Axes
-from ...show.ink import cell, counted, number
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes
+from ...drawing.formatting import cell, counted, number
+from ...drawing.picture import Picture, svg
 
 WIDE, HIGH, TOP, GAP = 32, 28, 44, 18  # a cell, the words above a grid, the space between two
 

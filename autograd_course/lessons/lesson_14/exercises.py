@@ -8,7 +8,8 @@ import autograd_lib as ag
 from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
-from ...ask import (
+from ...drawing.formatting import number
+from ...grading import (
     Named,
     NotYet,
     Wrong,
@@ -24,8 +25,7 @@ from ...ask import (
     times,
     without,
 )
-from ...ask.texts import Question, card, prediction, recall
-from ...show.ink import number
+from ...quiz.texts import Question, card, prediction, recall
 from .layout import as_columns, as_kernels, as_rows
 
 recall(

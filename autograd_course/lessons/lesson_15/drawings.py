@@ -7,10 +7,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...show import style
-from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import cell, counted, number
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import DOTS, Axes, decades, ticks
+from ...drawing.formatting import cell, counted, number
+from ...drawing.picture import Picture, beside, svg
 
 STEPS = 7
 LOWEST = -16  # powers of ten: below that a float has no digits left

@@ -6,7 +6,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import (
+from ...grading import (
     NotYet,
     Wrong,
     brief,
@@ -18,8 +18,8 @@ from ...ask import (
     formula,
     is_stub,
 )
-from ...ask.battery import alike
-from ...ask.texts import Question, card, prediction, recall
+from ...grading.inputs import alike
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "15",

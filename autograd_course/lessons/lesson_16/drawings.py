@@ -4,10 +4,11 @@ import numpy as np
 
 from autograd_lib import Tensor, grad
 
-from ...show import graph, style
-from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import counted, number
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import DOTS, Axes, decades, ticks
+from ...drawing.formatting import counted, number
+from ...drawing.picture import Picture, beside, svg
+from ...widgets import graph
 
 CURVATURES = np.log2((0.25, 16))  # the limits of the dial
 

@@ -6,10 +6,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import edit, exercise, expect_call, expect_over, is_stub
-from ...ask.mistakes import printed
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, Wrong
+from ...grading import edit, exercise, expect_call, expect_over, is_stub
+from ...grading.mistakes import printed
+from ...grading.verdict import NotYet, Wrong
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "16",

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, ticks
-from ...show.ink import cell, counted, number
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes, ticks
+from ...drawing.formatting import cell, counted, number
+from ...drawing.picture import Picture, svg
 
 
 def shares(parts, most):

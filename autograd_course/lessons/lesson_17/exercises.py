@@ -6,10 +6,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
-from ...ask.battery import there_and_back
-from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet, brief
+from ...grading import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
+from ...grading.inputs import there_and_back
+from ...grading.verdict import NotYet, brief
+from ...quiz.texts import Question, card, prediction, recall
 from .memory import footprint
 
 recall(

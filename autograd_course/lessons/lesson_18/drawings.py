@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, ticks
-from ...show.ink import number, words
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes, ticks
+from ...drawing.formatting import number, words
+from ...drawing.picture import Picture, svg
 
 CELL = 30
 

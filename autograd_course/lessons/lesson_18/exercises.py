@@ -4,9 +4,9 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, edit, exercise, expect_call, expect_over, formula, has_blank, is_stub
-from ...ask.mistakes import doubled, printed, sign_lost
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, edit, exercise, expect_call, expect_over, formula, has_blank, is_stub
+from ...grading.mistakes import doubled, printed, sign_lost
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "18",

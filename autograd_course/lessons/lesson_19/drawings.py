@@ -4,10 +4,10 @@ from html import escape
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, round_step, ticks
-from ...show.ink import number
-from ...show.picture import Picture, svg
+from ...drawing import style
+from ...drawing.axes import Axes, round_step, ticks
+from ...drawing.formatting import number
+from ...drawing.picture import Picture, svg
 from .texts import nats
 
 MONO = "font:14px/1.75 ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere"

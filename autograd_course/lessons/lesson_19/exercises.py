@@ -4,7 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import (
+from ...grading import (
     NotYet,
     Wrong,
     brief,
@@ -16,8 +16,8 @@ from ...ask import (
     is_stub,
     returned,
 )
-from ...ask.mistakes import doubled, printed
-from ...ask.texts import Question, card, prediction, recall
+from ...grading.mistakes import doubled, printed
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "19",

@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
-from ...show import ink, style
-from ...show.picture import LEAST, Picture, begins_at, svg
+from ...drawing import formatting, style
+from ...drawing.picture import LEAST, Picture, begins_at, svg
 
 TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60  # px: of the columns, and of what is between them
 
@@ -153,9 +153,9 @@ def two_columns(program, line):
     start, end = LEFT + WIDE / 2, right + WIDE / 2
     turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
     heads = [
-        ink.words(LEFT + 2, 16, "forward, down", style.VALUE, "start"),
-        ink.words(right + 2, 16, "backward, up", style.GRADIENT, "start"),
-        ink.words(LEFT + WIDE + GAP / 2, 16, "kept", style.FAINT, size=13),
+        formatting.words(LEFT + 2, 16, "forward, down", style.VALUE, "start"),
+        formatting.words(right + 2, 16, "backward, up", style.GRADIENT, "start"),
+        formatting.words(LEFT + WIDE + GAP / 2, 16, "kept", style.FAINT, size=13),
         f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>'
         f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>',
     ]
@@ -194,7 +194,7 @@ def _partner(lines, name):
 
 def _box(x, y, line, look, read, partner):
     """One line of a column; `read` by the line that runs, or the `partner` of it, is framed."""
-    stroke, width, dash, fill, colour = ink.LOOKS[look]
+    stroke, width, dash, fill, colour = formatting.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
     code = line.text if len(line.text) < 33 else f"{line.text[:31]}…"
@@ -204,7 +204,7 @@ def _box(x, y, line, look, read, partner):
         f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{style.MONO}">'
         f"{escape(code)}</text>"
         + (
-            ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
+            formatting.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
             if 7.8 * len(code) + 7 * len(line.row) < WIDE - 20
             else ""
         )
@@ -227,8 +227,8 @@ def _bars(program, at, top, wide, x):
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
     parts = [
-        ink.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
-        ink.words(x + WIDE, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13),
+        formatting.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
+        formatting.words(x + WIDE, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13),
     ]
     for k, size in enumerate(sizes):
         tall = max(1, high * size / most)
@@ -241,7 +241,7 @@ def _bars(program, at, top, wide, x):
 
 
 def _said(size):
-    return f"{ink.number(round(size / 1e3, 1))} kB" if size >= 1000 else f"{size} bytes"
+    return f"{formatting.number(round(size / 1e3, 1))} kB" if size >= 1000 else f"{size} bytes"
 
 
 def _told(program, at):

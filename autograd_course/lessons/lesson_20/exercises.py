@@ -8,7 +8,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ...ask import (
+from ...grading import (
     NotYet,
     Wrong,
     brief,
@@ -20,9 +20,9 @@ from ...ask import (
     is_stub,
     returned,
 )
-from ...ask.battery import alike
-from ...ask.compare import ENDLESS
-from ...ask.texts import Question, card, prediction, recall
+from ...grading.compare import ENDLESS
+from ...grading.inputs import alike
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "20",

@@ -8,7 +8,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import (
+from ...grading import (
     NotYet,
     Wrong,
     brief,
@@ -20,8 +20,8 @@ from ...ask import (
     not_between,
     returned,
 )
-from ...ask.compare import parameter_names
-from ...ask.texts import Question, card, prediction, recall
+from ...grading.compare import parameter_names
+from ...quiz.texts import Question, card, prediction, recall
 from .ports import Context
 
 recall(

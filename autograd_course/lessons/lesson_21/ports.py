@@ -19,7 +19,7 @@ import autograd_lib as ag
 from autograd_lib.nn.functional import conv2d, cross_entropy, max_pool2d
 
 from ...data import digits
-from ...peers import excuse, missing, recorded
+from ...optional_frameworks import excuse, missing, recorded
 from ..lesson_14.drawings import STROKES
 
 # --- The network ----------------------------------------------------------------------------------------------------

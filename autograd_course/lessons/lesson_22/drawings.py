@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...show import style
-from ...show.axes import Axes, ticks
-from ...show.ink import number
-from ...show.picture import Picture, beside, svg
+from ...drawing import style
+from ...drawing.axes import Axes, ticks
+from ...drawing.formatting import number
+from ...drawing.picture import Picture, beside, svg
 
 HIGHEST = 1.5  # of w, in the picture of the votes
 TURN = 2 * np.pi

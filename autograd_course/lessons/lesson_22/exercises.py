@@ -4,10 +4,10 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
-from ...ask.battery import there_and_back
-from ...ask.mistakes import in_place, printed
-from ...ask.texts import Question, card, prediction, recall
+from ...grading import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
+from ...grading.inputs import there_and_back
+from ...grading.mistakes import in_place, printed
+from ...quiz.texts import Question, card, prediction, recall
 
 recall(
     "22",

@@ -7,7 +7,8 @@ import pytest
 from drawn import hard_to_read
 
 import autograd_lib as ag
-from autograd_course.ask.texts import PLACEMENT
+from autograd_course.drawing import style
+from autograd_course.drawing.formatting import number
 from autograd_course.lessons.lesson_00.drawings import (
     Dots,
     as_read,
@@ -16,8 +17,7 @@ from autograd_course.lessons.lesson_00.drawings import (
 )
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.lessons.lesson_20.tracer import trace
-from autograd_course.show import style
-from autograd_course.show.ink import number
+from autograd_course.quiz.texts import PLACEMENT
 from autograd_lib.nn.functional import cross_entropy
 
 SVG = "{http://www.w3.org/2000/svg}"

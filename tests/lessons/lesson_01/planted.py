@@ -2,8 +2,8 @@
 
 from thrown import throw
 
-from autograd_course.ask import edit
-from autograd_course.ask.mistakes import central_difference
+from autograd_course.grading import edit
+from autograd_course.grading.mistakes import central_difference
 from autograd_course.lessons.lesson_01.exercises import cube
 
 throw(

@@ -8,8 +8,8 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course import predict
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_01.drawings import chosen, descent, secant, secant_and_errors
-from autograd_course.show import style
 
 SVG = "{http://www.w3.org/2000/svg}"
 STEPS = [1.0, 0.1, 0.01]

@@ -2,7 +2,7 @@
 
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_02.exercises import BOTH, central_difference
 from autograd_lib import Tensor
 

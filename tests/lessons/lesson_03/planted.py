@@ -2,7 +2,7 @@
 
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_03.exercises import SUBTRACT_X, SUBTRACT_Y
 
 throw(

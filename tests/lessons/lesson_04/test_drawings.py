@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_04.drawings import plateau, turned_over
-from autograd_course.show import style
 
 
 def drawn(picture, tag, **look):

@@ -2,8 +2,8 @@
 
 from thrown import throw
 
-from autograd_course.ask import edit
-from autograd_course.ask.probes import FAULTS, engine
+from autograd_course.grading import edit
+from autograd_course.grading.rule_checks import FAULTS, engine
 from autograd_course.lessons.lesson_05.exercises import EACH, _newest_first, _paying, _reached
 
 LOCALS = "(y.data, x.data)"

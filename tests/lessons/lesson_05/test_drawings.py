@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_course.ask import yours_or_ours
-from autograd_course.ask.probes import engine
+from autograd_course.grading import yours_or_ours
+from autograd_course.grading.rule_checks import engine
 from autograd_course.lessons.lesson_05.drawings import duration, in_order, odometer, race, visits
 from autograd_course.lessons.lesson_05.engine import Value
 from autograd_course.lessons.lesson_05.exercises import as_found, random_program, replaced, score

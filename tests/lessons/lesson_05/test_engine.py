@@ -9,7 +9,7 @@ import pytest
 import thrown
 
 import autograd_lib as ag
-from autograd_course.ask import EXERCISES, check, probes, registered, weave
+from autograd_course.grading import EXERCISES, check, registered, rule_checks, sync_notebooks
 from autograd_course.lessons.lesson_05 import engine
 
 NAME = "05_walk_backward.ipynb"
@@ -18,7 +18,7 @@ registered()
 
 def saved(folder, **answers):
     """Lesson 05 in a folder, with these answers in its stub cells."""
-    notebook = weave.read(weave.NOTEBOOKS / NAME)
+    notebook = sync_notebooks.read(sync_notebooks.NOTEBOOKS / NAME)
     for one in notebook["cells"]:
         if (name := one["id"].removesuffix("-stub")) in answers:
             one["source"] = answers[name].splitlines(keepends=True)
@@ -42,14 +42,17 @@ def gradient(Value, backward):
 def test_a_walk_that_asks_every_user_is_right_and_told_that_it_is_slow():
     slow = EXERCISES["05.backward"].answer(thrown.right_answers("05.backward")[-1])
     verdict = check("05.backward", slow)
-    assert verdict.status == "right" and dict(verdict.rows)["but"] == probes.SLOW
+    assert verdict.status == "right" and dict(verdict.rows)["but"] == rule_checks.SLOW
 
 
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
 
 
 def test_it_is_the_engine_of_the_notebook():
-    cells = {one["id"]: weave.source(one) for one in weave.read(weave.NOTEBOOKS / NAME)["cells"]}
+    cells = {
+        one["id"]: sync_notebooks.source(one)
+        for one in sync_notebooks.read(sync_notebooks.NOTEBOOKS / NAME)["cells"]
+    }
     for where, parts in [("value", [engine.Value, engine.add]), ("operation", [engine.operation])]:
         for part in parts:
             assert inspect.getsource(part).strip() in cells[where].replace("\n\n\n", "\n\n")

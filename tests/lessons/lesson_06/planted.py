@@ -3,7 +3,7 @@
 import numpy as np
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_06.exercises import _ROUTES, CLEAR, STEP, B, C, right_by_hand
 
 throw(

@@ -8,8 +8,8 @@ import pytest
 from drawn import words_in
 
 import autograd_lib as ag
+from autograd_course.drawing.picture import Picture
 from autograd_course.lessons.lesson_06 import drawings as drawn
-from autograd_course.show.picture import Picture
 
 
 def svg_of(picture):

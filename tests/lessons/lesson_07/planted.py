@@ -5,7 +5,7 @@ import math
 import numpy as np
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_07.clinic import Scalar, Unknown
 from autograd_course.lessons.lesson_07.exercises import AGAIN, EVIDENCE, RIGHT, WHOLE, Z
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_09.array_ward import PATIENTS, Array, Unknown, sheet
 from autograd_course.lessons.lesson_09.drawings import (
     candidates,
@@ -19,7 +20,6 @@ from autograd_course.lessons.lesson_09.drawings import (
     ward,
 )
 from autograd_course.lessons.lesson_09.exercises import RECTANGLES, G
-from autograd_course.show import style
 
 A, B = RECTANGLES
 

@@ -3,8 +3,8 @@
 import numpy as np
 from thrown import throw
 
-from autograd_course.ask import edit
-from autograd_course.ask.mistakes import in_place
+from autograd_course.grading import edit
+from autograd_course.grading.mistakes import in_place
 from autograd_course.lessons.lesson_12.exercises import _right_scale, _scaled
 from autograd_lib import nn
 

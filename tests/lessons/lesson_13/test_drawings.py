@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn import SVG, svg_of, words_in
 
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_13 import drawings as drawn
-from autograd_course.show import style
 from autograd_lib import nn
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from thrown import throw
 
 import autograd_lib as ag
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_14.exercises import (
     WRONG_ENTRIES,
     WRONG_FOLD,

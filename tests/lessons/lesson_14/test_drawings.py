@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
+from autograd_course.drawing import style
+from autograd_course.drawing.formatting import counted
 from autograd_course.lessons.lesson_14.drawings import STROKES, copies, reach, responses, window
-from autograd_course.show import style
-from autograd_course.show.ink import counted
 
 X = np.array(
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_course.ask import check
+from autograd_course.grading import check
 
 
 def rms(g, z, x):

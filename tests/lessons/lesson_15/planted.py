@@ -2,7 +2,7 @@
 
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_15.exercises import (
     _ADD,
     _BY_COLUMNS,

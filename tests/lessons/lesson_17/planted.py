@@ -4,7 +4,7 @@ import numpy as np
 from thrown import throw
 
 import autograd_lib as ag
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_17.exercises import _plain, _slope
 
 throw(

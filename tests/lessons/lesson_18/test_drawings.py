@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from drawn import SVG, svg_of, words_in
 
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_18.drawings import (
     attention_row,
     by_place,
     sharpness,
     who_reads_whom,
 )
-from autograd_course.show import style
 
 
 def numbers(text):

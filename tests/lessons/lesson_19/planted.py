@@ -3,7 +3,7 @@
 import numpy as np
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_19.exercises import _invented, _mix_slope, _pick, _smoothed
 
 throw(

@@ -3,7 +3,7 @@
 import numpy as np
 from thrown import throw
 
-from autograd_course.ask import edit
+from autograd_course.grading import edit
 from autograd_course.lessons.lesson_21.exercises import (
     BALANCED,
     EVIDENCE,

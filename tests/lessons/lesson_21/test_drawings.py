@@ -15,7 +15,7 @@ from autograd_course.lessons.lesson_21.drawings import (
     trained,
     way,
 )
-from autograd_course.peers import recorded
+from autograd_course.optional_frameworks import recorded
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,7 +13,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 import autograd_lib as ag
 from autograd_course.lessons.lesson_21 import ports
 from autograd_course.lessons.lesson_21.exercises import CAUSES, RIGHT
-from autograd_course.peers import recorded
+from autograd_course.optional_frameworks import recorded
 
 
 def test_what_was_recorded_is_of_this_network():

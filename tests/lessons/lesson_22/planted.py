@@ -4,8 +4,8 @@ import numpy as np
 from thrown import throw
 
 import autograd_lib as ag
-from autograd_course.ask import edit
-from autograd_course.ask.mistakes import in_place
+from autograd_course.grading import edit
+from autograd_course.grading.mistakes import in_place
 from autograd_course.lessons.lesson_22.exercises import (
     _END,
     _INSIDE,

@@ -1,0 +1,46 @@
+"""`make class-report ARGS=FOLDER`: class.html and class.csv in the folder, of every progress.json below it.
+
+`make class-report ARGS="FOLDER WHERE"` writes them into the folder WHERE, for those who may not write into the learners', or
+may not let others read there what came of it.
+"""
+
+import sys
+from pathlib import Path
+
+from ..drawing.formatting import counted
+from .collect import collect
+from .page import page, write_table
+
+
+def main(*arguments):
+    """Writes both files; 0, or a sentence that says what was wanting."""
+    if len(arguments) not in (1, 2):
+        return 'Say which folder the records are in:  make class-report ARGS=FOLDER  or  make class-report ARGS="FOLDER WHERE"'
+    folder, where = Path(arguments[0]), Path(arguments[-1])
+    try:
+        learners, left_out = collect(folder)
+        for file, why in left_out[:20]:
+            print(f"left out: {file}: {why}")
+        if len(left_out) > 20:
+            print(f"left out: {len(left_out) - 20:,} more")
+        if not learners:
+            return f"There is no record below {folder}: no progress.json, no learner's *.json, no zip of them."
+        where.mkdir(parents=True, exist_ok=True)
+        with _new(where / "class.html") as file:
+            file.write(page(learners, left_out))
+        with _new(where / "class.csv", "utf-8-sig") as file:  # by its mark Excel knows UTF-8
+            write_table(learners, file)
+    except OSError as error:
+        return str(error)
+    print(f"{counted(len(learners), 'record')}: {where / 'class.html'} and class.csv beside it")
+    return 0
+
+
+def _new(path, encoding="utf-8"):
+    """The file opened to be written anew: were it a link, what it leads to is left alone."""
+    path.unlink(missing_ok=True)
+    return open(path, "x", encoding=encoding, newline="", errors="replace")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

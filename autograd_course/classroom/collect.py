@@ -1,0 +1,211 @@
+"""The records of a class: every progress.json below a folder, as JupyterLab keeps it or a page gives it to take home.
+
+A file may be anything: it is read only up to a bound, nothing in it is run or followed, and what cannot be used is left
+out with a reason. Texts that come from files are made plain, so that they can do no harm where they are shown.
+"""
+
+import io
+import json
+import os
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from ..grading import EXERCISES, registered
+from ..quiz import record
+from ..quiz.texts import PREDICTIONS
+
+MOST = 2_000_000  # bytes of a record: with all cells of all lessons rewritten, a page's has a tenth
+ZIP, UNPACKED = 20_000_000, 200_000_000  # bytes of a zip file; of all that is unpacked of it
+MANY = 5000  # records
+MEMBERS = 20_000  # files in a zip
+BROKEN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)  # by what `sound` meets
+
+
+class LeftOut(Exception):
+    """Why a file is not counted, in words."""
+
+
+def collect(folder):
+    """({learner: what they did}, [(file, why it was left out), …]), of every *.json below the folder and in zips there.
+
+    A learner is named by the file, or by its folder if the file is called progress.json. What they did:
+    {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name: (answer, sure, right)}},
+    of what the course knows, in its order. NotADirectoryError if there is no such folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"There is no folder {folder}.")
+    registered()
+    learners, left_out = {}, []
+    for where, content in _files(folder):
+        try:
+            done = _done(content() if callable(content) else content)
+            if len(learners) >= MANY:
+                raise LeftOut(f"{MANY:,} records are read, and no more")
+        except LeftOut as why:
+            left_out.append((plain(where, 200), str(why)))
+        else:
+            name = once = _learner(where)
+            for number in range(2, MANY):
+                if name not in learners:
+                    break
+                name = f"{once} ({number})"
+            learners[name] = done
+    return dict(sorted(learners.items(), key=lambda one: one[0].casefold())), sorted(left_out)
+
+
+def plain(text, most):
+    """A text from a file as one line, cut to so many characters: what cannot be printed, or turns lines round, is �."""
+    kept = "".join(c if c.isprintable() else "�" for c in text[: most + 1].replace("\n", " "))
+    return kept if len(kept) <= most else kept[: most - 1] + "…"
+
+
+def _learner(where):
+    """The name of a record's owner, by its path."""
+    path = PurePosixPath(where)
+    parts = [part.removesuffix(".zip") for part in path.parts[:-1]] + [path.stem]
+    while len(parts) > 1 and parts[-1] in ("progress", "notebooks"):
+        parts.pop()
+    return plain("/".join(parts), 80)
+
+
+def _files(folder):
+    """(path below the folder, its bytes or what gives or refuses them) of every file that may hold a record."""
+    folders = [(folder, "")]
+    while folders:
+        here, above = folders.pop(0)
+        try:
+            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+        except OSError as error:
+            yield above, _refused(f"this folder cannot be read ({error.strerror})")
+            continue
+        for entry in entries:
+            where, kind = above + entry.name, entry.name.lower()[-5:]
+            if (
+                entry.name.startswith(".") or entry.name == "progress.new.json"
+            ):  # a checkpoint; half written
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((entry.path, f"{where}/"))
+            elif entry.is_symlink():
+                yield where, _refused("it is a link, and links are not followed")
+            elif kind == ".json":
+                yield where, lambda path=entry.path: _read(path, MOST)
+            elif kind.endswith(".zip"):
+                yield from _zipped(entry.path, where)
+
+
+def _refused(why):
+    def refuse():
+        raise LeftOut(why)
+
+    return refuse
+
+
+def _read(path, most):
+    """The bytes of a file, where that is an ordinary one and not larger than `most`."""
+    try:
+        with open(path, "rb", opener=_careful) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise LeftOut("it is no ordinary file")
+            if about.st_size > most:
+                raise LeftOut(f"it has {about.st_size:,} bytes, and {most:,} are the most")
+            return file.read(most)
+    except OSError as error:
+        raise LeftOut(f"it cannot be read ({error.strerror})") from None
+
+
+def _careful(path, flags):
+    """os.open, waiting for no pipe, and refusing a link that has taken the place of a file since the folder was read."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
+
+
+def _zipped(path, where):
+    """What `_files` gives, of a zip's files. A zip in a zip is not opened."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
+            members = zipped.infolist()
+            if len(members) > MEMBERS:
+                raise LeftOut(f"it holds {len(members):,} files, and {MEMBERS:,} are the most")
+            unpacked = []
+            for one in members:
+                name = one.filename
+                if name.lower().endswith(".zip"):
+                    yield f"{where}/{name}", _refused("a zip in a zip is not opened")
+                elif name.lower().endswith(".json") and not any(
+                    part.startswith(".") for part in name.split("/")
+                ):
+                    yield f"{where}/{name}", lambda one=one: _member(zipped, one, unpacked)
+    except LeftOut as why:
+        yield where, _refused(str(why))
+    except (OSError, zipfile.BadZipFile, *BROKEN):
+        yield where, _refused("it is no zip file, or a damaged one")
+
+
+def _member(zipped, one, unpacked):
+    """The bytes of a file in a zip, unpacked no further than the bound, whatever the zip says of its size.
+
+    unpacked: the sizes of those before it, to which this one's is added.
+    """
+    if sum(unpacked) > UNPACKED:
+        raise LeftOut(
+            f"more than {UNPACKED:,} bytes were unpacked of this zip before it, and that is the most"
+        )
+    if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise LeftOut("it is packed in a way that is not opened here")
+    try:
+        with zipped.open(one) as file:
+            content = file.read(MOST + 1)
+    except (
+        OSError,
+        RuntimeError,
+        EOFError,
+        zipfile.BadZipFile,
+        zlib.error,
+        *BROKEN,
+    ):  # RuntimeError: a password
+        raise LeftOut("it cannot be unpacked") from None
+    unpacked.append(len(content))
+    if len(content) > MOST:
+        raise LeftOut(f"unpacked it has more than {MOST:,} bytes, and that is the most")
+    return content
+
+
+def _done(content):
+    """What a learner did, by the bytes of their record."""
+    try:
+        text = content.decode("utf-8-sig")
+        ours = isinstance(found := json.loads(text), dict) and "exercises" in found
+        kept = record.sound(text) if ours else None
+    except BROKEN:
+        raise LeftOut("it is damaged: not the JSON of a record") from None
+    if not ours:
+        raise LeftOut("it is no record of this course")
+    solved, tries, made = set(kept["exercises"]), kept["tries"], kept["predictions"]
+    return {
+        "solved": [name for name in EXERCISES if name in solved],
+        "tries": {name: _hints(tries[name]["wrong"]) for name in EXERCISES if name in tries},
+        "predictions": {name: _said(made[name]) for name in PREDICTIONS if name in made},
+    }
+
+
+def _hints(wrong):
+    return {plain(hint, 300): min(max(times, 1), 999) for hint, times in [*wrong.items()][:50]}
+
+
+def _said(made):
+    return (
+        plain(", ".join(made["answer"][:8]), 60),
+        made["sure"] if made["sure"] in record.SURE else "",
+        made["right"],
+    )

@@ -1,0 +1,90 @@
+"""`make nbgrader ARGS="03 FOLDER"`: a lesson as nbgrader's source version, in a course folder of nbgrader's.
+
+Each exercise that is not optional is worth a point: its stub is nbgrader's autograded answer, with the solution in a
+region that nbgrader takes out, and below its check stands a hidden test that asks the same check. Nothing here needs
+nbgrader itself, which is the extra `nbgrader` of pyproject.toml.
+"""
+
+import sys
+from pathlib import Path
+
+from ..grading import EXERCISES, registered
+from ..grading.answers import defined
+from ..grading.sync_notebooks import NOTEBOOKS, PARTS, hints, read, source, stem, write
+
+CONFIG = """c = get_config()
+c.CourseDirectory.course_id = "autograd"
+c.ClearSolutions.code_stub = {"python": ""}      # what learners fill in is the stub with its ..., and nothing more
+c.Execute.timeout = 300                          # seconds a cell
+"""
+TEST = """# Once this is handed in, the course's own check is asked here.
+### BEGIN HIDDEN TESTS
+from autograd_course.grading import check as _asked
+_verdict = _asked("{name}", {answer})
+assert _verdict.status == "right", _verdict
+### END HIDDEN TESTS"""
+
+
+def source_version(cells, lesson):
+    """The cells of a lesson's notebook as nbgrader's source version has them; the given ones are left as they are."""
+    graded = {
+        stem(name): one
+        for name, one in EXERCISES.items()
+        if name[:2] == lesson and one.difficulty != "optional"
+    }
+    made = []
+    for one in cells:
+        base, _, part = one["id"].rpartition("-")
+        exercise = graded.get(base) if part in PARTS else None
+        if exercise and part == "stub":
+            text = f"{exercise.stub}\n### BEGIN SOLUTION\n{exercise.solution}\n### END SOLUTION"
+            one = _cell(one, text, exercise, grade=False, solution=True, locked=False)
+        elif exercise and part == "hints":
+            without = hints(exercise).rpartition("<details><summary>Solution")[0].rstrip()
+            text = source(one).replace(hints(exercise), without)
+            one = one | {"source": text.splitlines(keepends=True)}
+        made.append(one)
+        if exercise and part == "check":
+            test = TEST.format(name=exercise.name, answer=defined(exercise.stub))
+            asked = one | {"id": f"{base}-points"}
+            made.append(
+                _cell(asked, test, exercise, grade=True, solution=False, locked=True, points=1)
+            )
+    return made
+
+
+def _cell(one, text, exercise, **kind):
+    """A code cell with this text, and what nbgrader is to know of it."""
+    name = f"{stem(exercise.name)}-{'points' if kind['grade'] else 'answer'}"
+    about = {"grade_id": name, "cell_type": "code", "schema_version": 3, "task": False} | kind
+    return one | {
+        "source": text.splitlines(keepends=True),
+        "metadata": one["metadata"] | {"nbgrader": about},
+    }
+
+
+def main(lesson="", folder="", *more):
+    """Writes FOLDER/source/lesson_NN/…ipynb, and FOLDER/nbgrader_config.py if there is none; 0, or what was wanting."""
+    found = (
+        sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
+        if lesson.isdecimal() and len(lesson) == 2
+        else []
+    )
+    if not found or not folder or more:
+        return 'Say which lesson, and which folder nbgrader has for the course:  make nbgrader ARGS="03 FOLDER"'
+    registered()
+    notebook, config = read(found[0]), Path(folder) / "nbgrader_config.py"
+    path = Path(folder) / "source" / f"lesson_{lesson}" / found[0].name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, notebook | {"cells": source_version(notebook["cells"], lesson)})
+        if not config.exists():
+            config.write_text(CONFIG, encoding="utf-8")
+    except OSError as error:
+        return str(error)
+    print(f"{path}\nNext, in {folder}:  nbgrader generate_assignment lesson_{lesson}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

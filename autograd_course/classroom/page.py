@@ -1,0 +1,381 @@
+"""The page of a class, and its table: what was solved, where they are stuck, who was sure and wrong."""
+
+import csv
+import re
+from collections import Counter
+from html import escape
+from statistics import median
+
+import mistune
+
+from ..drawing import style
+from ..drawing.formatting import counted
+from ..grading import EXERCISES
+from ..grading.sync_notebooks import NOTEBOOKS
+from ..quiz import record
+from ..quiz.texts import PREDICTIONS
+
+FIRST = 5  # of each kind are to be talked about
+GROUPS = 8  # of wrong answers are listed; the others are counted
+
+CSS = """
+*{box-sizing:border-box} html{color-scheme:light dark}
+body{margin:0 auto;max-width:64rem;padding:1rem 1rem 3rem;background:var(--paper);color:var(--ink);
+font:1rem/1.5 FONT;overflow-wrap:break-word}
+h1{font-size:1.9rem;margin:.4rem 0} h2{margin:2.4rem 0 .3rem} h3{margin:1.6rem 0 .2rem;font-size:1.05rem}
+p{margin:.3rem 0;max-width:44rem} .faint{color:var(--faint)} b{font-weight:650}
+code{font-family:MONO;font-size:.9em}
+.talk{columns:26rem;column-gap:.8rem;padding:0;list-style:none}
+.talk li{border-left:5px solid var(--gradient);background:var(--panel);padding:.5rem .9rem;margin:0 0 .8rem;
+break-inside:avoid}
+.talk blockquote{margin:.3rem 0;color:var(--faint)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%} th{text-align:left;font-weight:400}
+thead th{color:var(--faint);border-bottom:1px solid var(--line);padding-right:.8rem;white-space:nowrap}
+td,tbody th{padding:.35rem .8rem .35rem 0;vertical-align:top;border-bottom:1px solid var(--ground)}
+tr{break-inside:avoid}
+.bar{display:flex;width:11rem;max-width:100%;height:1rem;background:var(--ground);border-radius:3px;overflow:hidden}
+.bar i{background:var(--value)}
+.bar b{background:repeating-linear-gradient(45deg,var(--gradient) 0 3px,var(--paper) 3px 5px)}
+.each :is(td,tbody th[scope=row]):nth-child(-n+3){white-space:nowrap}
+.each td:last-child{width:100%;overflow-wrap:anywhere}
+.groups{margin:0;padding:0;list-style:none} .groups li{display:grid;grid-template-columns:3em 1fr;gap:.7em}
+.groups b{text-align:right}
+.groups.brief{display:flex;flex-wrap:wrap;gap:0 1.4em} .brief li{grid-template-columns:auto auto}
+.who{width:auto;font-size:.85rem} .who td,.who th{padding:1px 2px;border:0}
+.who tbody th{padding-right:.8em;position:sticky;left:0;background:var(--paper);min-width:5em;max-width:11em}
+.who thead th,.who td{text-align:center;min-width:1.65rem;color:var(--ink)}
+.who span{display:block;border:1px solid var(--line);border-radius:3px;
+background:linear-gradient(to top,var(--value-ground) var(--done),transparent var(--done))}
+.who .stuck{border:1.5px dashed var(--gradient)} .who .none{border-color:transparent;color:var(--faint)}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+@media(max-width:42rem){.each,.each tbody,.each tr,.each :is(td,th){display:block} .each thead{display:none}
+.each :is(td,th){border:0;padding:.1rem 0} .each tr{border-bottom:1px solid var(--ground);padding:.5rem 0}
+.each td[data-is]:before{content:attr(data-is) " ";color:var(--faint)}}
+"""
+
+
+def page(learners, left_out=()):
+    """The HTML of a class, by what `collect` gives: whole, with no other file, light, dark and on paper."""
+    css = CSS.replace("FONT", style.FONT).replace("MONO", style.MONO)
+    sheets = (
+        f"{style.sheet(0)}@media screen and (prefers-color-scheme:dark){{{style.sheet(1)}}}{css}"
+    )
+    shown = "".join(
+        [
+            _talk(learners),
+            _where(learners),
+            _exercises(learners),
+            _predictions(learners),
+            _left(left_out),
+        ]
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The class</title>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{sheets}</style></head>'
+        f"<body><h1>The class</h1><p>{counted(len(learners), 'record')}. This page gives no marks: it says what to "
+        f"talk about next. In class.csv there is a line for each learner and question.</p>{shown}</body></html>"
+    )
+
+
+# ---------------------------------------------------------------- what is counted
+
+
+def exercises(learners):
+    """{exercise: {"solved", "stuck", "tries", "wrong"}} of every exercise that somebody tried.
+
+    solved and stuck, tried and not solved, are numbers of learners; tries is the median of those who solved it, or None
+    where no record tells; wrong is [(hint, learners, times), …], the hint that most got first.
+    """
+    found = {}
+    for name in EXERCISES:
+        solved = [one for one in learners.values() if name in one["solved"]]
+        tried = [one["tries"][name] for one in learners.values() if name in one["tries"]]
+        who, times = Counter(hint for wrong in tried for hint in wrong), Counter()
+        for wrong in tried:
+            times.update(wrong)
+        known = [1 + sum(one["tries"][name].values()) for one in solved if name in one["tries"]]
+        stuck = sum(name in one["tries"] and name not in one["solved"] for one in learners.values())
+        if solved or tried:
+            found[name] = {
+                "solved": len(solved),
+                "stuck": stuck,
+                "tries": median(known) if known else None,
+                "wrong": [(hint, many, times[hint]) for hint, many in who.most_common()],
+            }
+    return found
+
+
+def predictions(learners):
+    """{prediction: {"made", "right", "sure and wrong", "wrong"}} of every one that somebody made.
+
+    The first three are numbers of learners; wrong is [(answer, learners), …], the answer that most gave first.
+    """
+    found = {}
+    for name in PREDICTIONS:
+        made = [one["predictions"][name] for one in learners.values() if name in one["predictions"]]
+        if made:
+            found[name] = {
+                "made": len(made),
+                "right": sum(right for *_, right in made),
+                "sure and wrong": sum(sure == "certain" and not right for _, sure, right in made),
+                "wrong": Counter(answer for answer, _, right in made if not right).most_common(),
+            }
+    return found
+
+
+def table(learners):
+    """Rows of the CSV, the head first: a row for each learner and each exercise or prediction that they met."""
+    rows = [("learner", "kind", "name", "right", "wrong tries", "sure", "hints, or the answer")]
+    for learner, one in learners.items():
+        for name in EXERCISES:
+            if name in one["solved"] or name in one["tries"]:
+                wrong = one["tries"].get(name)
+                rows.append(
+                    (
+                        learner,
+                        "exercise",
+                        name,
+                        "yes" if name in one["solved"] else "no",
+                        "" if wrong is None else sum(wrong.values()),
+                        "",
+                        "; ".join(
+                            f"{times} × {hint or 'no hint'}"
+                            for hint, times in (wrong or {}).items()
+                        ),
+                    )
+                )
+        rows += [
+            (learner, "prediction", name, "yes" if right else "no", "", sure, answer)
+            for name, (answer, sure, right) in one["predictions"].items()
+        ]
+    return rows
+
+
+def write_table(learners, file):
+    """Writes the CSV into an open file. A text that a spreadsheet would take for a formula has a ' before it."""
+    writer = csv.writer(file)
+    for row in table(learners):
+        writer.writerow(
+            [
+                f"'{cell}" if re.match(r"\s*[=+@-](?!\s*[\d.,/]*$)", str(cell)) else cell
+                for cell in row
+            ]
+        )
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def _talk(learners):
+    """Where most were certain and wrong, and where most are stuck, with what most of those said or were told."""
+    items = []
+    for name, one in _most(predictions(learners), "sure and wrong"):
+        said, many = one["wrong"][0]
+        items.append(
+            f"<b>{escape(name)}: {one['sure and wrong']} of {one['made']} were certain, and wrong.</b>"
+            f"<blockquote>{_html(PREDICTIONS[name].question)}</blockquote>"
+            f"<p>{counted(many, 'learner')} said <code>{escape(said)}</code>.</p>"
+            f"{_html(PREDICTIONS[name].reveal)}"
+        )
+    for name, one in _most(exercises(learners), "stuck"):
+        hints = Counter(
+            hint
+            for each in learners.values()
+            if name not in each["solved"]
+            for hint in each["tries"].get(name, ())
+            if hint
+        ).most_common(1)
+        told = "".join(f"<p>{many} of them got: “{escape(hint)}”</p>" for hint, many in hints)
+        items.append(
+            f"<b>{escape(name)}: {one['stuck']} tried it and have not solved it, {one['solved']} have.</b>"
+            f"<blockquote>{_html(EXERCISES[name].question)}</blockquote>{told}"
+        )
+    cards = "".join(f"<li>{item}</li>" for item in items)
+    return "<h2>To talk about tomorrow</h2>" + (
+        f'<ul class="talk">{cards}</ul>'
+        if items
+        else "<p>Nobody was certain and wrong, and nobody is stuck.</p>"
+    )
+
+
+def _most(found, what):
+    """The first few (name, counts) by how many learners `what` counts, and none where it counts nobody."""
+    return [
+        one for one in sorted(found.items(), key=lambda one: -one[1][what])[:FIRST] if one[1][what]
+    ]
+
+
+def _where(learners):
+    """Who stands where: a row for each learner, a column for each lesson that somebody has begun."""
+    titles = record.lessons(NOTEBOOKS)
+    names = {lesson: [name for name in EXERCISES if name[:2] == lesson] for lesson in titles}
+    begun = [
+        lesson
+        for lesson in titles
+        if any(
+            name[:2] == lesson
+            for one in learners.values()
+            for name in [*one["solved"], *one["tries"], *one["predictions"]]
+        )
+    ]
+    head = "".join(
+        f'<th scope="col" title="{escape(titles[lesson])}">{lesson}</th>' for lesson in begun
+    )
+    rows = []
+    for learner, one in learners.items():
+        cells = []
+        for lesson in begun:
+            solved, all_of_them = (
+                sum(name in one["solved"] for name in names[lesson]),
+                len(names[lesson]),
+            )
+            stuck = sum(
+                name in one["tries"] and name not in one["solved"] for name in names[lesson]
+            )
+            kind = "stuck" if stuck else "" if solved else "none"
+            said = f"{titles[lesson]}: {solved} of {all_of_them} solved{f', {stuck} tried' if stuck else ''}"
+            full = f"--done:{100 * solved / max(all_of_them, 1):.0f}%"
+            cells.append(
+                f'<td><span class="{kind}" title="{escape(said)}" style="{full}">'
+                f"{solved or ('0' if stuck else '·')}</span></td>"
+            )
+        rows.append(f'<tr><th scope="row"><bdi>{escape(learner)}</bdi></th>{"".join(cells)}</tr>')
+    return (
+        f"<h2>Who stands where</h2><p class=faint>By lesson, how many exercises are solved; the fuller the box, "
+        f"the more. A dashed box: something there was tried, and is not solved.</p>"
+        f'<div class="wide" tabindex="0" role="group" aria-label="Who stands where"><table class="who"><thead><tr>'
+        f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _exercises(learners):
+    rows, lesson = [], ""
+    for name, one in exercises(learners).items():
+        rows += _heading(lesson, lesson := name[:2])
+        solved, stuck = (100 * one[part] / len(learners) for part in ("solved", "stuck"))
+        not_yet = f", {one['stuck']} not yet" if one["stuck"] else ""
+        tries = "–" if one["tries"] is None else f"{one['tries']:g}"
+        groups = [
+            (
+                f"{many} ×",
+                escape(hint)
+                or '<span class="faint">a wrong answer for which there is no hint</span>',
+            )
+            for hint, many, _ in one["wrong"]
+        ]
+        rows.append(
+            f'<tr><th scope="row">{escape(name)}</th>'
+            f'<td><span class="bar" aria-hidden="true"><i style="width:{solved:.1f}%"></i>'
+            f'<b style="width:{stuck:.1f}%"></b></span>{one["solved"]} solved{not_yet}</td>'
+            f'<td data-is="tries:">{tries}</td><td>{_groups(groups)}</td></tr>'
+        )
+    return (
+        f"<h2>Exercises</h2><p class=faint>The bar is the class: who has solved it (filled), who has tried and not "
+        f"solved it (striped). Tries are the median of those who solved it. Wrong answers stand by the hint that "
+        f"they got, with how many learners got it.</p>"
+        f"{_table(['exercise', 'solved', 'tries', 'wrong answers, by their hint'], rows)}"
+    )
+
+
+def _predictions(learners):
+    rows, lesson = [], ""
+    for name, one in predictions(learners).items():
+        rows += _heading(lesson, lesson := name[:2])
+        groups = [(f"{many} ×", f"<code>{escape(answer)}</code>") for answer, many in one["wrong"]]
+        rows.append(
+            f'<tr><th scope="row">{escape(name)}</th><td><span class="bar" aria-hidden="true">'
+            f'<i style="width:{100 * one["right"] / one["made"]:.1f}%"></i></span>'
+            f"{one['right']} of {one['made']} right</td>"
+            f'<td data-is="sure and wrong:">{one["sure and wrong"]}</td>'
+            f"<td>{_groups(groups, 'brief')}</td></tr>"
+        )
+    return (
+        f"<h2>Predictions</h2><p class=faint>First answers alone. The bar is those who answered: filled, who was "
+        f"right.</p>"
+        f"{_table(['prediction', 'right', 'sure and wrong', 'wrong answers'], rows)}"
+    )
+
+
+def _left(left_out):
+    lines = [
+        f"<li><code>{escape(where)}</code>: {escape(why)}</li>" for where, why in left_out[:100]
+    ]
+    more = f"<li>and {len(left_out) - 100:,} more</li>" if len(left_out) > 100 else ""
+    return f"<h2>Files that are left out</h2><ul>{''.join(lines)}{more}</ul>" if lines else ""
+
+
+def _heading(before, lesson):
+    """The row above the first line of a lesson."""
+    title = record.lessons(NOTEBOOKS).get(lesson, lesson)
+    return [f'<tr><th scope="rowgroup" colspan="4"><b>{escape(title)}</b></th></tr>'] * (
+        before != lesson
+    )
+
+
+def _table(head, rows):
+    cells = "".join(f'<th scope="col">{one}</th>' for one in head)
+    return (
+        f'<table class="each"><thead><tr>{cells}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+        if rows
+        else "<p>None yet.</p>"
+    )
+
+
+def _groups(groups, brief=""):
+    more = [("", f'<span class="faint">and {len(groups) - GROUPS} more</span>')] * (
+        len(groups) > GROUPS
+    )
+    items = "".join(f"<li><b>{many}</b>{html}</li>" for many, html in groups[:GROUPS] + more)
+    return f'<ul class="groups {brief}">{items}</ul>' if items else ""
+
+
+_markdown = mistune.create_markdown(plugins=["math", "table"])
+SIGNS = {
+    "partial": "∂",
+    "cdot": "·",
+    "pi": "π",
+    "sigma": "σ",
+    "epsilon": "ε",
+    "sum": "Σ",
+    "times": "×",
+    "approx": "≈",
+    "ldots": "…",
+    "lvert": "|",
+    "rvert": "|",
+    "top": "ᵀ",
+    "text": "",
+}  # other words stay, as sin
+
+
+def _html(markdown):
+    """Our Markdown as HTML, its formulas in letters and signs, which is enough to know a question again."""
+    return re.sub(
+        r"\\\((.+?)\\\)|\$\$\s*(.+?)\s*\$\$",
+        lambda found: f"<i>{_spelled(found[1] or found[2])}</i>",
+        _markdown(markdown),
+        flags=re.DOTALL,
+    )
+
+
+def _spelled(tex):
+    r"""A formula in HTML: \frac{1}{2} w_1^2 is ½ w<sub>1</sub><sup>2</sup>."""
+    tex = re.sub(
+        r"\\(?!frac|sqrt)([a-z]+)",
+        lambda found: SIGNS.get(found[1], found[1]),
+        re.sub(r"\\[ ,]", " ", tex),
+    )
+    for mark, tag in [("^", "sup"), ("_", "sub")]:
+        tex = re.sub(
+            rf"\{mark}(?:\{{([^{{}}]*)\}}|(\w|ᵀ))",
+            lambda found, tag=tag: f"<{tag}>{found[1] or found[2]}</{tag}>",
+            tex,
+        )
+    tex = re.sub(
+        r"\\frac\{([^{}]*)\}\{([^{}]*)\}",
+        lambda found: "/".join(part if len(part) < 2 else f"({part})" for part in found.groups()),
+        tex,
+    ).replace("1/2", "½")
+    return (
+        re.sub(r"\\sqrt\{(.*)\}", r"√(\1)", tex).replace("{", "").replace("}", "").replace("-", "−")
+    )

@@ -1,0 +1,124 @@
+"""Axes: a coordinate system in an SVG of our own, which follows a slider in half the time that matplotlib takes."""
+
+from math import floor, log10
+
+import numpy as np
+
+from . import formatting, style
+
+DOTS = "1.5 5"  # a tangent's
+
+
+class Axes:
+    """Collects the `parts` of an SVG body.
+
+    box is (left, top, width, height) in px; x and y are the limits in data, the first at the left and at the bottom.
+    """
+
+    def __init__(self, box, x, y):
+        self.box, self.x, self.y = box, x, y
+        self.parts = []
+
+    def at(self, x, y):
+        """Data to px."""
+        left, top, width, height = self.box
+        return (
+            left + (x - self.x[0]) / (self.x[1] - self.x[0]) * width,
+            top + (self.y[1] - y) / (self.y[1] - self.y[0]) * height,
+        )
+
+    def frame(self, xticks, yticks, xlabel="", title=""):
+        """Ticks are (position, words) pairs. The title stands above the box, flush left."""
+        left, top, width, height = self.box
+        for y, words in yticks:
+            py = self.at(0, y)[1]
+            self.parts.append(
+                f'<path d="M{left} {py:.1f}h{width}" stroke="{style.LINE}" stroke-width="{0.4 if y else 1}"/>'
+            )
+            self.words(left - 8, py + 4, words, style.FAINT, "end", 13)
+        for x, words in xticks:
+            px = self.at(x, 0)[0]
+            self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
+            self.words(px, top + height + 18, words, style.FAINT, size=13)
+        if xlabel:
+            self.words(left + width / 2, top + height + 37, xlabel, size=13)
+        if title:
+            self.words(left, top - 12, title, anchor="start")
+
+    def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
+        """`ink.words` among the parts, in px."""
+        self.parts.append(formatting.words(px, py, words, colour, anchor, size, halo))
+
+    def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
+        """A line, cut off at the edges of the box."""
+        left, top, w, h = self.box
+        with np.errstate(all="ignore"):  # some run away
+            places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
+        points = " ".join(["%.1f,%.1f"] * len(places)) % tuple(
+            places.ravel().tolist()
+        )  # one by one: twice as long
+        self.parts.append(
+            f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
+            f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>'
+        )
+
+    def key(self, px, py, words, colour, width, dash="none"):
+        """A line of a legend, its name beside it, in px."""
+        self.parts.append(
+            f'<path d="M{px} {py - 5}h28" stroke="{colour}" stroke-width="{width}" '
+            f'stroke-dasharray="{dash}"/>'
+        )
+        self.words(px + 36, py, words, colour, "start", 13, halo=True)
+
+    def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
+        """A straight line through (x, y), to the left (−1), to the right (1) or both, across the box."""
+        far = self.x[1] - self.x[0]
+        if slope:
+            far = min(
+                far, 3 * (self.y[1] - self.y[0]) / abs(slope)
+            )  # one that is steep ends not a mile above the box
+        ends = [way * far if way in ways else 0.0 for way in (-1, 1)]
+        self.line([x + end for end in ends], [y + slope * end for end in ends], colour, width, dash)
+
+    def dot(self, x, y, colour=style.INK, fill=style.PAPER, square=False, size=5):
+        self.mark(*self.at(x, y), colour, fill, square, size)
+
+    def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
+        """A dot that stands in px, as in a legend."""
+        side = 2 * size - 2
+        shape = (
+            f'<rect x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}" class="dot"'
+            if square
+            else f'<circle cx="{px:.1f}" cy="{py:.1f}" r="{size}"'
+        )
+        self.parts.append(f'{shape} stroke="{colour}" stroke-width="1.8" fill="{fill}"/>')
+
+
+def round_step(least):
+    """The smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
+    power = floor(log10(least))
+    return next(
+        step
+        for k in (power, power + 1)
+        for m in (1, 2, 5)
+        if (step := float(f"{m}e{k}")) >= least * (1 - 1e-12)
+    )
+
+
+def ticks(low, high, most=6):
+    """Round positions from low to high, with their words."""
+    step = round_step((high - low) / most)
+    return [
+        (k * step, formatting.number(k * step))
+        for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)
+    ]
+
+
+def decades(low, high, every):
+    """Ticks of an axis of powers of ten, of which every so many are wanted."""
+    return [
+        (k, formatting.minus(f"1e{k}") if k else "1")
+        for k in range(low, high + 1)
+        if k % every == 0
+    ]

@@ -1,0 +1,351 @@
+"""Functions of two numbers, seen from above: a loss with the paths of optimizers, and what a classifier makes of the plane."""
+
+from functools import lru_cache
+
+import contourpy
+import numpy as np
+
+from . import style
+from .axes import Axes, ticks
+from .formatting import counted, minus, number
+from .picture import Picture, svg
+
+BOX = (56, 34, 492, 328)
+SIZE = "0 0 560 435"  # its letters, of 13 px, are 10 px high in a window of 900
+LEGEND = (14, 424, 23)  # its left, its first line and how far apart lines are
+# The paths differ by marker and dashes as well as by colour.
+PATHS = [
+    ("circle", style.INK, "none"),
+    ("square", style.role("path-2"), "8 4"),
+    ("triangle", style.role("path-3"), "2 3"),
+    ("diamond", style.role("path-4"), "10 3 2 3"),
+    ("cross", style.role("path-5"), "5 2"),
+]
+# In a lesson a colour is one optimizer's: these have theirs in every picture, also where fewer are drawn.
+OWN = {"plain, larger lr": ("triangle", style.INK, "2 3"), "RMSprop": PATHS[3]}
+# Two classes: marker, ink, pale and strong tint.
+CLASSES = [
+    (shape, *map(style.role, (name, f"{name}-ground", f"{name}-sure")))
+    for shape, name in [("circle", "class-0"), ("square", "class-1")]
+]
+ROWS, COLUMNS = 60, 90  # of the grid on which a classifier is asked
+
+
+def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
+    """A loss over two weights as contour lines, darker where lower, and the paths of optimizers over it up to `step`.
+
+    f: a function of two arrays of the same shape. Define it once, and its contours are kept for the next frame.
+    paths: name -> places visited, (n, 2); at most five paths. span: ((lowest w₁, highest), (lowest w₂, highest)).
+    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them. ahead: whether what is
+    still to come stands there in a thin line.
+    """
+    step = max(map(len, paths.values())) - 1 if step is None else step
+    plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
+    title, bounds = f"after {counted(step, 'step')}", np.abs(span).max()
+    plot.parts.append(lines)
+    _frame(plot, title + "; thin: the way ahead" * ahead, names)
+    top, said, px, py = (
+        [],
+        [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"],
+        LEGEND[0],
+        LEGEND[1],
+    )
+    for (name, path), look in zip(paths.items(), PATHS):
+        shape, colour, dash = OWN.get(name, look)
+        path = np.asarray(path)
+        leaps = path[np.abs(path).max(1) > 3 * bounds] if _inside(path[-1], span) else ()
+        ends = (
+            f"{name}, leaps to {_place(np.round(leaps[0], 1) + 0.0)}"
+            if len(leaps)
+            else f"{name}, gone"
+        )
+        if ahead:
+            plot.line(*path.T, style.LINE, 0.8)
+        path = path[: step + 1]
+        far = np.flatnonzero(~(np.abs(path) < 100 * bounds).all(1))  # also where it is nan
+        plot.line(*path[: far[0] if far.size else None].T, colour, 1.8, dash)
+        here, seen = path[-1], [_inside(place, span) for place in path]
+        for place in path[:-1][seen[:-1]]:
+            plot.parts.append(
+                f'<path d="{_marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>'
+            )
+        with np.errstate(all="ignore"):  # a path may run away
+            value = number(float(f(*here)))
+        said.append(
+            f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}"
+        )
+        wide = 46 + 10 * len(ends)  # on a phone, where letters are larger beside the rest
+        if px + wide > 560:
+            px, py = LEGEND[0], py + LEGEND[2]
+        plot.parts.append(
+            f'<path d="M{px} {py - 5}h34" stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dash}"/>'
+        )
+        for x, y in [(px + 17, py - 5)] + [plot.at(*here)] * seen[-1]:
+            top.append(
+                f'<path d="{_marker(shape, x, y, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>'
+            )
+        whole = not seen[-1] or (np.abs(path).max(1) > 3 * bounds).any()
+        plot.words(px + 40, py, ends if whole else name, colour, "start", 13)
+        px += wide
+    plot.parts += [
+        levels,
+        *top,
+    ]  # a path crosses no number of a level, and a marker is never behind a path
+    text = "\n".join(said)
+    return Picture(svg(f"0 0 560 {py + 11}", "".join(plot.parts), text, even=True), text)
+
+
+@lru_cache(maxsize=16)
+def _contours(f, span):
+    """(SVG of the contours of f, SVG of their numbers, its lowest value on the grid, where)."""
+    return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
+
+
+def _grid(span):
+    return np.meshgrid(np.linspace(*span[0], 145), np.linspace(*span[1], 97))
+
+
+@lru_cache(maxsize=32)
+def _outlined(heights, span):
+    """The same of the bytes of f on the grid: under a slider f is often made anew, and of a few kinds."""
+    plot, (x, y) = Axes(BOX, *span), _grid(span)
+    z = np.frombuffer(heights).reshape(x.shape)
+    row, column = np.unravel_index(np.argmin(z), z.shape)
+    low, where = z[row, column], (x[row, column], y[row, column])
+    levels = [
+        float(f"{low + (z.max() - low) * part**3:.2g}") for part in np.linspace(0, 1, 13)[1:-1]
+    ]  # closer towards the bottom
+    field = _field(x, y, z)
+    left, top, width, height = BOX
+    parts = [
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{style.role("height")}"/>',
+        *(
+            f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.role("depth")}" fill-opacity="0.035" '
+            f'fill-rule="evenodd" stroke="{style.LINE}" stroke-width="0.8"/>'
+            for level in levels
+        ),
+    ]
+    # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
+    corner = np.array(
+        [
+            max(reversed(ends), key=lambda end: round(abs(end - at), 9))
+            for ends, at in zip(span, where)
+        ]
+    )
+    scale = np.ptp(span, axis=1)
+    words = Axes(BOX, *span)
+    for level in levels[2::3]:
+        places = np.concatenate(field.lines(level))
+        ray, away = (corner - where) / scale, (places - where) / scale
+        off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
+        px, py = words.at(*places[off.argmin()])
+        said = number(level)  # on a phone longer to the right too
+        px = min(px - 3.7 * len(said), left + width - 11 * len(said))
+        words.words(px, py + 4, said, style.FAINT, "start", 13, halo=True)
+    px, py = plot.at(*where)
+    parts.append(
+        f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>'
+    )
+    return "".join(parts), "".join(words.parts), low, where
+
+
+def plane(points):
+    """Where to ask a classifier for `boundary`: a grid that covers the points, and then the points themselves, (N, 2)."""
+    x, y = np.meshgrid(
+        *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
+    )
+    return np.concatenate([np.column_stack([x.ravel(), y.ravel()]), points])
+
+
+def boundary(points, labels, p, title, pull=None):
+    """Two classes of points on the plane, and how probable a classifier finds class 1 there: tinted, with lines at 0.25, 0.5, 0.75.
+
+    p: the classifier's probability of class 1 at every place of `plane(points)`. Record it while training, and a frame is quick:
+
+        where = plane(X)
+        maps[step] = probabilities(model, where)            # in the training loop
+        explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
+
+    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then each is drawn as large as that.
+    """
+    span = _span(points)
+    title = minus(title)
+    plot, grid, own = (
+        Axes(BOX, *span),
+        p[: ROWS * COLUMNS].reshape(ROWS, COLUMNS),
+        p[ROWS * COLUMNS :],
+    )
+    field = _field(np.linspace(*span[0], COLUMNS), np.linspace(*span[1], ROWS), grid)
+    (circle, _, pale0, strong0), (square, _, pale1, strong1) = CLASSES
+    plot.parts.append(
+        '<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>'.format(*BOX, strong0)
+    )
+    for level, tint in [(0.25, pale0), (0.5, pale1), (0.75, strong1)]:
+        plot.parts.append(
+            f'<path d="{_area(plot, field, level, 2)}" fill="{tint}" fill-rule="evenodd"/>'
+        )
+    places = [plot.at(*point) for point in points]
+    words, taken, marked = Axes(BOX, *span), [], [(x - 4, x + 4, y - 4, y + 4) for x, y in places]
+    for level, width, dash, along in [
+        (0.25, 1, "4 3", 0.07),
+        (0.75, 1, "4 3", 0.19),
+        (0.5, 2, "none", 0.93),
+    ]:
+        plot.parts.append(
+            f'<path d="{_lines(plot, field, level)}" fill="none" stroke="{style.INK}" stroke-width="{width}" '
+            f'stroke-dasharray="{dash}"/>'
+        )
+        if lines := field.lines(level):
+            longest = max(lines, key=len)
+            spots = [
+                plot.at(*longest[int(len(longest) * part)])
+                for part in (along, *np.linspace(0.05, 0.95, 19))
+            ]
+            boxes = [_around(*spot, f"{level:g}") for spot in spots]
+            free = [
+                box
+                for box in boxes
+                if _within(box) and not any(_overlap(box, other) for other in taken)
+            ]
+            if free:  # on as few points as can be: near the edge, or elsewhere
+                taken.append(min(free, key=lambda box: sum(_overlap(box, mark) for mark in marked)))
+                left, right, top, bottom = taken[-1]
+                words.words(
+                    (left + right) / 2, (top + bottom) / 2 + 4, f"{level:g}", size=13, halo=True
+                )
+    _frame(plot, title, ("x₁", "x₂"))
+    radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
+    wrong = (own > 0.5) != (labels == 1)
+    gap = 1 if pull is None else 2.5
+    for k, (shape, ink, *_) in enumerate(CLASSES):
+        marks = "".join(_marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
+        rings = "".join(
+            _marker(shape, *places[i], radius[i] + gap)
+            for i in np.flatnonzero((labels == k) & wrong)
+        )
+        plot.parts.append(
+            f'<path d="{marks}" fill="{ink}" fill-opacity="{1 if pull is None else 0.75}"/>'
+        )
+        plot.parts.append(
+            f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>'
+        )
+    plot.parts += words.parts
+    for left, (shape, ink, *_), name in zip((62, 172), CLASSES, ("class 0", "class 1")):
+        plot.parts.append(f'<path d="{_marker(shape, left, LEGEND[1] - 5, 5)}" fill="{ink}"/>')
+        plot.words(left + 10, LEGEND[1], name, ink, "start", 13)
+    plot.words(290, LEGEND[1], "ringed: on the wrong side", style.FAINT, "start", 13)
+    text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
+    if pull is not None:
+        rows = [
+            f"  ({points[i][0]:z5.2f}, {points[i][1]:z5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
+            f"{'wrong side' if wrong[i] else 'right side'}"
+            for i in np.argsort(-pull)[:5]
+        ]
+        text += "\nThe five that pull hardest:\n" + minus("\n".join(rows))
+    return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
+
+
+# --- ink ----------------------------------------------------------------------------------------------------------------
+
+
+def _span(points):
+    return tuple(zip(points.min(0) - 0.4, points.max(0) + 0.4))
+
+
+def _around(x, y, words):
+    """The box (left, right, top, bottom) of small words about a place."""
+    return x - 6.3 * len(words), x + 6.3 * len(words), y - 11, y + 11
+
+
+def _within(box):
+    """Whether a box lies in the plot."""
+    left, top, width, height = BOX
+    return left <= box[0] and box[1] <= left + width and top <= box[2] and box[3] <= top + height
+
+
+def _overlap(box, other):
+    """Whether two boxes (left, right, top, bottom) do."""
+    return box[0] < other[1] and other[0] < box[1] and box[2] < other[3] and other[2] < box[3]
+
+
+def _inside(place, span):
+    return all(low <= x <= high for x, (low, high) in zip(place, span))
+
+
+def _place(place):
+    return f"({', '.join(map(number, place))})"
+
+
+def _frame(plot, title, names):
+    left, top, width, height = BOX
+    plot.frame(ticks(*plot.x, 8), [], names[0], title)
+    for y, words in ticks(*plot.y, 8):
+        plot.words(
+            left - 7, min(plot.at(0, y)[1] + 4, top + height - 3), words, style.FAINT, "end", 13
+        )
+    plot.words(16, top + height / 2 + 4, names[1], size=13)
+    plot.parts.append(
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="{style.LINE}"/>'
+    )
+
+
+def _field(x, y, z):
+    return contourpy.contour_generator(x, y, z, line_type="Separate", fill_type="OuterOffset")
+
+
+def _path(plot, places):
+    return "M" + " ".join(
+        f"{px:.1f} {py:.1f}" for px, py in _bends(np.column_stack(plot.at(*places.T))).tolist()
+    )
+
+
+def _bends(points):
+    """The points of a line without those within a tenth of a pixel of the straight way between their neighbours."""
+    for _ in range(5):
+        before, here, after = points[:-2:2], points[1:-1:2], points[2::2]
+        way, off = after - before, here - before
+        kept = np.full(len(points), True)
+        kept[1:-1:2] = np.abs(way[:, 0] * off[:, 1] - way[:, 1] * off[:, 0]) >= 0.1 * np.hypot(
+            *way.T
+        )
+        points = points[kept]
+    return points
+
+
+def _lines(plot, field, level):
+    return "".join(_path(plot, line) for line in field.lines(level))
+
+
+def _area(plot, field, low, high):
+    """The places from low to high: every outline, holes too."""
+    return "".join(
+        _path(plot, places[start:end]) + "Z"
+        for places, offsets in zip(*field.filled(low, high))
+        for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist())
+    )
+
+
+def _marker(shape, x, y, r):
+    if shape == "circle":
+        return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 1 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 1 {-2 * r:.1f} 0Z"
+    corners = {
+        "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+        "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+        "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+        "cross": [
+            (-1, -0.5),
+            (-0.5, -1),
+            (0, -0.5),
+            (0.5, -1),
+            (1, -0.5),
+            (0.5, 0),
+            (1, 0.5),
+            (0.5, 1),
+            (0, 0.5),
+            (-0.5, 1),
+            (-1, 0.5),
+            (-0.5, 0),
+        ],
+    }[shape]
+    r *= 0.9  # a square looks larger than a circle
+    return "M" + " ".join(f"{x + r * a:.1f} {y + r * b:.1f}" for a, b in corners) + "Z"

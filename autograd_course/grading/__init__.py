@@ -1,0 +1,311 @@
+'''Exercises: `check("01.central", answer)` in a notebook, and everything about an exercise in one place, `lessons/lesson_NN/exercises.py`.
+
+    import numpy as np
+    from ...grading import Wrong, exercise, expect, expect_call
+    from ...grading.mistakes import doubled, one_sided, printed
+
+    def right(f, x, h):
+        return (f(x + h) - f(x - h)) / (2 * h)
+
+    @exercise(
+        "01.central", minutes=5, difficulty="easy",
+        question="Write the central difference as a function of f, x and h.",
+        stub="""
+            def my_central(f, x, h):
+                ...""",
+        hints=["Two points: one at x + h, one at x − h.",
+               ("Help: I get exactly double", "How far apart are the two points?")],
+        solution="""
+            def my_central(f, x, h):
+                return (f(x + h) - f(x - h)) / (2 * h)""",
+        explained="How far the value moved, divided by how far x moved.",
+        why="One step each way: the largest part of the error cancels.",
+        mistakes=[
+            doubled(right, "Exactly double: how far apart are your two points?"),
+            one_sided(),
+            printed(right),
+            (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved.")])
+    def central(answer):
+        for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
+            expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
+
+Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.grading`: it
+becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
+What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/planted.py`, under the same name:
+
+    throw(
+        "01.central",
+        planted=[(lambda f, x, h: 3 * x ** 2, "got")],
+        also_right=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
+
+- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
+  section whose heading ends in "(optional)".
+- The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is said.
+- `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
+  learner's function and does the same. `shown` says in words what was expected, where the number would give the answer away.
+- `expect_rule(answer, ag.multiply, 0)` tries a rule of the table: random upstream gradients, whole numbers, broadcasting, one array in
+  both places, two calls. `expect_engine(answer)` tries a scalar engine: a class with + and *, `.backward()` and `.grad`.
+  `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the wrong answers that go with them.
+- `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: whoever
+  answers the same gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
+  recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
+- `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
+  once: `edit(old, new, old, new, hint)`. An old text that does not stand exactly once in the solution is an error that says so.
+  Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
+- `planted`: further wrong answers, edits among them, each with a piece of what the verdict must say. Four are the
+  least, the mistakes among them.
+- `also_right`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
+  expression, or an edit without a hint. The tests run each through the check, which has to say right; and, where the notebook goes on
+  with `yours_or_ours`, through all cells that follow.
+- `names=lambda: {"train": train}`: what the solution uses of the notebook, where edits and other styles are run: they find np, ag, the
+  names of the module, and what the solutions of the lesson's earlier exercises define.
+- Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
+  parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
+  and the common errors of Python.
+- Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict
+  says where: `look      at the - in line 2, x - y`.
+- Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
+- A check may return a remark, which stands below "right" after the word but: it fails where a graph is deep.
+- `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
+  solution's, so that a lesson that builds on it goes on.
+- Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
+- A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
+'''
+
+import re
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from inspect import cleandoc
+from itertools import takewhile
+from pathlib import Path
+
+import numpy as np
+
+import autograd_lib
+
+from ..source import blank_indices, has_blank, is_stub
+from ..quiz import record
+from .answers import defined, edit
+from .compare import (
+    expect,
+    expect_call,
+    expect_untouched,
+    returned,
+    times,
+    unfinished,
+    waits,
+    without,
+)
+from .inputs import Named, expect_over
+from .rule_checks import expect_engine, expect_rule, not_between, of_engine, of_rule
+from .locate_error import slip
+from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
+
+LESSONS = Path(__file__).parents[1] / "lessons"
+EXERCISES = {}  # name -> Exercise
+
+
+@dataclass
+class Exercise:
+    """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+
+    name: str
+    check: object
+    minutes: int
+    difficulty: str
+    question: str
+    stub: str
+    hints: list
+    solution: str
+    explained: str
+    why: str
+    listed: list
+    names: object
+
+    @property
+    def parts(self):
+        """The names of what the learner's cell defines."""
+        return defined(self.stub).strip("()").split(", ")
+
+    @cached_property
+    def mistakes(self):
+        """[(wrong answer, hint) or a recogniser, …], every edit run."""
+        return [*map(self.run, self.listed)]
+
+    def mistakes_in(self, part):
+        """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
+        return [
+            (wrong[part], hint)
+            for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)
+        ]
+
+    def run(self, one):
+        """The pair of an edit, its answer new each time; anything else as it is."""
+        return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
+
+    def answer(self, code):
+        """The answer that a stub cell with this code gives, beside what the lesson defined before it."""
+        scope = dict(self._scope)
+        exec(code, scope)
+        return eval(defined(self.stub), scope)
+
+    @cached_property
+    def _scope(self):
+        """The names that code of this exercise finds: np, ag, the module's, those of `names`, and the solutions before this one."""
+        scope = {"np": np, "ag": autograd_lib, **self.check.__globals__}
+        for one in takewhile(lambda one: one is not self, EXERCISES.values()):
+            if one.name[:2] == self.name[:2]:
+                scope.update(one.names())
+                exec(one.solution, scope)
+        scope.update(self.names())
+        return scope
+
+
+def exercise(
+    name,
+    *,
+    minutes,
+    difficulty,
+    question,
+    stub,
+    hints,
+    solution,
+    why,
+    explained="",
+    mistakes=(),
+    names=dict,
+):
+    """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
+    stub, solution = cleandoc(stub), cleandoc(solution)
+    for one in mistakes:
+        if isinstance(one, edit):
+            one.applied(solution)
+
+    def register(check):
+        staged = [
+            _text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints
+        ]
+        EXERCISES[name] = Exercise(
+            name,
+            check,
+            minutes,
+            difficulty,
+            _text(question),
+            stub,
+            staged,
+            solution,
+            _text(explained),
+            why,
+            list(mistakes),
+            names,
+        )
+        return EXERCISES[name]
+
+    return register
+
+
+def _text(markdown):
+    """A text as it goes into a notebook: not indented, each paragraph and list item in one line."""
+    text = cleandoc(markdown)
+    return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
+
+
+def check(name, answer):
+    """The Verdict on `answer`, the learner's value, function or class for exercise `name`. Never raises."""
+    name = str(name)
+    if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
+        _lesson(name[:2])
+    if name not in EXERCISES:
+        return Verdict(
+            "wrong",
+            (
+                "hint",
+                f"There is no exercise {name[:40]!r}: write the name as it is in the question.",
+            ),
+        )
+    exercise = EXERCISES[name]
+    try:
+        if waits(answer) or any(answer is ours for ours in OURS):
+            raise NotYet
+        wanted = len(exercise.parts)
+        if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):
+            many = (
+                f"and you gave {len(answer)}"
+                if isinstance(answer, (tuple, list))
+                else "and this is one"
+            )
+            raise Wrong(
+                "your answer",
+                brief(answer),
+                f"({', '.join(exercise.parts)})",
+                f"{wanted} values were expected, {many}: give them in this order, in brackets.",
+            )
+        with warnings.catch_warnings(
+            action="ignore", category=RuntimeWarning
+        ):  # of NumPy's, about ddof
+            remark = exercise.check(answer)
+    except NotYet:
+        return Verdict(
+            "not yet", ("", "Replace each ... (or pass) above, run that cell, then this one.")
+        )
+    except (Exception, SystemExit) as error:
+        if (
+            unfinished(answer, blank_indices(exercise.stub))
+            or isinstance(error, TypeError)
+            and "'ellipsis'" in said(error)
+        ):
+            return Verdict(
+                "not yet",
+                ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."),
+            )
+        if isinstance(error, Wrong):
+            *rows, hint = zip(("tried", "got", "expected", "hint"), error.args)
+        else:
+            rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
+            hint = "hint", getattr(error, "hint", "") or likely(error)
+        own = [
+            said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)
+        ]
+        verdict = Verdict(
+            "wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer))
+        )
+        record.missed(name, dict(verdict.rows).get("hint", ""), repr(verdict))
+        return verdict
+    record.solved(name)
+    return Verdict("right", ("", exercise.why), ("but", remark or ""))
+
+
+OURS = []  # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's
+
+
+def yours_or_ours(name, answer, **names):
+    """The learner's answer to an exercise if its check says right without a remark, else that of the solution: the lesson can go on.
+
+    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
+    """
+    called = name.partition(".")[2]
+    verdict = check(name, answer)
+    remark = dict(verdict.rows).get("but")
+    if verdict.status == "right" and not remark:
+        print(f"From here on your {called} is used.")
+        return answer
+    print(
+        f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
+        "ours is used from here on."
+    )
+    exec(EXERCISES[name].solution, names)
+    OURS.append(names[called])
+    return OURS[-1]
+
+
+def registered():
+    """Imports every lesson's module and returns {lesson number: module}."""
+    return {
+        folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))
+    }
+
+
+def _lesson(number):
+    return import_module(f"autograd_course.lessons.lesson_{number}.exercises")

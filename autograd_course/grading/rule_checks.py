@@ -1,0 +1,527 @@
+"""expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
+
+from functools import lru_cache, partial
+from itertools import product
+
+import numpy as np
+
+from autograd_lib import vjp
+
+from ..source import is_stub
+from .compare import ENDLESS, Endless, bounded, expect, expect_call, same
+from .inputs import alike, expect_over
+from .mistakes import keepdims_lost, sign_lost
+from .verdict import NotYet, Wrong, brief
+
+# --- A rule of the table: rule(g, z, x, y, …) ------------------------------------------------------------------------------
+
+
+def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
+    """Stops the check unless `rule` is as good as that of argument `arg` in `row` (ag.multiply).
+
+    Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays that broadcast, and the
+    grid of SPECIAL numbers wherever the row has a slope there: 0, below 0, large, small. Each with a random upstream
+    gradient and twice; and it must leave its arrays alone. At a kink nothing is tried: what a rule states there is for
+    the exercise to say.
+    `whole`: the rule itself sums over what was broadcast, down to the shape of its input; without it the rule is as in ops.py, where the
+    engine does that. `inputs`, a list of tuples, replaces what it is tried on: for every row that is not elementwise. `params` are the
+    row's keywords; an axis is tried as it is and counted from the end.
+    """
+    if is_stub(rule):
+        raise NotYet
+    for named in _both_axes(inputs, params):
+        function = (lambda *args: rule(*args, **named)) if named and callable(rule) else rule
+        right, over = (
+            _right(row, arg, whole, named),
+            row.kind == "elementwise" and not inputs and not named,
+        )
+        hints = (
+            _of_elementwise(row, arg, whole)
+            if over
+            else of_rule(row, arg, whole=whole, inputs=inputs, **named)
+        )
+
+        def tried(*given, told={"axis": named["axis"]} if named != params else {}):
+            told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
+            return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
+                f"{name} = {brief(value)}" for name, value in told
+            )
+
+        cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
+        sign = [
+            wrong for wrong, hint in hints if hint.startswith("The right size")
+        ]  # true where it is seen
+        for given in cases:
+            expect_call(
+                function,
+                *given,
+                gives=right(*given),
+                hints=hints,
+                tried=partial(tried, *given),
+                sure=lambda wrong: wrong in sign or alike(function, lambda: cases, wrong),
+            )
+        if over:
+            expect_over(
+                function,
+                right,
+                partial(_elementwise, row, arg),
+                hints=hints,
+                tried=tried,
+                rtol=1e-12,
+                first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)],
+            )
+
+
+def _as_the_engine(given, arg):
+    """With NumPy's number in place of a number, as the engine gives: (x > 0).astype(float) is right."""
+    return (
+        given
+        if np.ndim(given[2 + arg])
+        else (*given[: 2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg :])
+    )
+
+
+def _elementwise(row, arg, d):
+    """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape.
+
+    What wants no gradient may be a whole number, and the engine hands it on so: the 2 of x / 2.
+    """
+    draw = d if _signed(row) else d.above
+    shape = d.shape(0, 1, 2, 3, 1)
+    xs = [
+        np.clip(draw(*shape), -500, 500) for _ in row.rules
+    ]  # beyond, many a right rule has an exp that overflows
+    xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs  # one array in every place
+    if d.kind == "whole":
+        xs = [x if i == arg else int(np.ceil(np.max(x))) or 2 for i, x in enumerate(xs)]
+    with np.errstate(all="ignore"):
+        if not (valued := np.isfinite(row.function(*xs))).all():  # as where y is 0 in x / y
+            xs = [x if type(x) is int else np.where(valued, x, 1.0)[()] for x in xs]
+        return d.g(*shape), row.function(*xs), *xs
+
+
+def _signed(row):
+    """Whether a row has values below 0."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * row.arity))))
+
+
+@lru_cache(maxsize=128)
+def _of_elementwise(row, arg, whole):
+    """The mistakes for a row that takes any numbers and no keywords."""
+    return of_rule(row, arg, whole=whole)
+
+
+def _both_axes(inputs, params):
+    """The keywords; and once more with the axis counted from the end."""
+    axis = params.get("axis")
+    return (
+        [params, {**params, "axis": axis - np.ndim(inputs[0][0])}]
+        if type(axis) is int and axis >= 0 and inputs
+        else [params]
+    )
+
+
+def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
+    """[(wrong rule, hint), …] for the same arguments: the mistakes of an exercise that calls expect_rule."""
+    right, names = _right(row, arg, whole, params), row.letters
+    mine = names[arg]
+    slopes = row.name != "softmax"  # of which 0 goes back where all of g is 1
+    made = [
+        *[
+            (
+                lambda g, z, *xs: right(np.ones_like(g), z, *xs),
+                "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+            )
+        ]
+        * slopes,
+        sign_lost(right),
+        *(
+            (_right(row, i, whole, params), f"That is what goes to {name}, and {mine} was asked.")
+            for i, name in enumerate(names)
+            if row.rules[i] and i != arg
+        ),
+        (
+            lambda g, z, *xs: tuple(
+                _right(row, i, whole, params)(g, z, *xs) for i in range(len(xs)) if row.rules[i]
+            ),
+            f"{len(names)} gradients came back in a tuple. This rule is for {mine} alone."
+            if len(names) > 1
+            else "A tuple came back: is there a comma too many?",
+        ),
+        (lambda g, z, *xs: right(g * g, z, *xs), "g is in it twice: what arrives multiplies once."),
+        *[
+            (
+                lambda g, z, *xs: g + right(np.ones_like(g), z, *xs),
+                "g is added. What arrives multiplies the slope.",
+            )
+        ]
+        * slopes,
+        (lambda g, z, *xs: g * z, "That is g times the value. It should be g times the slope."),
+    ]
+    if whole:
+        made[:0] = [
+            (_right(row, arg, False, params), ": sum over the axis that was broadcast."),
+            keepdims_lost(right),
+        ]
+    elif row.kind == "elementwise":
+        rule = row.rules[arg]
+        made += [
+            (
+                lambda g, z, *xs: rule(g, xs[arg], *xs),
+                f"That is the rule with {mine} in place of z: this slope is taken from the output.",
+            ),
+            (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z stands where an input belongs."),
+        ]
+    if row.name == "mean":
+        made.append(
+            (
+                lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z),
+                "n times too large: a mean has a 1/n.",
+            )
+        )
+    tried, kept = rule_cases(row, inputs, params), []
+    for wrong, hint in made:
+        caught = next((given for given in tried if _differ(wrong, right, given)), None)
+        if caught and all(
+            _differ(wrong, other, caught) for other, _ in kept
+        ):  # else it is right here, or an earlier one says it
+            kept.append((wrong, hint))
+    return kept
+
+
+def _right(row, arg, whole, params):
+    if not whole:
+        return lambda g, z, *xs: row.rules[arg](g, z, *xs, **params)
+    return lambda g, z, *xs: vjp(
+        lambda *given: row(*given, **params), *(np.asarray(x, float) for x in xs)
+    )[1](np.asarray(g))[arg]
+
+
+def rule_cases(row, inputs, params):
+    """[(g, z, x, y, …), …] on which a rule is tried; the first with numbers, for a verdict that can be worked out by hand."""
+    rng, arity = np.random.default_rng(3), row.arity
+    signed = inputs or _signed(row)
+
+    def draw(*shape):
+        x = np.round(rng.uniform(0.3, 2.5, shape), 2)
+        return (x if not signed else x * rng.choice([-1, 1], shape))[()]
+
+    if not inputs:
+        shared, shapes = draw(3), [(2, 3)] * (arity - 1)
+        inputs = [
+            [float(draw()) for _ in range(arity)],
+            np.arange(3.0, 3 + arity),
+            [shared] * arity,
+            [draw(2, 3) for _ in range(arity)],
+        ]
+        if arity > 1:
+            inputs += [
+                [draw(*shape) for shape in order]
+                for few in [(3,), (2, 1)]
+                for order in [[few, *shapes], [*shapes, few]]
+            ]
+        inputs.append([np.arange(1.0, 7.0).reshape(2, 3) + k for k in range(arity)])
+    tried = []
+    for xs in inputs:
+        z = row.function(*xs, **params)
+        tried.append((np.round(rng.normal(size=np.shape(z)), 2), z, *xs))
+    return tried
+
+
+SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-6]
+
+
+@lru_cache(maxsize=128)
+def special_points(row, arg):
+    """(points with one slope, kinks, points without a slope) on the grid SPECIAL of an elementwise row, where it has a value.
+
+    A point is a list of inputs, a condition among them both ways; a kink is (point, slope before it, slope after it).
+    Defined on one side alone is the edge of the domain, as x = 0 is for log x in the rule of power's y, and belongs to none
+    of the three.
+    """
+
+    def slope(xs):
+        return row.rules[arg](np.float64(1), row.function(*xs), *xs)
+
+    smooth, kinks, none = [], [], []
+    grid = [
+        list(xs)
+        for xs in product(
+            *(map(np.float64, SPECIAL) if rule else [True, False] for rule in row.rules)
+        )
+    ]
+    with np.errstate(all="ignore"):
+        for xs in grid:
+            sides = {
+                i: [slope([*xs[:i], x + h, *xs[i + 1 :]]) for h in (-1e-12, 1e-12)]
+                for i, x in enumerate(xs)
+                if row.rules[i]
+            }
+            if not np.isfinite(row.function(*xs)) or any(
+                np.sum(np.isnan(both)) == 1 for both in sides.values()
+            ):
+                continue
+            if np.isnan([slope(xs), *sides[arg]]).all():
+                none.append(xs)
+            elif np.isfinite(slope(xs)):
+                if all(
+                    np.isclose(*both, rtol=1e-3, atol=1e-3) or not np.isfinite(both).all()
+                    for both in sides.values()
+                ):
+                    smooth.append(xs)
+                elif not np.isclose(*sides[arg], rtol=1e-3, atol=1e-3):
+                    kinks.append((xs, *sides[arg]))
+    order = np.random.default_rng(4).permutation(len(smooth))[:100]  # of clip's thousand
+    return [smooth[i] for i in sorted(order)], kinks, none
+
+
+@lru_cache(maxsize=128)
+def _special_cases(row, arg):
+    """[(g, z, x, y, …), …] at the special points with one slope; then all of them in one array."""
+    rng, points = np.random.default_rng(4), special_points(row, arg)[0]
+    inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
+    return [
+        (np.round(rng.normal(size=np.shape(xs[0])), 2), row.function(*xs), *xs) for xs in inputs
+    ]
+
+
+def _differ(wrong, right, given):
+    try:
+        return not same(wrong(*given), right(*given), 1e-6, 1e-9)
+    except Exception:  # swapped rules of a matrix product do not fit each other's shapes
+        return True
+
+
+def not_between(got, function, x, h=1e-8):
+    """[(i, lesser, greater), …] where got[i] is not between a function's slopes on both sides of x[i], measured."""
+    z, up, down = (np.asarray(function(at)) for at in (x, x + h, x - h))
+    low, high = np.sort([up - z, z - down], axis=0) / h
+    near = 1e-3 * (1 + np.abs(low))
+    return [
+        (i, low[i], high[i]) for i in np.flatnonzero(~((low - near < got) & (got < high + near)))
+    ]
+
+
+# --- A scalar engine: Scalar(2.0), + and *, L.backward(), x.grad -----------------------------------------------------------
+
+
+def expect_engine(Scalar):
+    """Stops the check unless the class `Scalar` goes backward as an engine must.
+
+    `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every input (0 or None before). Tried: a path,
+    a node used twice, one that waits for a later user, two backward calls, a second graph on the same input, an input that L does not
+    reach, 40 doublings (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it calls itself,
+    and SLOW if `.backward()` raises Endless there.
+    """
+    if not isinstance(Scalar, type):
+        raise Wrong(
+            "your engine",
+            brief(Scalar),
+            "a class",
+            "The check makes its own numbers: give it the class itself.",
+        )
+    methods = [m for m in vars(Scalar).values() if callable(m)]
+    if not methods or any(map(is_stub, methods)):
+        raise NotYet
+    broken = of_engine()
+    for tried, probe, right in ENGINE_CASES:
+        hints = [
+            (wrong, sentence)
+            for engine, sentence in broken
+            if (wrong := _outcome(probe, engine)) != right
+        ]
+        try:
+            got = probe(Scalar)
+        except Endless as endless:
+            raise Wrong(tried, str(endless), brief(right), ENDLESS) from None
+        expect(got, right, tried=tried, hints=hints)
+    _expect_each_node_once(Scalar)
+    return _on_depth(Scalar)
+
+
+def of_engine():
+    """[(wrong engine, hint), …]: the mistakes of an exercise that calls expect_engine."""
+    return [(engine(fault), sentence) for fault, sentence in FAULTS.items()]
+
+
+def _gradients(L, *inputs, calls=1):
+    for _ in range(calls):
+        bounded(L.backward)
+    return tuple(x.grad or 0.0 for x in inputs)
+
+
+def _path(Scalar):
+    x, y, w = Scalar(1.0), Scalar(4.0), Scalar(-3.0)
+    return _gradients((x + y) * w, x, y, w)
+
+
+def _square(Scalar, calls=1):
+    a, b = Scalar(10.0), Scalar(5.0)
+    c = a * b
+    return _gradients(c * c, a, b, calls=calls)
+
+
+def _waiting(Scalar):
+    a = Scalar(3.0)
+    b = Scalar(2.0) * a
+    return _gradients(b * (b + Scalar(1.0)), a)
+
+
+def _two_graphs(Scalar):
+    a, unused = Scalar(2.0), Scalar(1.0)
+    _gradients(a * Scalar(5.0), a)
+    return _gradients(a * a, a, unused)
+
+
+ENGINE_CASES = [
+    ("the gradients of x, y and w in L = (x + y) · w, at 1, 4 and −3", _path, (-3.0, -3.0, 5.0)),
+    ("the gradients of a and b in L = c · c with c = a · b, at 10 and 5", _square, (500.0, 1000.0)),
+    ("the gradient of a in L = b · (b + 1) with b = 2 · a, at 3", _waiting, (26.0,)),
+    (
+        "the same L = c · c, with two backward calls on it",
+        lambda Scalar: _square(Scalar, 2),
+        (1000.0, 2000.0),
+    ),
+    (
+        "a · 5 and then a · a, at 2, each with a backward call; and an input that neither uses",
+        _two_graphs,
+        (9.0, 0.0),
+    ),
+]
+
+FAULTS = {
+    "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
+    "=": "Exactly half at a value used twice: two contributions arrive, and both count. Is there an = where += belongs?",
+    "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
+    "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
+    "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
+    "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
+    "local": "Those are local gradients. Multiply each by what arrives at its output.",
+    "own": "In a product the local gradient of x is the other factor, not x itself.",
+    "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
+}
+DEEP = (
+    "It fails where a graph is deep, 5000 additions in a row: the walk calls itself, and Python stops that at about a thousand. "
+    "A loop over a list has no such limit."
+)
+SLOW = (
+    "It is too slow where a graph is large: 5,000 additions are no more than 5,000 visits. Does each visit look at all "
+    "the other values too?"
+)
+
+
+def engine(fault=None):
+    """A scalar engine with one of FAULTS, or with none."""
+
+    class Scalar:
+        def __init__(self, data, inputs=(), locals=()):
+            self.data, self.inputs, self.locals, self.grad = data, inputs, locals, 0.0
+
+        def __add__(self, other):
+            return Scalar(self.data + other.data, (self, other), (1.0, 1.0))
+
+        def __mul__(self, other):
+            return Scalar(
+                self.data * other.data,
+                (self, other),
+                (self.data, other.data) if fault == "own" else (other.data, self.data),
+            )
+
+        def backward(self):
+            arrived = self.arrived = (
+                getattr(self, "arrived", {}) if fault in ("kept", "seeded twice") else {}
+            )
+            arrived[self] = (
+                arrived.get(self, 0.0) + 1.0
+                if fault == "seeded twice"
+                else 0.0
+                if fault == "unseeded"
+                else 1.0
+            )
+            if fault == "replaced":
+                for node in _order(self):
+                    node.grad = 0.0
+            if fault == "every path":
+                return self.pay(1.0)
+            for node in _order(self, fault):
+                g = arrived[node]
+                if not node.inputs:
+                    node.grad += g
+                for x, local in zip(node.inputs, node.locals):
+                    gx = local if fault == "local" else g * local
+                    arrived[x] = gx if fault == "=" else arrived.get(x, 0.0) + gx
+            if fault in ("kept", "seeded twice"):
+                self.arrived = {node: g for node, g in arrived.items() if node.inputs}
+
+        def pay(self, g):
+            if not self.inputs:
+                self.grad += g
+            for x, local in zip(self.inputs, self.locals):
+                x.pay(g * local)
+
+    return Scalar
+
+
+def _order(output, fault=None):
+    """All that `output` reaches, each node after its users; or in the order of one of FAULTS."""
+    if fault == "early":
+        found = [output]
+        for node in found:
+            found += [x for x in dict.fromkeys(node.inputs) if x not in found]
+        return found
+    found, seen, stack = [], {output}, [(output, iter(output.inputs))]
+    while stack:
+        node, rest = stack[-1]
+        x = next(rest, None)
+        if x is None:
+            found.append(stack.pop()[0])
+        elif x not in seen:
+            seen.add(x)
+            stack.append((x, iter(x.inputs)))
+    return found[::-1]
+
+
+def _outcome(probe, Scalar):
+    try:
+        return probe(Scalar)
+    except RecursionError:
+        return None
+
+
+def _expect_each_node_once(Scalar):
+    one = Scalar(1.0)  # a walk that takes what came last is quick in doublings alone
+    for times, words, longer, visits in [
+        (40, "40 doublings, b = b + b", lambda b: b + b, 41),
+        (20, "b = b · 1 · 1 + b, 20 times", lambda b: b * one * one + b, 62),
+    ]:
+        b = a = Scalar(1.0)
+        for _ in range(times):
+            b = longer(b)
+        try:
+            bounded(b.backward, most=50_000)
+        except Endless:
+            raise Wrong(
+                f"{words}, and one backward call",
+                "no end after 50,000 steps",
+                f"{visits} visits",
+                FAULTS["every path"],
+            ) from None
+        expect(a.grad, 2.0**times, tried=f"the gradient of a after {words}")
+
+
+def _on_depth(Scalar):
+    b = a = Scalar(0.0)
+    one = Scalar(
+        1.0
+    )  # the same each time: in a list of what was met, as order of lesson 05 keeps, `in` is slow
+    for _ in range(5000):
+        b = b + one
+    try:
+        b.backward()
+    except RecursionError:
+        return DEEP
+    except Endless:
+        return SLOW
+    expect(a.grad, 1.0, tried="the gradient of a after 5000 additions in a row")
+    return ""

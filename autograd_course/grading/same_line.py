@@ -1,0 +1,628 @@
+"""same_line: the learner's rules beside the library's rows."""
+
+import dis
+import inspect
+import warnings
+from collections import namedtuple
+from functools import lru_cache, partial
+from html import escape
+from types import CodeType
+
+import numpy as np
+
+from autograd_lib import ops
+from autograd_lib.tape import Primitive, Tensor, unbroadcast
+
+from ..drawing.picture import Picture
+from ..drawing.rules import letters_of
+from ..drawing.table import CODE, FAINT, side_by_side, table
+from ..op_inputs import SAMPLES
+from ..source import has_blank, is_stub, source
+from .compare import Endless, bounded
+from .rule_checks import special_points
+from .verdict import Verdict, brief, said, shortest
+
+# One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the
+# fault of the first Trial that had one.
+Line = namedtuple("Line", "where verdict mine library note fault", defaults=[""])
+ICONS = {
+    "same line": "✓",
+    "same line, other letters": "✓",
+    "different, and right": "✓",
+    "right, with a limit": "✓",
+    "not the same": "✗",
+    "not yet": "…",
+}
+
+
+class Comparison(Picture):
+    """What `same_line` returns. `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule."""
+
+    def __init__(self, lines):
+        verdicts = {line.verdict for line in lines}
+        self.lines = lines
+        self.status = (
+            "wrong"
+            if "not the same" in verdicts
+            else "not yet"
+            if "not yet" in verdicts or not lines
+            else "right"
+        )
+        super().__init__(self._table(), "\n".join([self.status, *map(self._words, lines)]))
+
+    @staticmethod
+    def _words(line):
+        parts = [("yours", line.mine or "..."), ("library", line.library)] if line.library else []
+        return "".join(
+            [
+                f"{line.where}: {line.verdict}",
+                *(
+                    "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18)
+                    for label, text in [*parts, *line.note]
+                ),
+            ]
+        )
+
+    def _table(self):
+        rows, waiting = [], [escape(line.where) for line in self.lines if line.verdict == "not yet"]
+        for line in self.lines:
+            if line.verdict == "not yet":
+                continue
+            both = (
+                [("yours", line.mine or "...", ""), ("the library’s", line.library, "")]
+                if line.library
+                else []
+            )
+            note = "".join(
+                f'<div style="display:flex"><span style="flex:none;width:7.5em;{FAINT}">{label}</span>'
+                f'<span style="{CODE}">{escape(text)}</span></div>'
+                if label
+                else f"<div>{escape(text)}</div>"
+                for label, text in line.note
+            )
+            verdict = f'<span aria-hidden="true">{ICONS[line.verdict]}</span> {line.verdict}'
+            rows.append(
+                (
+                    f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
+                    side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note),
+                )
+            )
+        icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
+        later = (
+            f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
+            if waiting
+            else ""
+        )
+        return (
+            f'<div style="border-left:5px {Verdict.ICONS[self.status][1]};padding:2px 12px;line-height:1.5">'
+            f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>'
+            f"{table(rows, ruled=True, wide=True)}{later}</div>"
+        )
+
+
+LATER = "comes when yours is there"  # or it would be copied
+
+
+def same_line(mine, row=None, argument=0):
+    """The learner's rules beside the library's, compared as compiled code and by trying them: a Comparison.
+
+        same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
+        same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
+
+    A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
+    The verdict on each: "same line", also with other letters; "different, and right"; "right, with a limit", and where that is: other
+    keywords, more axes, arrays in place of numbers, numbers so large that they overflow; "not the same", with what was tried; or
+    "not yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope between those that meet there
+    is right, and said; at a tie, as long as all slots together send what arrives, where for a slot without a rule of the learner's the
+    library's counts. None in a list leaves that argument out, as the condition of `where`, which has no rule.
+    A mistake is shown, never raised.
+    """
+    if row is not None:
+        return Comparison([_one({argument: mine}, row, argument)])
+    if not isinstance(mine, dict):
+        waits = mine is None or mine is ...
+        return Comparison(
+            [
+                Line(
+                    "rule",
+                    "not yet" if waits else "not the same",
+                    brief(mine),
+                    "",
+                    []
+                    if waits
+                    else [
+                        (
+                            "",
+                            "Say which row it is a rule of: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).",
+                        )
+                    ],
+                )
+            ]
+        )
+    return Comparison([line for key, rules in mine.items() for line in _lesson(key, rules)])
+
+
+def _lesson(key, rules):
+    """The Lines of one entry of the dict."""
+    row = _row(key)
+    if callable(rules):
+        rules = [rules]
+    count = len(row.rules) if isinstance(row, Primitive) else 0
+    if count and (rules is None or rules is ...):
+        rules = [...] * count
+    if not isinstance(rules, (list, tuple)):
+        return [
+            Line(
+                _called(key),
+                "not the same",
+                brief(rules),
+                "",
+                [("", "Give a list of rules, one for each argument.")],
+            )
+        ]
+    if count and len(rules) > count:
+        none = ", and None where nothing goes" if None in row.rules else ""
+        return [
+            Line(
+                _called(key),
+                "not the same",
+                f"{len(rules)} rules",
+                f"{count} rule{'s' * (count > 1)}",
+                [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")],
+            )
+        ]
+    rules = [*rules, *[...] * (count - len(rules))]
+    return [
+        _one(dict(enumerate(rules)), key, i)
+        for i, rule in enumerate(rules)
+        if not (rule is None and count)
+    ]
+
+
+def _one(rules, key, argument):
+    """The Line of the learner's rule of one argument; {argument: rule} of those that were written."""
+    row, mine = _row(key), rules[argument]
+    text = source(mine)
+    if not text and mine is not None and mine is not ...:
+        text = f"{brief(mine)} (its source is not at hand)" if callable(mine) else brief(mine)
+    if not isinstance(row, Primitive):
+        composed = callable(key) and any(key is value for value in vars(ops).values())
+        return Line(
+            _called(key),
+            "not the same",
+            text,
+            "",
+            [
+                (
+                    "",
+                    f"{_called(key)} has no rule of its own, it is made of other rows: name one of those."
+                    if composed
+                    else "That is no row of the table: pass the row itself, such as ag.multiply.",
+                )
+            ],
+        )
+    count = len(row.rules) or 2  # a row with `each` takes any number: two are tried
+    if not isinstance(argument, int) or not 0 <= argument < count:
+        return Line(
+            row.name,
+            "not the same",
+            text,
+            "",
+            [
+                (
+                    "",
+                    f"{row.name} takes {_arguments(row)}: there is no argument "
+                    f"{brief(argument)}, they are counted from 0 to {count - 1}.",
+                )
+            ],
+        )
+    letters, keywords = letters_of(row)
+    where = f"{row.name}, to {letters[2 + argument]}"
+    library = row.rule(argument)
+    if library is None:
+        return Line(
+            where,
+            "not the same",
+            text,
+            "None",
+            [
+                (
+                    "",
+                    f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.",
+                )
+            ],
+        )
+    if mine is None or mine is ... or has_blank(mine):
+        return Line(where, "not yet", text, LATER, [])
+    line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
+    if not callable(mine):
+        return line._replace(
+            verdict="not the same",
+            note=[
+                (
+                    "",
+                    "A rule is a function, such as lambda g, z, x, y: g * y. This is "
+                    "what one returned, or none at all.",
+                )
+            ],
+        )
+    how = _convention(mine, letters, keywords)
+    if how is None:
+        return line._replace(
+            verdict="not the same",
+            note=[
+                (
+                    "",
+                    f"{', '.join(letters + keywords)} are passed. Take all of these in this "
+                    "order, or some of them by these names.",
+                )
+            ],
+        )
+    return _judged(line, rules, library, row, argument, how, letters, keywords)
+
+
+def _judged(line, rules, library, row, argument, how, letters, keywords):
+    """`line` with its verdict: by what the two did on the same numbers, then by their code."""
+    mine = rules[argument]
+    trials = []
+    for case in _cases(row, argument):
+        trials.append(_trial(mine, how, case, letters))
+        if trials[-1].fault == "endless":  # the next ones would be, too, and each takes its time
+            break
+    if any(trial.fault == "not yet" for trial in trials):
+        return line._replace(library=LATER)
+    wrong = next((trial for trial in trials if trial.fault), None)
+    if wrong:
+        cause = _cause(trials, row, argument, letters)
+        return line._replace(
+            verdict="not the same",
+            note=wrong.lines + [("", cause)] * bool(cause),
+            fault=wrong.fault,
+        )
+    if hasattr(mine, "__code__"):
+        roles = _roles(mine, how, letters, keywords)
+        if _steps(mine.__code__, roles) == _steps(
+            library.__code__, _roles(library, "name", letters, keywords)
+        ):
+            renamed = {
+                name: role
+                for name, role in roles.items()
+                if role in [*letters, *keywords] and name != role
+            }
+            if not renamed:
+                return line._replace(verdict="same line")
+            return line._replace(
+                verdict="same line, other letters",
+                note=[("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")],
+            )
+    for case in _ties(row, argument):
+        trial = _trial(mine, how, case, letters)
+        if (
+            trial.fault
+            and trial.got is not None
+            and (said := _shared(rules, row, argument, trial, letters, keywords))
+        ):
+            return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
+    note = []
+    for case, sides in _kinks(row, argument):
+        trial = _trial(mine, how, case, letters)
+        if trial.fault:
+            mines = trial.got is not None and trial.got / case.g
+            between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
+            said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
+                "Every slope from the one to the other is right. The library's choice is another one."
+                if between
+                else "Yours is none between them."
+            )
+            if not between:
+                return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
+            note = note or [*trial.lines, ("", said)]
+    for case, said in _limits(row, argument):
+        trial = _trial(mine, how, case, letters)
+        another_number = said == AS_STATED and trial.got is not None and np.isfinite(trial.got)
+        if trial.fault == "overwrites" or trial.fault and another_number:
+            return line._replace(verdict="not the same", note=trial.lines)
+        if trial.fault:
+            return line._replace(verdict="right, with a limit", note=[("", said), *trial.lines])
+    return line._replace(verdict="different, and right", note=note)
+
+
+Case = namedtuple("Case", "g z xs keywords wanted")
+Trial = namedtuple("Trial", "fault lines wanted got g")
+
+
+@lru_cache(maxsize=128)
+def _cases(row, argument):
+    """What a rule has to be right on: numbers for an elementwise row, wherever it has a slope; else arrays, the plainest call."""
+    if row.kind != "elementwise":
+        return _on_arrays(row, argument)[:1]
+    rng, found = np.random.default_rng(0), []
+    for low in (-2, 0.2):
+        for k in range(12):
+            xs = [
+                np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0
+                for rule in row.rules
+            ]
+            found.append(_case(row, argument, xs, {}, rng))
+    smooth, _, none = special_points(row, argument)
+    found += [
+        _case(row, argument, xs, {}, rng, inside=False)
+        for xs in smooth + none
+        if xs != STATED.get(row.name)
+    ]
+    return [case for case in found if case]
+
+
+# Where a row's slope is no limit and no choice between two, but stated: a rule that gives no number there is right elsewhere.
+STATED = {"power": [0, 0]}
+AS_STATED = "Right wherever the slope is derived. Here the library states it:"
+
+
+def _kinks(row, argument):
+    """[(Case at a kink, (slope before, slope after)), …]"""
+    if row.kind != "elementwise":
+        return []
+    rng = np.random.default_rng(2)
+    return [
+        (_case(row, argument, xs, {}, rng), sides)
+        for xs, *sides in special_points(row, argument)[1]
+    ]
+
+
+def _limits(row, argument):
+    """[(Case, what is to be said of a rule that fails there, and is right elsewhere), …]"""
+    if row.kind != "elementwise":
+        return [
+            (case, "Right for the plainest call. With these arguments it is wrong:")
+            for case in _on_arrays(row, argument)[1:]
+        ]
+    rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
+    several = [np.array(column) for column in zip(*[case.xs for case in cases])]
+    huge = [
+        [np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)]
+        for x in (1000, -1000)
+    ]  # no tie
+    stated = [list(map(np.float64, STATED[row.name]))] if row.name in STATED else []
+    return [
+        (case, said)
+        for said, inputs in [
+            (AS_STATED, stated),
+            ("Right for single numbers. With arrays in their place it is wrong:", [several]),
+            ("Right on paper. In floating-point numbers it is lost here:", huge),
+        ]
+        for xs in inputs
+        if (case := _case(row, argument, xs, {}, rng))
+    ]
+
+
+def _on_arrays(row, argument):
+    rng = np.random.default_rng(0)
+    return [
+        _case(
+            row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shapes], keywords, rng
+        )
+        for shapes, keywords, *_ in SAMPLES.get(row.name, [([(2, 3)] * len(row.rules), {})])
+    ]
+
+
+# What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.
+TIES = {"maximum", "minimum", "clip", "max", "min"}
+
+
+def _ties(row, argument):
+    if row.name not in TIES:
+        return []
+    xs = [np.float64(3)] * len(row.rules) if row.kind == "elementwise" else [np.full((2, 3), 3.0)]
+    return [_case(row, argument, xs, {}, np.random.default_rng(0))]
+
+
+def _shared(rules, row, argument, trial, letters, keywords):
+    """What is wrong with the shares at a tie, the learner's and, for slots that have none of theirs, the library's; or ""."""
+    given, beside = [trial.got], []
+    for other in range(len(row.rules)):
+        if other != argument:
+            case = _ties(row, other)[0]
+            rule = rules.get(other)
+            how = callable(rule) and _convention(rule, letters, keywords)
+            theirs = _trial(rule, how, case, letters).got if how else None
+            given.append(case.wanted if theirs is None else theirs)
+            beside.append(
+                f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}"
+            )
+    share = np.sum(given) / np.sum(trial.g)
+    together = "Together with " + " and ".join(beside) + ", it" if beside else "It"
+    return (
+        ""
+        if np.isclose(share, 1)
+        else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
+    )
+
+
+def _case(row, argument, xs, keywords, rng, inside=True):
+    """The Case at these inputs, or None outside the row's domain, if it is to be `inside`."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        z = np.asarray(row.function(*xs, **keywords))[()]
+        g = np.round(rng.uniform(0.5, 2, np.shape(z)) * rng.choice([-1, 1]), 2)[()]
+        wanted = row.rule(argument)(g, z, *xs, **keywords)
+    if inside and not (np.all(np.isfinite(z)) and np.all(np.isfinite(wanted))):
+        return None
+    return Case(g, z, xs, keywords, _fitted(np.asarray(wanted), np.shape(xs[argument])))
+
+
+def _fitted(g, shape):
+    """Summed over what broadcasting copied, as the engine does with whatever a rule returns; as it is where that does not fit."""
+    try:
+        return unbroadcast(g, shape)[()]
+    except ValueError:
+        return g
+
+
+def _trial(mine, how, case, letters):
+    """What `mine` did with a Case: `fault` is "" if that is what the library does; `lines` say it in words."""
+    passed = [
+        np.copy(value)[()] if isinstance(value, np.ndarray) else value
+        for value in (case.g, case.z, *case.xs)
+    ]
+    tried = ", ".join(
+        [f"{name} = {_shown(value)}" for name, value in zip(letters, (case.g, case.z, *case.xs))]
+        + [f"{name}={brief(value)}" for name, value in case.keywords.items()]
+    )
+    named = {
+        name: value
+        for name, value in [*zip(letters, passed), *case.keywords.items()]
+        if how == "name" and name in inspect.signature(mine).parameters
+    }
+
+    def ended(fault, words, got=None):
+        library = _shown(case.wanted)
+        other = " of other numbers" * (library == words)  # two arrays of one shape
+        return Trial(
+            fault,
+            [("tried", tried), ("yours gives", words), ("library gives", library + other)],
+            case.wanted,
+            got,
+            case.g,
+        )
+
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            came = bounded(
+                partial(mine, **named)
+                if how == "name"
+                else partial(mine, *passed, **case.keywords),
+                most=100_000,
+            )  # of one rule, which is short
+        if came is ... or came is None and is_stub(mine):
+            return ended("not yet", "")
+        if came is None:
+            return ended("wrong", "nothing came back: is there a return?")
+        got = np.asarray(came.data if isinstance(came, Tensor) else came)
+        if got.dtype.kind not in "biuf":
+            return ended("wrong", brief(came))
+    except Endless as endless:
+        return ended("endless", str(endless))
+    except (Exception, SystemExit) as error:
+        waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
+        return ended(
+            "not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}"
+        )
+    if not all(
+        np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))
+    ):
+        return ended(
+            "overwrites", "It writes into an array that others still read: build a new one."
+        )
+    got = _fitted(got, case.wanted.shape)
+    if got.shape != case.wanted.shape:
+        return ended("wrong", f"shape {got.shape} for an input of shape {case.wanted.shape}")
+    return ended(
+        "" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong",
+        _shown(got[()]),
+        got,
+    )
+
+
+def _shown(value):
+    return brief(value) if np.size(value) <= 6 else f"array of shape {np.shape(value)}"
+
+
+def _cause(trials, row, argument, letters):
+    """The likely cause of a wrong rule, one that explains all that was tried, or ""."""
+    if any(trial.got is None for trial in trials):
+        return ""
+    if all(np.isnan(trial.wanted).all() for trial in trials if trial.fault):
+        return "There is no slope here: nan says so."
+
+    def explained(fits):
+        return all(
+            np.shape(right := fits(i, trial)) == trial.got.shape
+            and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
+            for i, trial in enumerate(trials)
+        )
+
+    for other, rule in enumerate(row.rules):
+        if other != argument and rule:
+            with np.errstate(all="ignore"):
+                swapped = [
+                    rule(case.g, case.z, *case.xs, **case.keywords)
+                    for case in _cases(row, argument)
+                ]
+            if explained(lambda i, trial, swapped=swapped: swapped[i]):
+                return f"That is what goes to {letters[2 + other]}: are the two swapped?"
+    if explained(lambda i, trial: -trial.wanted):
+        return "The right size with the wrong sign."
+    if all(np.shape(trial.g) == () for trial in trials) and explained(
+        lambda i, trial: trial.wanted / trial.g
+    ):
+        return "The factor g is missing: multiply by the gradient that arrives."
+    return ""
+
+
+def _row(key):
+    """The row behind a public name: ag.clip prepares its arguments for one that is named after it."""
+    if callable(key) and not isinstance(key, Primitive):
+        return ops.ROWS.get(getattr(key, "__name__", None), key)
+    return key
+
+
+def _called(key):
+    return getattr(key, "name", None) or getattr(key, "__name__", None) or brief(key)
+
+
+def _arguments(row):
+    return (
+        "any number of arguments"
+        if row.arity is None
+        else "the arguments " + ", ".join(letters_of(row)[0][2:])
+    )
+
+
+def _convention(mine, letters, keywords):
+    """How `mine` can be called in the library's place: "position", "name" or None."""
+    try:
+        signature = inspect.signature(mine)
+    except ValueError:  # of NumPy's own functions it is not known
+        return None
+    try:
+        signature.bind(*letters, **dict.fromkeys(keywords))
+        return "position"
+    except TypeError:
+        by_name = all(
+            p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+            for p in signature.parameters.values()
+        )
+        return "name" if by_name else None
+
+
+def _roles(function, how, letters, keywords):
+    """{name in the function: the library's letter for it}; names of its own are numbered."""
+    code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
+    for p in inspect.signature(function).parameters.values():
+        by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        roles[p.name] = (
+            "*" if p.kind is p.VAR_POSITIONAL else next(passed, p.name) if by_order else p.name
+        )
+    own = [
+        name for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars)) if name not in roles
+    ]
+    return roles | {name: f"own {k}" for k, name in enumerate(own)}
+
+
+def _steps(code, roles):
+    """The instructions of a function with `roles` for its letters: lines, docstring and omitted parameters leave no trace."""
+    steps = []
+    for step in dis.get_instructions(code):
+        what = step.argval
+        if isinstance(what, CodeType):
+            what = _steps(what, roles)
+        elif step.opcode in dis.hasconst:
+            what = repr(0.0 if type(what) is int and what == 0 else what)  # 2 is not 2.0; 0 is 0.0
+        elif step.opcode in dis.hasfree or "FAST" in step.opname:
+            what = [roles.get(name, name) for name in ((what,) if isinstance(what, str) else what)]
+        if (
+            step.opname != "PUSH_NULL"
+        ):  # np.cos( ) is called as a function or as a method, depending on where np was imported
+            steps.append((step.opname.replace("LOAD_METHOD", "LOAD_ATTR"), what))
+    return steps

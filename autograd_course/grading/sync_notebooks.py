@@ -1,0 +1,210 @@
+"""Writes what lessons/lesson_NN/exercises.py holds into the notebooks: `python -m autograd_course.grading`, with --check or --force.
+
+An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check, name-hints (with - for _); other cells may
+stand between them. A Markdown cell that says only `exercise NN.name` becomes the four. The question of a prediction goes into the
+Markdown cell before the one that calls `predict("NN.name")`, those of the opening into the one before `recall("NN")`. What an author
+writes above a question, in its own cell, stays.
+A stub cell in which somebody has worked is left alone, unless --force is given. --check changes nothing and says what differs.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from ..quiz.texts import PREDICTIONS, RECALL
+from . import EXERCISES, registered
+from .answers import defined
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+COMMAND = "python -m autograd_course.grading"
+PARTS = {"question": "markdown", "stub": "code", "check": "code", "hints": "markdown"}
+
+
+class Misplaced(Exception):
+    """A notebook lacks a cell that an exercise needs, or has them in the wrong order."""
+
+
+def texts(exercise):
+    """{part: the source of its cell}"""
+    minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
+    return {
+        "question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
+        "stub": exercise.stub,
+        "check": f'check("{exercise.name}", {defined(exercise.stub)})',
+        "hints": hints(exercise),
+    }
+
+
+def quoted(text):
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def hints(exercise):
+    """The folds: every hint, then the solution."""
+    plain = sum(isinstance(hint, str) for hint in exercise.hints)
+    folds, number = [], 0
+    for hint in exercise.hints:
+        if isinstance(hint, str):
+            number += 1
+            hint = f"Hint {number}" if plain > 1 else "Hint", hint
+        folds.append(hint)
+    folds.append(
+        ("Solution", f"```python\n{exercise.solution}\n```\n\n{exercise.explained}".rstrip())
+    )
+    return "\n\n".join(
+        f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>" for summary, text in folds
+    )
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path, notebook):
+    """As all notebooks are stored: one form, no outputs, no kernel."""
+    for one in notebook["cells"]:
+        if one["cell_type"] == "code":
+            one.update(execution_count=None, outputs=[])
+    notebook.update(nbformat=4, nbformat_minor=5, metadata={"language_info": {"name": "python"}})
+    path.write_text(
+        json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
+        encoding="utf-8",
+        newline="\n",
+    )
+
+
+def source(one):
+    return "".join(one["source"])
+
+
+def weave(cells, lesson, force=False):
+    """(the cells as they should be, the ids of those that differ, the ids of stubs in which somebody has worked)"""
+    cells, differ, worked = [dict(one) for one in cells], [], []
+    for exercise in (one for name, one in EXERCISES.items() if name.startswith(f"{lesson}.")):
+        base, last = stem(exercise.name), -1
+        _unfold(cells, exercise.name, base)
+        for part, text in texts(exercise).items():
+            at = _find(cells, f"{base}-{part}")
+            if at is None:
+                raise Misplaced(
+                    f"there is no cell with the id {base}-{part}. Put a Markdown cell that says only "
+                    f"`exercise {exercise.name}` where the exercise belongs, and take its other cells out."
+                )
+            if at < last:
+                raise Misplaced(f"{base}-{part} is too early: the order is {', '.join(PARTS)}.")
+            last, now = at, source(cells[at])
+            if part == "stub" and now not in ("", text, exercise.solution):
+                worked.append(f"{base}-stub")
+                if not force:
+                    continue
+            _set(cells[at], text, differ)
+    for name, question in PREDICTIONS.items():
+        if name.startswith(f"{lesson}."):
+            _before(
+                cells,
+                "predict",
+                name,
+                f"{stem(name)}-predict",
+                quoted(f"**Predict.** {question.question}"),
+                differ,
+            )
+    if lesson in RECALL:
+        numbered = "\n".join(
+            f"{i}. {question.question}" for i, question in enumerate(RECALL[lesson], start=1)
+        )
+        _before(
+            cells,
+            "recall",
+            lesson,
+            "recall-questions",
+            f"## Three questions from memory\n\n{numbered}",
+            differ,
+        )
+    return cells, differ, worked
+
+
+def stem(name):
+    """What the ids of its cells begin with."""
+    return name.partition(".")[2].replace("_", "-")
+
+
+def _find(cells, name):
+    return next((i for i, one in enumerate(cells) if one["id"] == name), None)
+
+
+def _set(one, text, differ):
+    """Puts the text into a cell; a question, which is a quote, below what stands above the first quote there."""
+    if text.startswith("> "):
+        above = re.match(r"(?:(?!> ).*\n)*", source(one) + "\n")[0].strip()
+        text = f"{above}\n\n{text}" if above else text
+    if source(one) != text:
+        differ.append(one["id"])
+        one["source"] = text.splitlines(keepends=True)
+
+
+def _new(kind, name):
+    return {
+        "cell_type": kind,
+        "id": name,
+        "metadata": {},
+        "source": [],
+    }  # `write` adds what a code cell has besides
+
+
+def _unfold(cells, name, base):
+    """A cell that says `exercise NN.name` becomes four empty ones."""
+    for at, one in enumerate(cells):
+        if one["cell_type"] == "markdown" and source(one).strip("` \n") == f"exercise {name}":
+            cells[at : at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
+            return
+
+
+def _before(cells, function, name, where, text, differ):
+    """Puts the text into the Markdown cell `where`, made anew if need be, in front of the code cell that calls `function(name)`."""
+    call = re.compile(rf"\b{function}\(['\"]{re.escape(name)}['\"]")
+    at = next(
+        (
+            i
+            for i, one in enumerate(cells)
+            if one["cell_type"] == "code" and call.search(source(one))
+        ),
+        None,
+    )
+    if at is None:
+        return  # the lesson does not show it (yet)
+    if _find(cells, where) is None:
+        cells.insert(at, _new("markdown", where))
+    elif _find(cells, where) != at - 1:
+        raise Misplaced(f'{where} has to be the cell before {function}("{name}").')
+    _set(cells[_find(cells, where)], text, differ)
+
+
+def main(arguments, folder=NOTEBOOKS):
+    """Weaves every notebook in the folder; the exit code is 1 if --check finds a difference, or if a cell had to be left alone."""
+    registered()
+    failed = False
+    for path in sorted(folder.glob("*.ipynb")):
+        notebook = read(path)
+        try:
+            cells, differ, worked = weave(notebook["cells"], path.stem[:2], "--force" in arguments)
+        except Misplaced as error:
+            print(f"{path.name}: {error}")
+            failed = True
+            continue
+        if "--check" in arguments:
+            for name in dict.fromkeys(differ + worked):
+                print(
+                    f"{path.name}: the cell {name} is not as lesson_{path.stem[:2]}/exercises.py has it. Run {COMMAND}"
+                )
+                failed = True
+            continue
+        before = path.read_text(encoding="utf-8")
+        write(path, notebook | {"cells": cells})
+        if path.read_text(encoding="utf-8") != before:
+            print(f"{path.name}: written ({', '.join(differ) or 'its form alone'})")
+        for name in worked if "--force" not in arguments else []:
+            print(
+                f"{path.name}: somebody has worked in {name}, so it was left alone. With --force it becomes the stub."
+            )
+            failed = True
+    return int(failed)

@@ -1,0 +1,511 @@
+"""predict, recall, card, place: the learner answers first, then sees. Their texts are in lessons/lesson_NN/exercises.py.
+
+Nothing here raises and nothing has to be answered: an unanswered question can be opened, and counts for nothing.
+"""
+
+import re
+from html import escape
+from math import isinf
+
+import ipywidgets as widgets
+import mistune
+
+from ..drawing import style
+from ..drawing.formatting import minus, number
+from ..drawing.table import table
+from ..grading import registered
+from . import record
+from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
+
+_to_html = mistune.create_markdown(plugins=["math", "table"])
+POLITE = 'role="status"'  # a screen reader reads it out when it comes
+_ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible"}
+
+
+# ---------------------------------------------------------------- answers, without a widget
+
+
+def parts(question):
+    """[(label, answer, choices)] of a question; one part with the label "" unless its answer is a dict."""
+    if isinstance(question.answer, dict):
+        return [
+            (label, answer, (question.choices or {}).get(label))
+            for label, answer in question.answer.items()
+        ]
+    return [] if question.answer is None else [("", question.answer, question.choices)]
+
+
+def right(question, typed):
+    """Whether every text in `typed` is the answer to its part. ValueError, which says how to write it, where one cannot be read."""
+    return all(
+        [
+            _agrees(text, answer, question.tolerance)
+            for text, (_, answer, _) in zip(typed, parts(question))
+        ]
+    )
+
+
+def _agrees(text, answer, tolerance):
+    if isinstance(answer, (bool, str)):
+        return text == shown(answer)
+    if isinstance(answer, tuple):
+        return shape_in(text) == answer
+    if isinstance(answer, list):
+        row = [number_in(part) for part in re.split(r"[\s,;]+", text.strip("[]() "))]
+        return len(row) == len(answer) and all(near(*pair, tolerance) for pair in zip(row, answer))
+    return near(number_in(text), answer, tolerance)
+
+
+def near(x, answer, tolerance):
+    room = abs(answer) * 0.002 if tolerance is None else tolerance
+    return x == answer or not isinf(answer) and abs(x - answer) <= room + 1e-12
+
+
+def number_in(text):
+    """The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8"."""
+    plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None}).lstrip("=≈~")
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
+        plain = plain.replace(",", "")
+    try:
+        above, slash, below = plain.replace(",", ".").partition("/")
+        return float(above) / float(below) if slash else float(above)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(
+            f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7 or 2e-9."
+        ) from None
+
+
+def shape_in(text):
+    if not re.fullmatch(r"[\s\d,x×()\[\]]*", text):
+        raise ValueError(
+            f"“{text}” is not a shape to me. Write it like (8, 5), or () for a single number."
+        )
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def shown(answer):
+    """An answer as the learner reads it."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, list):
+        return "[" + ", ".join(map(shown, answer)) + "]"
+    if isinstance(answer, (tuple, str)):
+        return str(answer)
+    return minus(f"{answer:,}") if isinstance(answer, int) else number(answer)
+
+
+# ---------------------------------------------------------------- what all of them are made of
+
+
+class Panel(widgets.VBox):
+    """A box of widgets with a static twin: `html` for a reader without a kernel, answers folded; `text` without the answers.
+
+    asks: the name of the prediction in it, if there is one; `children[0]` is then its Ask.
+    """
+
+    def __init__(self, children, html, text, asks=None):
+        super().__init__(
+            children,
+            layout=widgets.Layout(
+                border_left=f"5px solid {style.LINE}",
+                padding="2px 0 2px 10px",
+                margin="2px 0",
+                overflow="visible",
+            ),
+        )
+        self.html, self.text, self.asks = html, text, asks
+
+    def _repr_mimebundle_(self, **options):
+        return super()._repr_mimebundle_(**options) | {
+            "text/html": self.html,
+            "text/plain": self.text,
+        }
+
+
+def as_html(markdown):
+    """Markdown as HTML, its paragraphs as close as the lines of a panel, its code unbroken."""
+    return (
+        _to_html(markdown)
+        .replace("<p>", '<p style="margin:4px 0">')
+        .replace("<code>", '<code style="white-space:pre">')
+    )
+
+
+def say(markdown, above="", role=""):
+    """A text in Markdown as HTML for HTMLMath, which sets the maths; `above` is HTML of ours."""
+    return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
+
+
+def fold(summary, markdown):
+    return f"<details><summary>{summary}</summary>{as_html(markdown)}</details>"
+
+
+def _missing(what, name):
+    text = f"There is no {what} {name!r}: write the name as the lesson has it."
+    return Panel([widgets.HTML(f"<div>{escape(text)}</div>")], escape(text), text)
+
+
+class _Part:
+    """The box or the choices for one part of an answer; `text` is what was given, "" if nothing."""
+
+    def __init__(self, label, answer, choices):
+        options = ["yes", "no"] if isinstance(answer, bool) else choices
+        looks = {"description": label, "style": {"description_width": "initial"}}
+        if options:
+            across = len("".join(options)) + 4 * len(options) < 60
+            self.widget = widgets.RadioButtons(
+                options=options, value=None, **looks, **_radio(across)
+            )
+        else:
+            example = {tuple: "like (8, 5)", list: "like 17, −0.3, 11"}.get(
+                type(answer), "like 17, −0.3, 1/7"
+            )  # nobody's answer
+            self.widget = widgets.Text(
+                placeholder=example,
+                **looks,
+                layout=widgets.Layout(width=f"{13 + len(label) / 2}em", margin="2px 24px 2px 0"),
+            )
+
+    @property
+    def text(self):
+        return (self.widget.value or "").strip()
+
+    @text.setter
+    def text(self, text):
+        options = getattr(self.widget, "options", None)
+        self.widget.value = text if options is None or text in options else None
+
+
+def _radio(across):
+    return {
+        "orientation": "horizontal" if across else "vertical",
+        "layout": widgets.Layout(width="auto", margin="2px 24px 2px 0"),
+    }
+
+
+def _praise(good, sure):
+    if good:
+        return {
+            "certain": "Right, and you knew it.",
+            "guessing": "Right. Know the reason, and it is more than a guess.",
+        }.get(sure, "Right.")
+    if sure == "certain":
+        return "Worth remembering: it comes back in the next lesson."
+    return "Not this time. An answer that surprises you stays longer."
+
+
+class Ask(widgets.VBox):
+    """One question: boxes, perhaps how sure, and a button that opens the answer; pressed again it lets the learner try again.
+
+    `opened(self)` is called each time an answer opens: `good` is True, False, or None for no answer given; `openings` counts.
+    `praise(good, sure)` is the sentence on top of the first answer. `earlier` is a recorded prediction, shown open from the start.
+    """
+
+    def __init__(
+        self, question, opened, *, above="", number="", sure=False, praise=_praise, earlier=None
+    ):
+        self.question, self.opened, self.praise = question, opened, praise
+        self.number, self.openings, self.good, self.is_open = number, 0, None, False
+        self.parts = [
+            _Part(f"{number and number + '. '}{label or 'your answer'}", *rest)
+            for label, *rest in parts(question)
+        ]
+        self.sure = widgets.RadioButtons(
+            options=record.SURE,
+            value=None,
+            description="how sure?",
+            style={"description_width": "initial"},
+            **_radio(True),
+        )
+        self.button = widgets.Button(layout=widgets.Layout(width="auto"))
+        self.answer = widgets.HTMLMath()
+        boxes = [part.widget for part in self.parts] + [self.sure] * (sure and bool(self.parts))
+        row = widgets.HBox([*boxes, self.button], layout=widgets.Layout(**_ROW))
+        super().__init__(
+            [widgets.HTMLMath(say(above))] * bool(above) + [row, self.answer],
+            layout=widgets.Layout(overflow="visible", margin="0 0 6px"),
+        )
+        self.button.on_click(lambda _: self.again() if self.is_open else self.reveal())
+        self.again()
+        if earlier:
+            for part, text in zip(self.parts, earlier["answer"]):
+                part.text = text
+            if [part.text for part in self.parts] == earlier["answer"]:
+                self.sure.value = earlier["sure"] if earlier["sure"] in record.SURE else None
+                self._show(earlier["right"])
+            else:  # the question is another by now
+                for part in self.parts:
+                    part.text = ""
+
+    def again(self):
+        self._turn(
+            False,
+            f"Show answer {self.number}".strip() if self.number or not self.parts else "Reveal",
+        )
+        self.answer.value = ""
+
+    def reveal(self):
+        typed = [part.text for part in self.parts]
+        try:
+            if any(typed) and not all(typed):
+                raise ValueError(
+                    "One part is still empty. Fill it in, or empty the others to see the answer."
+                )
+            good = right(self.question, typed) if any(typed) else None
+        except ValueError as unclear:
+            self.answer.value = say("", escape(str(unclear)), role=POLITE)
+            return
+        self._show(good)
+        self.opened(self)
+
+    def _show(self, good):
+        self.good, self.openings = good, self.openings + 1
+        self._turn(True, "Try again" if self.parts else "Hide")
+        self.answer.value = say(self.question.reveal, self._verdict(), POLITE)
+
+    def _turn(self, is_open, action):
+        self.is_open, self.button.description = is_open, action
+        for control in [*(part.widget for part in self.parts), self.sure]:
+            control.disabled = is_open
+
+    def _verdict(self):
+        """HTML: a kind word, and the learner's answer beside ours; nothing if none was given."""
+        if self.good is None:
+            return ""
+        word = (
+            self.praise(self.good, self.sure.value)
+            if self.openings == 1
+            else "Right this time."
+            if self.good
+            else "Not this time."
+        )
+        mark = '<span aria-hidden="true">✓</span> ' if self.good else ""
+        you = "You" + (f", {self.sure.value}" if self.sure.value else "")
+        given = [
+            (escape(label), part.text, shown(answer))
+            for part, (label, answer, _) in zip(self.parts, parts(self.question))
+        ]
+        rows = [
+            (
+                label if label else ("", "padding:0"),
+                *(f"<strong>{escape(text)}</strong>" for text in both),
+            )
+            for label, *both in given
+        ]
+        return f"<div><strong>{mark}{escape(word)}</strong></div>{table(rows, [('', 'padding:0'), you, 'Ours'])}"
+
+
+# ---------------------------------------------------------------- what a lesson calls
+
+
+def predict(name):
+    """Boxes for prediction `name`, how sure the learner is, and a button that reveals. The first answer is recorded and shown again."""
+    registered()
+    if name not in PREDICTIONS:
+        return _missing("prediction", name)
+    question = PREDICTIONS[name]
+
+    def opened(ask):
+        if ask.good is not None and ask.openings == 1:
+            record.predicted(name, [part.text for part in ask.parts], ask.sure.value, ask.good)
+
+    ask = Ask(question, opened, sure=True, earlier=record.read()["predictions"].get(name))
+    return Panel([ask], *_twin([question], "Predict"), asks=name)
+
+
+def recall(lesson):
+    """The three opening questions of a lesson, by number; then every earlier prediction that was certain and wrong, three at once."""
+    registered()
+    if lesson not in RECALL:
+        return _missing("lesson", lesson)
+    back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
+    asks = [
+        Ask(question, lambda ask: None, number=str(number))
+        for number, question in enumerate(RECALL[lesson], start=1)
+    ]
+    panel = Panel(
+        [*asks, *map(_returning, back[:3])],
+        *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"),
+    )
+    if later := back[3:]:
+        more = widgets.Button(
+            description=f"{len(later)} more that were certain and wrong",
+            layout=widgets.Layout(width="auto"),
+        )
+        more.on_click(
+            lambda _: setattr(panel, "children", [*panel.children[:-1], *map(_returning, later)])
+        )
+        panel.children = [*panel.children, more]
+    return panel
+
+
+def _returning(name):
+    def opened(ask):
+        if ask.good is not None and ask.openings == 1:
+            record.recalled(name, ask.good)
+
+    def praise(good, sure):
+        return (
+            "Right: now it is yours, and does not come back."
+            if good
+            else "Not yet. It comes back once more."
+        )
+
+    question = PREDICTIONS[name]
+    return Ask(
+        question,
+        opened,
+        praise=praise,
+        above=f"*From lesson {name[:2]}, where you were certain:* {question.question}",
+    )
+
+
+def card(lesson):
+    """A box for the learner's closing card, kept as it is typed; then ours beside it."""
+    registered()
+    if lesson not in CARDS:
+        return _missing("card", lesson)
+    ours = CARDS[lesson]
+    box = widgets.Textarea(
+        value="\n".join(record.read()["cards"].get(lesson, [])),
+        rows=7,
+        description="my card",
+        placeholder="At most six lines, in your own words. One idea a line.",
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width="min(46em, 98%)"),
+    )
+    count, button, beside = (
+        widgets.HTML(),
+        widgets.Button(layout=widgets.Layout(width="auto")),
+        widgets.HTMLMath(),
+    )
+
+    def lines():
+        return [line.strip() for line in box.value.splitlines() if line.strip()]
+
+    def typed(change=None):
+        number = len(lines())
+        said = (
+            f"{number} of 6 lines"
+            if number <= 6
+            else f"{number} lines, and a card has 6: which can go?"
+        )
+        count.value = f"<div {POLITE}>&ensp;{said}</div>"
+        if change:
+            record.card(lesson, lines())
+            if beside.value:
+                compare()
+
+    def compare():
+        column = '<div style="flex:1 1 22em;line-height:1.5"><strong>{}</strong>{}</div>'
+        pairs = [("Mine", _as_typed(lines() or ["…"])), ("Ours", as_html(_list(ours)))]
+        columns = "".join(column.format(head, html) for head, html in pairs)
+        beside.value = f'<div style="display:flex;flex-wrap:wrap;gap:0 32px">{columns}</div>'
+
+    def toggle(_=None):
+        if beside.value:
+            beside.value = ""
+        else:
+            compare()
+        button.description = "Hide ours" if beside.value else "Compare with ours"
+
+    box.observe(typed, "value")
+    button.on_click(toggle)
+    button.description = "Compare with ours"
+    typed()
+    html = "<p>My card: at most six lines.</p>" + fold("Our card", _list(ours))
+    return Panel(
+        [box, widgets.HBox([button, count], layout=widgets.Layout(**_ROW)), beside],
+        html,
+        "My card: at most six lines.",
+    )
+
+
+def _as_typed(lines):
+    """Somebody's own lines as an HTML list: every character as it was typed, what stands in `backticks` as code."""
+    items = (
+        re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False))
+        for line in lines
+    )
+    return f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
+
+
+def _list(lines):
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+
+
+def place():
+    """Lesson 00's questions for those who have met gradients before, folded; and after each answer the lesson to begin with.
+
+    The questions of a later lesson appear once those before are right: nobody is shown what would only frighten.
+    """
+    registered()
+    groups, number = {}, 0
+    for lesson, (_, questions) in PLACEMENT.items():
+        groups[lesson] = []
+        for question in questions:
+            number += 1
+            groups[lesson].append(
+                Ask(
+                    question,
+                    lambda ask: update(),
+                    number=str(number),
+                    above=f"**{number}.** {question.question}",
+                )
+            )
+    button, where = (
+        widgets.Button(layout=widgets.Layout(width="auto", align_self="flex-start")),
+        widgets.HTMLMath(),
+    )
+    inside = widgets.VBox(layout=widgets.Layout(overflow="visible"))
+
+    def update():
+        start = next(
+            (lesson for lesson, asks in groups.items() if not all(ask.good for ask in asks)),
+            list(groups)[-1],
+        )
+        missed = any(ask.openings and not ask.good for ask in groups[start])
+        settled = missed or all(ask.good for ask in groups[start])
+        where.value = say(
+            f"{'' if settled else 'So far: '}{_begin(start)} {PLACEMENT[start][0]}", role=POLITE
+        )
+        inside.children = [
+            ask for lesson, asks in groups.items() if lesson <= start for ask in asks
+        ] + [where]
+
+    def toggle(_=None):
+        inside.layout.display = "none" if inside.layout.display is None else None
+        button.description = "Open the questions" if inside.layout.display else "Fold the questions"
+
+    button.on_click(toggle)
+    update()
+    toggle()
+    every = [question for _, questions in PLACEMENT.values() for question in questions]
+    answers, text = _twin(every, "Where to begin")
+    html = as_html(_list([question.question for question in every])) + answers
+    begin = [
+        f"- First miss at question {' or '.join(ask.number for ask in asks)}: {_begin(lesson)} {PLACEMENT[lesson][0]}"
+        for lesson, asks in groups.items()
+    ]
+    begin[-1] = begin[-1].replace(":", ", or none:", 1)
+    return Panel(
+        [button, inside],
+        f"<details><summary>The questions</summary>{html}{as_html(chr(10).join(begin))}</details>",
+        text,
+    )
+
+
+def _begin(lesson):
+    """Markdown: begin with this lesson, by its name where its notebook is in this folder."""
+    return f"**Begin with {record.lessons().get(lesson, lesson)}.**"
+
+
+def _twin(questions, title):
+    """(HTML, the answers folded: the questions stand in the cell above; text, the questions without them)."""
+    asked, reveals = (
+        [question.question for question in questions],
+        [question.reveal for question in questions],
+    )
+    if len(questions) == 1:
+        return fold("Answer", reveals[0]), f"{title}: {asked[0]}"
+    return fold("Answers", _list(reveals)), f"{title}\n{_list(asked)}"

@@ -1,0 +1,103 @@
+"""progress: what the record holds, for the learner to look back at."""
+
+from html import escape
+
+from .. import grading as exercises
+from ..drawing.picture import Picture
+from ..drawing.table import table
+from . import record, texts
+
+
+def progress():
+    """A Picture of what has been got right so far, lesson by lesson, how right you were when sure, and how to delete it."""
+    exercises.registered()
+    kept, titles = record.read(), record.lessons()
+    rows = []
+    for lesson in sorted(
+        {name.partition(".")[0] for name in [*exercises.EXERCISES, *texts.PREDICTIONS]}
+    ):
+        right = sorted(
+            (
+                name in kept["exercises"]
+                for name in exercises.EXERCISES
+                if name.startswith(f"{lesson}.")
+            ),
+            reverse=True,
+        )
+        made = [
+            kept["predictions"][name]["right"]
+            for name in texts.PREDICTIONS
+            if name.startswith(f"{lesson}.") and name in kept["predictions"]
+        ]
+        rows.append(
+            (
+                titles.get(lesson, lesson),
+                "".join("○●"[done] for done in right),
+                f"{sum(right)} of {len(right)}",
+                f"{sum(made)} right of {len(made)}" if made else "none yet",
+            )
+        )
+    return _picture(
+        rows if any(kept.values()) else [],
+        _calibration(kept["predictions"].values()),
+        _gym(kept["gym"].values()) + _notes(any(kept.values())),
+    )
+
+
+def _calibration(predictions):
+    """[(how sure, "3 of 4 right"), …] of what was predicted."""
+    made = {
+        sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE
+    }
+    return [(sure, f"{sum(right)} of {len(right)} right") for sure, right in made.items() if right]
+
+
+def _gym(trained):
+    """A line on the gym's problems, if there were any."""
+    right, all_of_them = (
+        sum(one["right"] for one in trained),
+        sum(one["right"] + one["missed"] for one in trained),
+    )
+    return [f"In the gym: {right} of {all_of_them} right at once."] * bool(all_of_them)
+
+
+def _notes(something):
+    kept = f"Kept in {record.FILE.name}, in this folder. Delete the file to begin anew: every lesson runs without it."
+    nothing = (
+        "Nothing has been recorded yet. In JupyterLab, what you do in the lessons will stand here."
+    )
+    notes = [kept if something else nothing]
+    if back := record.returning():
+        notes.insert(
+            0,
+            f"Certain, and wrong: {', '.join(back)}. Worth remembering, so they come back when a later lesson opens.",
+        )
+    if record.unreadable():
+        notes[-1] = (
+            f"{record.FILE.name} cannot be read just now, so nothing of it is shown; it is left as it is. May this program read it?"
+        )
+    if record.unkept:
+        notes.append(
+            "This folder cannot be written to, so your last answers are not kept yet. The lessons work without."
+        )
+    if record.damaged().exists():
+        notes.append(
+            f"The record could not be read and began anew; the unreadable file is now {record.damaged().name}."
+        )
+    return notes
+
+
+def _picture(rows, calibration, notes):
+    text = [f"{title}: exercises {done}, predictions {made}" for title, _, done, made in rows]
+    if calibration:
+        text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
+    dots = '<span aria-hidden="true" style="letter-spacing:2px">'
+    lessons = [
+        (escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows
+    ]
+    html = (
+        table(lessons, ["lesson", "exercises right", "predictions"]) * bool(lessons)
+        + table(calibration, ["how sure you were", "how right"]) * bool(calibration)
+        + "".join(f"<div>{escape(note)}</div>" for note in notes)
+    )
+    return Picture(f'<div style="line-height:1.5">{html}</div>', "\n".join(text + notes))

@@ -1,1 +1,0 @@
-"""What a teacher does with a class: `make class` and `make nbgrader`. The files of a class are not to be trusted."""

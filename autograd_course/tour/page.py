@@ -1,0 +1,408 @@
+"""What the page `engine.ipynb` shows: definitions as they stand in the source, and what breaks without a statement."""
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from html import escape
+from urllib.parse import quote
+
+from ..drawing import style
+from ..drawing.picture import Picture
+from ..drawing.table import side_by_side
+from ..grading import EXERCISES, registered
+from ..quiz.questions import Ask, Panel, as_html, fold
+from ..quiz.texts import Question
+from ..widgets.sliders import explore
+from .contracts import PROMISES, kept, outcomes, reached
+from .mutations import CORE, HOME, statements
+from .order import BESIDE, FORETOLD, PARTS, PATIENTS
+
+NOTICED = HOME.parent / "autograd_course/tour/noticed.json"
+MARKS = {"right": "✓", "another number": "≠", "an error": "✗", "does not end": "∞"}
+AROUND, MOST_LINES = 5, 10  # lines shown before and after a struck statement, and of it
+MOST_TOLD = 3  # promises told in full
+KEPT = f"color:{style.WRITTEN[style.TANGENT]};font-family:monospace;letter-spacing:2px;overflow-wrap:anywhere"
+BROKEN = f"color:{style.WRITTEN[style.GRADIENT]};font-weight:bold"
+CODE = "font-family:monospace;font-size:13px;line-height:1.4;white-space:pre;margin:0"
+WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{style.INK}"  # nothing scrolls
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function, class, method or variable of the core: `name` is "tape:Tensor.backward"."""
+
+    name: str
+    first: int
+    last: int
+
+    @property
+    def file(self):
+        return self.name.partition(":")[0]
+
+    @property
+    def lines(self):
+        return _lines(self.file)[self.first - 1 : self.last]
+
+
+@cache
+def _lines(file):
+    return (HOME / f"{file}.py").read_text(encoding="utf-8").splitlines()
+
+
+@cache
+def definitions():
+    """Every Definition of the core, in the order of the files; a class ends where its first method begins."""
+    found = []
+    for file in CORE:
+        lines = _lines(file)
+
+        def add(node, name, last=None):
+            first = min(
+                [node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", []))]
+            )
+            while re.match(r"\s*#(?! ---)", lines[first - 2]):
+                first -= 1
+            found.append(Definition(f"{file}:{name}", first, last or node.end_lineno))
+
+        for node in ast.parse("\n".join(lines)).body:
+            if isinstance(node, ast.ClassDef):
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+                add(
+                    node,
+                    node.name,
+                    min(
+                        [
+                            min([one.lineno, *(mark.lineno for mark in one.decorator_list)])
+                            for one in methods
+                        ],
+                        default=node.end_lineno + 1,
+                    )
+                    - 1,
+                )
+                for one in methods:
+                    add(one, f"{node.name}.{one.name}")
+            elif isinstance(node, ast.FunctionDef):
+                add(node, node.name)
+            elif (
+                not isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+                or "(" in ast.unparse(node)[:40]
+            ):
+                add(node, _named(node))
+    return found
+
+
+def _named(node):
+    """What a statement of the module itself is called: its variable, or its first line."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    return ast.unparse(node if target is None or isinstance(node, ast.For) else target).split("\n")[
+        0
+    ]
+
+
+def of_part(key):
+    """[(the Definitions, the lesson's section, what they are for), …] of a part, as order.py has it."""
+    return [
+        ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
+        for number, (_, section, purpose) in enumerate(PARTS[key].every)
+    ]
+
+
+@cache
+def home(name):
+    """(key of the part, number of the line in it) that a definition belongs to: the first that names it; or None."""
+    return next(
+        (
+            (key, number)
+            for key, part in PARTS.items()
+            for number, (names, *_) in enumerate(part.every)
+            if any(fnmatchcase(name, pattern) for pattern in names.split())
+        ),
+        None,
+    )
+
+
+@cache
+def definition_of(statement):
+    """The Definition that a Statement stands in: the last that begins before it."""
+    return max(
+        (
+            one
+            for one in definitions()
+            if one.file == statement.file and one.first <= statement.line <= one.last
+        ),
+        key=lambda one: one.first,
+    )
+
+
+def struck_in(key):
+    """Every Statement of a part, in the order of reading."""
+    every = {}
+    for file in CORE:
+        for one in statements(file):
+            every.setdefault(definition_of(one), []).append(one)
+    return [
+        one
+        for found, _, _ in of_part(key)
+        for definition in found
+        for one in every.get(definition, [])
+    ]
+
+
+# --- What is shown ------------------------------------------------------------------------------------------------
+
+
+def read(key):
+    """The definitions of a part, as they stand in the source now, each with what it is for and where it was derived.
+
+    What is for a second reading is folded, with the lessons after 10 that it needs.
+    """
+    every, first = of_part(key), len(PARTS[key].lines)
+    blocks, words = zip(*map(_block, every))
+    html = "".join(blocks[:first])
+    if second := every[first:]:
+        needs = sorted({section[:2] for _, section, _ in second if section[:2] > "10"})
+        after = (
+            f", after {'lessons' if len(needs) > 1 else 'lesson'} {' and '.join(needs)}"
+            if needs
+            else ""
+        )
+        count = sum(
+            1 for found, *_ in second for one in found for line in one.lines if line.strip()
+        )
+        html += f"<details><summary>A second reading{after}: {count} lines</summary>{''.join(blocks[first:])}</details>"
+    return Picture(f'<div style="line-height:1.5">{html}</div>', "\n\n".join(words))
+
+
+def _block(line):
+    """(HTML, words) of one line of order.py, as `of_part` gives it."""
+    found, section, purpose = line
+    names = ", ".join(
+        dict.fromkeys(f"<code>{escape(one.name.partition(':')[2])}</code>" for one in found)
+    )
+    code = "".join(
+        "\n" * (1 if one.first == end + 1 else 2) + _dedented(one.lines)
+        for one, end in zip(found, [-1, *(one.last for one in found)])
+    ).strip()
+    return (
+        f"<h4>{names}</h4>{as_html(f'{purpose} {_link(section)}')}"
+        f'<pre style="{CODE};overflow-x:auto">{_coloured(code)}</pre>',
+        f"{purpose}\n\n{code}",
+    )
+
+
+def _link(section):
+    """Markdown: a link to a section of a lesson, which is given as "05 Whose turn is it?"."""
+    number, _, heading = section.partition(" ")
+    file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
+    if not file:  # the course was installed without its notebooks, as in Colab
+        return f"({number} {heading})"
+    return f"([{number} {heading}]({file.name}#{quote(heading.replace(' ', '-'), safe='?,√')}))"
+
+
+def _dedented(lines):
+    indent = (
+        len(lines[-1]) - len(lines[-1].lstrip())
+        if len(lines) == 1
+        else min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    )
+    return "\n".join(line[indent:] for line in lines)
+
+
+def _coloured(code):
+    """HTML of code, its comments and docstrings fainter."""
+    said = r"^\s*(?:&quot;){3}.*?(?:&quot;){3}|#(?![^\n]*&quot;[^\n#]*$).*?$"
+    fainter = r'<span style="opacity:.7">\g<0></span>'
+    return re.sub(said, fainter, escape(code), flags=re.DOTALL | re.MULTILINE)
+
+
+def strike_out(key):
+    """A slider over the statements of a part: each is struck out, and every promise that reaches it run again."""
+    every = struck_in(key)
+    return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
+
+
+@cache
+def results(statement):
+    """[(promise, what it gives without the statement, its mark), …]: what is right where it does not reach the statement."""
+    run = reached(statement)
+    came = dict(zip(run, outcomes(statement, run)))
+    return [
+        (one, came.get(one, one.right), _mark(one, came[one]) if one in came else "right")
+        for one in PROMISES
+    ]
+
+
+def _mark(promise, outcome):
+    if kept(promise, outcome):
+        return "right"
+    return (
+        outcome
+        if outcome == "does not end"
+        else "an error"
+        if re.match(r"\w+: ", outcome)
+        else "another number"
+    )
+
+
+def without(statement):
+    """A Picture of a struck statement amid its definition, and of every promise."""
+    definition = definition_of(statement)
+    file, _, name = definition.name.partition(":")
+    lines, first = definition.lines, statement.line - definition.first
+    last = first + statement.text.count("\n") + 1
+    documented = max((i + 1 for i in range(first) if lines[i].rstrip().endswith('"""')), default=0)
+    start, end = max(documented, first - AROUND), min(len(lines), last + AROUND)
+    indent = min(len(line) - len(line.lstrip()) for line in lines[start:end] if line.strip())
+    code = [line[indent:] for line in lines[start:end]]
+    gone = range(first - start, last - start)
+    drawn = [*map(escape, code)]
+    for i in gone:
+        drawn[i] = re.sub(r"\S.*", lambda text: f'<s style="{BROKEN}">{text[0]}</s>', drawn[i])
+    if (more := len(gone) - MOST_LINES) > 0:
+        drawn[gone.start + MOST_LINES : gone.stop] = [
+            f'<span style="{BROKEN}">… {more} lines more</span>'
+        ]
+    key, line = home(definition.name)
+    title = f"{'Second reading: s' if line >= len(PARTS[key].lines) else 'S'}truck out of {name} in {file}.py:"
+    html, told = promised(statement)
+    return Picture(
+        f'<div style="{style.CARD};display:block;line-height:1.5"><b>{escape(title)}</b>'
+        f'<pre style="{WRAPPED}">{"⋯" * (start > documented)}\n'
+        f"{chr(10).join(drawn)}\n{'⋯' * (end < len(lines))}</pre>{html}</div>",
+        "\n".join([title, *(code[i].strip() for i in gone), *told]),
+        says_all=True,
+    )
+
+
+def promised(statement):
+    """(HTML, lines of text) that say of every promise whether it is kept without the statement, and what comes else."""
+    found, rows, words = results(statement), [], []
+    for group in dict.fromkeys(one.group for one in PROMISES):
+        marks = [MARKS[mark] for one, _, mark in found if one.group == group]
+        seen = "".join(
+            mark if mark == "✓" else f'<span style="{BROKEN}">{mark}</span>' for mark in marks
+        )
+        rows.append(
+            f'<div style="display:flex;gap:8px"><span style="flex:0 0 8em">{group}</span>'
+            f'<span style="{KEPT}">{seen}</span></div>'
+        )
+        words.append(f"{group}: {''.join(marks)}")
+    broken = [one for one in found if one[2] != "right"]
+    broken.sort(key=lambda one: one[2] == "an error")  # what is another number says more
+    if len({outcome for _, outcome, _ in found}) == 1:
+        lines = ["The engine does not load without it, so no promise is kept."]
+    elif broken:
+        lines = [
+            f"{len(broken)} of {len(found)} promises {'is' if len(broken) == 1 else 'are'} broken."
+        ]
+    else:
+        lines = [f"No promise is broken. {_noticed(statement)}"]
+    html = f"<b>{lines[0]}</b>"
+    for one, outcome, mark in broken[:MOST_TOLD]:
+        came = outcome if len(outcome) < 160 else f"{outcome[:160]}…"
+        right = f'<span style="font-family:monospace">{escape(one.right)}</span>'
+        html += (
+            f'<div style="margin-top:6px"><pre style="{WRAPPED}">{escape(one.program)}</pre>'
+            f'{MARKS[mark]} promised {right}, came <span style="{BROKEN};overflow-wrap:anywhere">{escape(came)}</span></div>'
+        )
+        lines.append(f"{one.program}\n{MARKS[mark]} promised {one.right}, came {came}")
+    if len(broken) > MOST_TOLD:
+        lines.append(f"And {len(broken) - MOST_TOLD} more.")
+        html += f"<div>{lines[-1]}</div>"
+    return f'<div style="margin:8px 0">{"".join(rows)}</div>{html}', words + lines
+
+
+def _noticed(statement):
+    by = noticed(statement).get(statement.text.strip())
+    return (
+        f"What notices is a test of the engine, {by}."
+        if by
+        else "make mutate says which test notices."
+    )
+
+
+def noticed(statement):
+    """{text of a statement of the same definition: the test that notices}, as `make mutate` has written it down."""
+    return json.loads(NOTICED.read_text(encoding="utf-8")).get(
+        f"{statement.file}:{statement.where}", {}
+    )
+
+
+# --- Foretold -----------------------------------------------------------------------------------------------------
+
+
+def foretell(name):
+    """A line of the engine is about to go: what comes then? Boxes, and a button that reveals. Nothing is recorded."""
+    one = FORETOLD[name]
+    choices = list(one.shown) if isinstance(one.shown, dict) else None
+    return _ask(name, Question(one.question, one.answer, one.reveal, choices))
+
+
+def _ask(name, asked):
+    return Panel(
+        [Ask(asked, lambda ask: None, sure=True)],
+        fold("Answer", asked.reveal),
+        f"Predict: {asked.question}",
+        asks=f"engine.{name}",
+    )
+
+
+def yours_and_ours(name):
+    """The solution of an exercise beside the definition of the engine that does the same, and what differs."""
+    registered()
+    where, differs = BESIDE[name]
+    ours = "\n".join(_dedented(one.lines) for one in definitions() if one.name == where)
+    ours = re.sub(r'\n *""".*?"""\n', "\n", ours, flags=re.DOTALL)
+    columns = [
+        (f"yours, exercise {name}", EXERCISES[name].solution, ""),
+        (where.replace(":", ".py, "), ours, ""),
+    ]
+    html = f'<div style="font-size:13px">{side_by_side(columns)}</div>{as_html(differs)}'
+    return Picture(html, f"{differs}\n\n{ours}")
+
+
+def find(where, line):
+    """The Statement that stands in the definition `where`, "tape:backward_pass", and whose text begins with `line`."""
+    found = [
+        one
+        for file in CORE
+        for one in statements(file)
+        if definition_of(one).name == where and one.text.strip().startswith(line)
+    ]
+    if len(found) != 1:
+        raise LookupError(f"{where} has {len(found)} statements that begin with {line!r}")
+    return found[0]
+
+
+def patients():
+    """Five engines, each without a line that is not shown: what they keep and what they break."""
+
+    def picture(engine):
+        html, words = promised(find(*PATIENTS[engine]))
+        return Picture(
+            f'<div style="{style.CARD};display:block;line-height:1.5"><b>Engine {engine}</b>{html}</div>',
+            "\n".join([f"Engine {engine}", *words]),
+            says_all=True,
+        )
+
+    return explore(picture, engine=list(PATIENTS))
+
+
+def diagnose():
+    """Which line is missing in which of the five engines?"""
+    found = {engine: find(*one) for engine, one in PATIENTS.items()}
+    lines = [
+        f"{re.split(' +#', one.text.strip())[0]} ({one.where or one.file})"  # a comment would tell
+        for one in found.values()
+    ]
+    order = sorted(lines)
+    asked = Question(
+        "Which line is missing in which engine?",
+        dict(zip(PATIENTS, lines)),
+        "\n".join(f"- **{engine}** lacks `{line}`" for engine, line in zip(PATIENTS, lines)),
+        dict.fromkeys(PATIENTS, order),
+    )
+    return _ask("patients", asked)

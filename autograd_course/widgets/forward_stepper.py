@@ -1,0 +1,206 @@
+"""forward_stepper: tangents carried forward through the learner's own expression, one step a frame.
+
+The twin of backward_stepper, with its frames, pictures and widget. What an op makes of a tangent is the engine's own
+forward mode, asked one argument at a time: there is no second set of rules here.
+"""
+
+import numpy as np
+
+import autograd_lib as ag
+
+from ..drawing.formatting import counted
+from . import graph
+from .stepper import CLOSED, Stepper, Story, Words, local_gradient, moves, shape_in_words, show
+
+FORWARD = Words(
+    "Computed now",
+    "tangent",
+    "tangent",
+    "Kept, since it is still used",
+    "At the end of the arrows",
+    graph.TANGENT,
+)
+
+
+def forward_stepper(output, **tangents):
+    """Step, scrub or play through forward mode on the graph of the Tensor `output`. No `.grad` is touched.
+
+    `forward_stepper(L, x=1)` gives the input called x the tangent 1, and every other one 0: an input is called as in
+    `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each step is a sentence, a state of
+    the graph, and the numbers: the value that is computed, local × tangent for each of its inputs, their sum, and what
+    has to be kept.
+
+    Raises
+    ------
+    RuntimeError
+        If `output` requires no gradient, was computed by a checkpoint, or from a Tensor whose `.data` has changed.
+    TypeError
+        If there is no tangent, or no input of that name.
+    ValueError
+        If a tangent does not have its input's shape.
+    """
+    return Stepper(frames(output, tangents))
+
+
+def frames(output, tangents):
+    """Every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
+    if not output.requires_grad:
+        raise RuntimeError(
+            "forward_stepper: this Tensor requires no gradient, so nothing moves it: make what it is "
+            "computed from with requires_grad=True"
+        )
+    push = _Push(output, tangents)
+    push.start()
+    for tensor in push.order:
+        push.compute(tensor)
+    push.end()
+    return push.frames()
+
+
+class _Push(Story):
+    """How far the tangents have come."""
+
+    words = FORWARD
+
+    def __init__(self, output, tangents):
+        super().__init__(output)
+        if any(node.op == "checkpoint" for node in self.nodes.values()):
+            raise RuntimeError(
+                "forward_stepper: a checkpoint keeps nothing of what it ran; forward mode keeps nothing "
+                "anyway, so compute the output without it"
+            )
+        leaves = {node.name: node for node in self.wanting}
+        if not tangents or not tangents.keys() <= leaves.keys():
+            unknown = ", ".join(tangents.keys() - leaves.keys())
+            raise TypeError(
+                f"forward_stepper: {f'there is no input {unknown}' if unknown else 'no input moves'}; "
+                f"those that can are {', '.join(leaves)}: give one or more a tangent by name, as in "
+                f"forward_stepper(L, {next(iter(leaves))}=1)"
+            )
+        self.tangents = {}  # {key: the tangent of what is computed}
+        for name, node in leaves.items():
+            tangent = np.asarray(tangents.get(name, np.zeros(node.value.shape)), node.value.dtype)
+            if tangent.shape != node.value.shape:
+                raise ValueError(
+                    f"forward_stepper: the tangent of {name} has shape {tangent.shape}, "
+                    f"its value {node.value.shape}"
+                )
+            self.tangents[node.key] = tangent
+        # The input that alone moves, by 1: then every tangent is a slope.
+        moved = [node for node in leaves.values() if np.any(self.tangents[node.key])]
+        alone = len(moved) == 1 and moved[0].value.ndim == 0 and self.tangents[moved[0].key] == 1
+        self.mover = moved[0].name if alone else None
+        self.order = sorted((t for t in graph.order(output) if t.needed), key=lambda t: t.order)
+        self.uses = {}  # {key: how many arrows from there are still to come}
+        for tensor in self.order:
+            for slot, _ in tensor.needed:
+                self.uses[id(tensor.inputs[slot])] = self.uses.get(id(tensor.inputs[slot]), 0) + 1
+        self.look_at(id(self.order[0]) if self.order else id(output))
+
+    def start(self):
+        given = ", ".join(f"{node.name} {show(self.tangents[node.key])}" for node in self.wanting)
+        means = (
+            f"how far it moves for each 1 that {self.mover} moves"
+            if self.mover
+            else "how fast it moves then"
+        )
+        self.tell(
+            "Before the first step only the inputs are known, and how fast each one moves, its tangent: "
+            f"{given}. The tangent of a value will say {means}."
+        )
+
+    def compute(self, tensor):
+        """A frame for each arrow that brings a tangent to `tensor`."""
+        key, name = id(tensor), self.names[id(tensor)]
+        self.now, self.work, self.beads = key, [], dict.fromkeys(self.beads, "done")
+        self.look_at(key)
+        for count, (slot, _) in enumerate(tensor.needed):
+            x = tensor.inputs[slot]
+            t, before = self.tangents[id(x)], self.tangents.get(key)
+            part = pushed(tensor, slot, t)
+            self.beads = dict.fromkeys(self.beads, "done") | {(key, slot): "now"}
+            self.sent[key, slot] = part
+            self.tangents[key] = part if before is None else before + part
+            self.uses[id(x)] -= 1
+            tell = self.of_numbers if part.shape == t.shape == () else self.of_arrays
+            line, say = tell(tensor, slot, t, part)
+            self.work.append((f"from {self.names[id(x)]}", line))
+            if before is None:
+                say = f"{name} = {show(tensor.data)} is computed, and its tangent with it. {say}"
+            else:
+                total = (
+                    f"{show(before)} so far + {show(part)} = {show(self.tangents[key])}"
+                    if part.ndim == 0
+                    else f"{part.shape} so far + {part.shape}, entry by entry"
+                )
+                self.work.append(("", total))
+                say = f"{say} What comes in adds up: {total}."
+            if count == len(tensor.needed) - 1 and self.mover and tensor.ndim == 0:
+                say += f" So {moves(name, self.tangents[key], self.mover)}."
+            self.at = name, show(self.tangents[key])
+            self.tell(say)
+
+    def of_numbers(self, tensor, slot, t, part):
+        """(the product, the sentence) of a tangent between numbers."""
+        product = f"{show(local_gradient(tensor, slot))} × {show(t)} = {show(part)}"
+        return (
+            product,
+            f"From {self.names[id(tensor.inputs[slot])]} comes local × tangent, {product}{CLOSED * (not part)}.",
+        )
+
+    def of_arrays(self, tensor, slot, t, part):
+        """The same between arrays, by their shapes and the kind of the row."""
+        op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
+        line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
+        how = {
+            "elementwise": f"the rule of {op}, with the tangent in the place of g",
+            "linear": f"{op} is linear, so it is applied to the tangent itself",
+            "bilinear": f"{op} with the tangent in the place of {x}",
+            "primitive": f"the push of {op}",
+        }[tensor.op.kind]
+        return line, f"From {x}: {how}, {line}."
+
+    def end(self):
+        self.now, self.at, self.work, self.beads = None, None, [], dict.fromkeys(self.beads, "done")
+        key = id(self.output)
+        say = [
+            f"One sweep along the arrows, and {self.names[key]} = {show(self.output.data)} has the tangent "
+            f"{show(self.tangents[key])}."
+        ]
+        size = sum(node.value.size for node in self.wanting)
+        if self.mover and size > 1:
+            others = [node.name for node in self.wanting if node.name != self.mover]
+            say.append(
+                f"That is its slope along {self.mover}, and nothing is known of {' and '.join(others)}: for all "
+                f"{size} numbers it takes {size} sweeps."
+            )
+        self.tell(" ".join(say))
+
+    def tell(self, say):
+        """A frame: cards are computed, being computed or ahead."""
+        cards, nodes = {}, []
+        for key, node in self.nodes.items() if self.placed else ():
+            if node.gradient is not None:
+                cards[key] = (
+                    "now" if key == self.now else "done" if key in self.tangents else "ahead"
+                )
+                node = node._replace(gradient=self.tangents.get(key, node.gradient))
+            nodes.append(node)
+        kept = [
+            (self.names[key], show(self.tangents[key]), counted(left, "more use"))
+            for key, left in self.uses.items()
+            if left and key in self.tangents and key != self.now
+        ]
+        key = id(self.output)
+        found = show(self.tangents[key]) if key in self.tangents and self.now is None else "nothing"
+        self.add(say, nodes, cards, {}, kept, [(self.names[key], found)])
+
+
+def pushed(tensor, slot, t):
+    """What the op that made `tensor` makes of the tangent `t` of one of its inputs, while the others stand still."""
+    values = list(tensor.values)
+
+    def alone(x):
+        return tensor.op(*values[:slot], x, *values[slot + 1 :], **tensor.params)
+
+    return np.asarray(ag.jvp(alone, (values[slot],), (t,))[1])

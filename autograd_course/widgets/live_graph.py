@@ -1,0 +1,443 @@
+"""live_graph: the graph of an expression under sliders.
+
+From the sliders to the picture in steps that remember nothing: run the expression (`_function`, `_recorded`), read its graph,
+fold its modules (`_fold`), draw it where it was drawn before (`_picture`). The widget only calls them.
+"""
+
+import sys
+from collections import namedtuple
+from html import escape
+from itertools import islice
+
+import numpy as np
+
+from autograd_lib import nn, tape
+
+from ..drawing import style
+from ..drawing.axes import round_step
+from ..drawing.formatting import number
+from ..drawing.picture import Picture
+from . import graph
+from .sliders import explore
+
+FOLD = 20  # nodes: above this the modules of a graph start as boxes
+MOVABLE = 100  # entries of an array that are offered to be moved
+
+# Controls that no argument of a function can be called:
+ENTRY, BY, OPEN, SHOW = "entry:", "by:", "open:", "show:"
+EVERYTHING, NOTHING = "everything", "nothing"
+
+# What an expression gave. called: {id of a Tensor: its name}. calls: [Call] of modules, outermost first.
+Run = namedtuple("Run", "output called calls")
+Call = namedtuple(
+    "Call", "path module start end"
+)  # start, end: its results were created between these numbers
+
+
+def live_graph(f, /, **arguments):
+    """The graph of `f`, each value with its gradient and each arrow with its local gradient, under sliders.
+
+    `f` is a function that returns a Tensor. Each of its arguments is one of
+
+    - a slider as `explore` takes it: for `(min, max, start)`, `(min, max, step, start)` or a list of numbers `f` gets a Tensor
+      that requires a gradient; for a range a plain int, for a list of other things the one chosen;
+    - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the array itself if it holds
+      integers. Give a Tensor to say whether it does. One entry at a time can be moved;
+    - a function or a module, handed on as it is.
+
+    `f` may also be a Tensor computed already. Then the scalars it was computed from get sliders around their values, and
+    moving one calls the recorded rows again: every `if` and every loop on the way goes as it went then.
+
+        live_graph(lambda x, w: np.tanh(x * w), x=(-3, 3, 0.7), w=(-3, 3, 1.5))
+        live_graph(loss)
+
+    A value carries the `.name` of its Tensor, or else that of a variable of `f` as it returned; for a computed Tensor, of a
+    variable of the calling notebook. An arrow is the wider, the larger the gradient that passes, and barred where that is 0.
+    "show:" prints the entries of an array and of its gradient. In a graph of more than 20 values each call of a module of nn
+    is a box; "open:" opens it. Nothing of yours is changed: no `.grad`, no `.name`, no value.
+
+    Raises what `f` raises, and TypeError if it returns no Tensor.
+    """
+    if isinstance(f, tape.Tensor) and not arguments:
+        sliders, arrays, run = _recorded(f)
+    elif callable(f):
+        sliders, arrays, run = _function(f, arguments)
+    elif isinstance(f, tape.Tensor):
+        raise TypeError(
+            f"live_graph: {', '.join(arguments)} given with a Tensor already computed, whose own leaves have the sliders; "
+            "give the function that computes it"
+        )
+    else:
+        raise TypeError(
+            f"live_graph: f={f!r}: give a function that returns a Tensor, or a Tensor computed already"
+        )
+    entries = _entries(arrays)
+    controls = sliders | _movers(arrays, entries)
+    choices = {}
+
+    def compute(values):
+        moved, notes = _move(arrays, entries, values)
+        with np.errstate(all="ignore"):  # the drawing says nan or inf
+            return _picture(
+                run({name: values[name] for name in sliders}, moved),
+                notes,
+                values.get(OPEN),
+                values.get(SHOW),
+            )
+
+    def picture(**values):
+        nonlocal choices
+        drawn, choices = first.pop() if first else compute(values)
+        return drawn
+
+    def offer(change):
+        """Other choices, where the graph has become another."""
+        for name, offered in choices.items():
+            control = ui.sliders.get(name)
+            if control and [choice for _, choice in control.options] != offered:
+                kept = control.value
+                control.options = [(choice, choice) for choice in offered]
+                control.value = kept if kept in offered else offered[0]
+
+    # what there is to choose from is known once `f` was run; `explore` then begins with this picture
+    first = [
+        compute(
+            {
+                name: spec[-1] if isinstance(spec, tuple) else spec[0]
+                for name, spec in controls.items()
+            }
+        )
+    ]
+    choices = first[0][1]
+    ui = explore(picture, **controls, **choices)
+    for control in ui.sliders.values():
+        control.observe(offer, "value")
+    return ui
+
+
+# --- The sliders ----------------------------------------------------------------------------------------------------
+
+
+def _around(value):
+    """A slider of 200 steps around a value, which stands on one of them."""
+    step = _step(value)
+    return value - 100 * step, value + 100 * step, step, value
+
+
+def _finite(name, array):
+    if not np.all(np.isfinite(array)):
+        raise ValueError(
+            f"live_graph: {name} holds nan or inf, where no slider can stand; give it a finite value"
+        )
+    return array
+
+
+def _step(value):
+    """1, 2 or 5 times a power of ten: a hundred of them are at least 1.5 times as much as the value."""
+    return round_step(1.5 * abs(value) / 100 or 0.01)
+
+
+def _entries(arrays):
+    """{"x[0, 1]": (name, index)} of the entries that may be moved."""
+    return {
+        f"{name}[{', '.join(map(str, index))}]": (name, index)
+        for name, array in arrays.items()
+        if array.dtype.kind == "f"
+        for index in islice(np.ndindex(array.shape), MOVABLE)
+    }
+
+
+def _movers(arrays, entries):
+    """The sliders that choose one of the entries and move it."""
+    if not entries:
+        return {}
+    step = _step(
+        max(
+            float(np.max(np.abs(_finite(name, arrays[name])), initial=0))
+            for name, _ in entries.values()
+        )
+    )
+    return {ENTRY: list(entries), BY: (-100 * step, 100 * step, step, 0.0)}
+
+
+def _move(arrays, entries, values):
+    """(the arrays with the chosen entry moved, lines that say so)."""
+    if not entries:
+        return arrays, []
+    (name, index), by = entries[values[ENTRY]], values[BY]
+    moved = arrays[name].copy()
+    moved[index] += by
+    said = [
+        f"{values[ENTRY]} = {number(arrays[name][index])}"
+        + (f" moved by {by:g} to {number(moved[index])}" if by else "")
+    ]
+    large = [
+        name for name, array in arrays.items() if array.size > MOVABLE and array.dtype.kind == "f"
+    ]
+    if large:
+        said.append(f"Of {' and '.join(large)} the first {MOVABLE} entries can be moved.")
+    return arrays | {name: moved}, said
+
+
+# --- Run the expression: (sliders, {name: array}, a function of both that returns a Run) ------------------------------
+
+
+def _function(f, arguments):
+    """Of a function and its arguments."""
+    sliders, arrays, others = {}, {}, {}
+    for name, given in arguments.items():
+        if isinstance(given, (tuple, list, range)) and given:
+            sliders[name] = given
+        elif isinstance(given, (np.ndarray, tape.Tensor)):
+            arrays[name] = given.data if isinstance(given, tape.Tensor) else given
+        elif callable(given):
+            others[name] = given
+        else:
+            raise ValueError(
+                f"live_graph: {name}={given!r}: give (min, max, start) or another slider, an array, a Tensor, or a function"
+            )
+    outer = graph.variables()
+    by_name = hasattr(
+        f, "__code__"
+    )  # a row, a module and a function of NumPy take their arguments in order
+
+    def argument(name, values, moved):
+        if name in others:
+            return others[name]
+        if name in moved:
+            given, value = arguments[name], moved[name]
+            wanted = (
+                given.requires_grad if isinstance(given, tape.Tensor) else value.dtype.kind == "f"
+            )
+            return tape.Tensor(value, wanted) if wanted or isinstance(given, tape.Tensor) else value
+        number = not isinstance(arguments[name], range) and isinstance(values[name], (int, float))
+        return tape.Tensor(float(values[name]), requires_grad=True) if number else values[name]
+
+    def run(values, moved):
+        given = {name: argument(name, values, moved) for name in arguments}
+        output, inner, calls = _watched(
+            f, () if by_name else given.values(), given if by_name else {}
+        )
+        if not isinstance(output, tape.Tensor):
+            raise TypeError(
+                f"live_graph: the function returned {type(output).__name__}; return one Tensor, computed from the arguments"
+            )
+        paths = _paths(inner) | _paths(outer)
+        called = paths | graph.names_in(outer) | graph.names_in(inner) | graph.names_in(given)
+        return Run(
+            output,
+            called,
+            [
+                Call(paths.get(id(module), type(module).__name__), module, *times)
+                for module, *times in calls
+            ],
+        )
+
+    return sliders, arrays, run
+
+
+CALL = nn.Module.__call__.__code__
+
+
+def _watched(f, args, kwargs):
+    """What `f` returns, its variables as it does, and [(module, start, end)] of the modules called meanwhile, outermost first."""
+    before, here = sys.getprofile(), sys._getframe()
+    inner, started, calls = {}, [], []
+
+    def see(frame, event, result):
+        if event == "call" and frame.f_code is CALL:
+            started.append((len(calls), tape.now()))
+            calls.append(None)
+        elif event == "return":
+            if frame.f_code is CALL:
+                number, start = started.pop()
+                calls[number] = frame.f_locals["self"], start, tape.now()
+            elif frame.f_back is here:
+                inner.update(frame.f_locals)
+
+    if before is None or callable(before):  # a profiler written in C could not be set again
+        sys.setprofile(see)
+    try:
+        return f(*args, **kwargs), inner, calls
+    finally:
+        sys.setprofile(before) if before is None or callable(before) else None
+
+
+def _paths(variables):
+    """{id of a module or a parameter: where it is found, such as "model.layers.0"} of the modules among the variables."""
+    modules = [
+        (name, value)
+        for name, value in variables.items()
+        if isinstance(value, nn.Module) and not name.startswith("_")
+    ]
+    return {
+        id(item): path
+        for name, module in reversed(modules)
+        for path, item in [*module.named_modules(name), *module.named_tensors(name)]
+    }
+
+
+def _recorded(output):
+    """Of a Tensor computed already."""
+    tensors, outer = graph.order(output), graph.variables()
+    called = _paths(outer) | graph.names_in(outer)
+    place = {id(tensor): i for i, tensor in enumerate(tensors)}
+    if any(tensor.replay for tensor in tensors):
+        raise TypeError(
+            "live_graph: a checkpoint has not kept the rows that it called; give the function that computes this Tensor"
+        )
+    names = [tensor.name or called.get(id(tensor)) for tensor in tensors]
+    sliders, arrays, leaves = {}, {}, {}
+    for i, tensor in enumerate(tensors):
+        if tensor.op is None and tensor.dtype.kind == "f" and (names[i] or tensor.requires_grad):
+            name = names[i] or f"leaf {len(leaves) + 1}"
+            name = name if name not in leaves else f"{name} {len(leaves) + 1}"
+            leaves[name] = i
+            if tensor.ndim:
+                arrays[name] = np.array(tensor.data)
+            else:
+                sliders[name] = _around(_finite(name, tensor.data).item())
+    names = {place: name for name, place in leaves.items()} | {
+        i: name for i, name in enumerate(names) if name
+    }
+
+    def run(values, moved):
+        given = {leaves[name]: value for name, value in (values | moved).items()}
+        made = []
+        for i, tensor in enumerate(tensors):
+            if tensor.op is None:
+                made.append(
+                    tape.Tensor(
+                        np.asarray(given.get(i, tensor.data), tensor.dtype), tensor.requires_grad
+                    )
+                )
+            else:
+                made.append(
+                    tensor.op(
+                        *[
+                            made[place[id(x)]] if isinstance(x, tape.Tensor) else x
+                            for x in tensor.inputs
+                        ],
+                        **tensor.params,
+                    )
+                )
+        return Run(made[-1], {id(made[i]): name for i, name in names.items()}, [])
+
+    return sliders, arrays, run
+
+
+# --- Fold -----------------------------------------------------------------------------------------------------------
+
+
+def _closed(calls, opened):
+    """The outermost calls that stay shut when the module at the path `opened` is open, and with it all that it is in."""
+    if opened == EVERYTHING:
+        return []
+    shut = []
+    for call in calls:
+        opens = any(
+            other.path == opened and call.start <= other.start <= call.end for other in calls
+        )
+        if not opens and not (shut and call.start < shut[-1].end):
+            shut.append(call)
+    return shut
+
+
+def _fold(nodes, call, born):
+    """The nodes with those of a call in one box; as they were if more than one of its results is used outside."""
+    users = {}
+    for node in nodes:
+        for key, _ in node.inputs:
+            users.setdefault(key, set()).add(node.key)
+    members = {node.key for node in nodes if node.op and call.start < born[node.key] < call.end}
+    results = [key for key in members if not users.get(key, {None}) <= members]
+    if len(results) != 1:
+        return nodes
+    own = {id(item) for _, item in call.module.named_tensors()}
+    members |= {
+        node.key
+        for node in nodes
+        if not node.op
+        and users[node.key] <= members
+        and (node.key in own or node.key not in born or born[node.key] > call.start)
+    }
+    values, inputs = {node.key: node.value for node in nodes}, {}
+    for node in nodes:
+        if node.key in members:
+            for (key, _), gx, way in zip(node.inputs, node.passed, node.ways):
+                if key not in members:
+                    total, before = inputs.get(key, (None, False))
+                    inputs[key] = (
+                        gx if total is None else total if gx is None else total + gx,
+                        way or before,
+                    )
+    passed = [gx for gx, _ in inputs.values()]
+    local = [
+        "" if gx is None else str(gx.shape) if gx.ndim else f"passes {number(float(gx))}"
+        for gx in passed
+    ]
+    shapes = f"{', '.join(str(values[key].shape) for key in inputs)} → {values[results[0]].shape}"
+    inside = f"{type(call.module).__name__}: {shapes}", f"{len(members)} values inside"
+    return [
+        node
+        if node.key not in members
+        else node._replace(
+            op=call.path,
+            params={},
+            inputs=tuple(zip(inputs, local)),
+            passed=tuple(passed),
+            ways=tuple(way for _, way in inputs.values()),
+            inside=inside,
+        )
+        for node in nodes
+        if node.key not in members or node.key == results[0]
+    ]
+
+
+# --- Draw -----------------------------------------------------------------------------------------------------------
+
+
+def _picture(run, notes, opened, shown):
+    """(Picture, {control: its choices, the first to start with}) of a Run, `notes` being lines of text to add."""
+    nodes = graph.read(run.output, called=run.called)
+    paths = list(dict.fromkeys(call.path for call in run.calls))
+    choices = {}
+    if paths:
+        choices[OPEN] = (
+            [NOTHING, *paths, EVERYTHING] if len(nodes) > FOLD else [EVERYTHING, NOTHING, *paths]
+        )
+        born = {id(tensor): tensor.order for tensor in graph.order(run.output)}
+        for call in _closed(run.calls, opened or choices[OPEN][0]):
+            nodes = _fold(nodes, call, born)
+    called = graph.names(nodes)
+    labels = {
+        called[node.key] + (f" = {node.op}" if node.op else ""): node
+        for node in nodes
+        if not graph.is_constant(node)
+    }
+    if any(node.value.ndim for node in labels.values()):
+        choices[SHOW] = [NOTHING, *labels]
+    lines = list(notes)  # what the drawing does not say
+    boxes = list(
+        dict.fromkeys(
+            f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes if node.inside
+        )
+    )
+    if boxes:
+        lines.append(f"Folded: {', '.join(boxes)}. Choose one under “{OPEN}” to see inside.")
+    if shown in labels:
+        node = labels[shown]
+        lines += [
+            f"{what} of {called[node.key]}:\n{graph.contents(array)}"
+            for what, array in [("Value", node.value), ("Gradient", node.gradient)]
+            if array is not None
+        ]
+    text, placed = "\n".join([graph.describe(nodes), *lines]), graph.layout(nodes)
+    if placed is None:
+        return Picture(graph.listed(text), text, says_all=True), choices
+    said = (
+        f'<pre aria-hidden="true" style="{style.LINES};padding:8px 0">{escape(chr(10).join(lines))}</pre>'
+        if lines
+        else ""
+    )
+    return Picture(graph.draw(nodes, placed, text) + said, text, says_all=True), choices

@@ -1,0 +1,289 @@
+"""explore: sliders in front of a pure function that draws."""
+
+from html import escape
+from math import floor, isfinite
+
+import ipywidgets as widgets
+
+from ..drawing import style
+from ..drawing.axes import round_step
+from ..drawing.formatting import number
+
+# Said by a screen reader, not shown: the same lines stand above it.
+UNSEEN = (
+    "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
+)
+# What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
+FOLD = (
+    "<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
+    "<details><summary>in words</summary></details>"
+)
+WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}  # its handle beside the box, not on it
+
+FEW = 4  # stops, up to which a control shows them all
+PLAYING = (
+    "playing" if hasattr(widgets.Play, "playing") else "_playing"
+)  # in ipywidgets 7, which Colab has
+# Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
+# a line. It names no group: each says its name first.
+ROW = (
+    "<style>.toggle{{align-items:start!important}}.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
+    ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
+    "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
+    '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>"
+)
+
+
+class Explorer(widgets.VBox):
+    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays.
+
+    `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and `ui.positions()` says which values
+    there are: who asks for all of them has a picture that moves without a kernel.
+    """
+
+    def positions(self):
+        """{name: every value its control can take, in order}; None for a control that is a widget of the caller's."""
+        return {name: _positions(control) for name, control in self.sliders.items()}
+
+    def values(self):
+        """{name: value} as the controls stand now."""
+        return {name: _value(control) for name, control in self.sliders.items()}
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        bundle["text/html"] = self.picture.html  # the static twin, for a reader without a kernel
+        bundle["text/plain"] = self.picture.text
+        return bundle
+
+
+def explore(picture, **sliders):
+    """Sliders over `picture`, a pure function of keyword values that returns a Picture.
+
+    Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of choices of which the
+    first is the start; or a range, whose numbers are frames that also play; or a widget of yours, for its `value`:
+
+        explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
+        explore(boundary_at, step=range(0, 301, 10))
+
+    What has at most four stops and does not play is a row of radio buttons. Beside a slider stands a number box that
+    follows it and can be typed into; the box carries the accessible name, because ipywidgets offers none for a slider's handle.
+    The picture's text stands below it, folded as "in words" if the drawing says all of it; the lines of it that changed
+    are announced politely, while frames play only once they stop. A picture higher than the window scrolls, and the
+    sliders stay. Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of the
+    picture and raised.
+    """
+    rows, controls, players = [], {}, {}
+    room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
+    for name, spec in sliders.items():
+        row, controls[name], player = _control(
+            name, spec, {"description_width": f"{room}em"}, {"width": f"{room + 7}em"}
+        )
+        rows.append(row)
+        if player:
+            players[name] = player
+    view, fold, words = (
+        widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}),
+        widgets.HTML(FOLD),
+        widgets.HTML(),
+    )
+    dark = widgets.HTML(style.SHEET, layout={"display": "none"})
+    view.tabbable = True  # what scrolls must be reached by the keyboard too
+    fold.add_class("in-words")
+    ui = Explorer([*rows, dark, view, words])
+    ui.sliders, ui.players, ui.draw, ui.view = controls, players, picture, view
+    drawn, said = None, []  # the values last drawn, the lines last announced
+
+    def redraw(change=None):
+        nonlocal drawn
+        before, drawn = drawn, ui.values()
+        if drawn == before:
+            return
+        try:
+            ui.picture = picture(**drawn)
+        except Exception as error:
+            view.value = f'<pre style="{style.LINES};{style.CARD}">✗ {escape(f"{type(error).__name__}: {error}")}</pre>'
+            words.value = ""
+            raise
+        view.value = ui.picture.html
+        say()
+
+    def say(change=None):
+        nonlocal said
+        lines, news = ui.picture.text.splitlines(), []
+        if not any(getattr(player, PLAYING) for player in players.values()):
+            news, said = [line for line in lines if said and line not in said], lines
+        words.value = (
+            f'<pre style="{style.LINES}">{escape(ui.picture.text)}</pre>'
+            f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>'
+        )
+
+    redraw()
+    if ui.picture.says_all:
+        ui.children = [*rows, dark, view, fold, words]
+    for control in controls.values():
+        control.observe(redraw, "value")
+    for player in players.values():
+        player.observe(say, PLAYING)
+    return ui
+
+
+def _value(control):
+    """By arrow keys a slider arrives at 1.7999999999999998, and at 1e-16 for 0; the first showing can turn 0.7 into 0.7000000000000002."""
+    return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
+
+
+def _positions(control):
+    """Every value of a slider or a list of choices; the value it starts at may lie between its steps."""
+    if hasattr(control, "options"):
+        return [value for _, value in control.options]
+    if not isinstance(control, (widgets.IntSlider, widgets.FloatSlider)):
+        return None
+    return _stops(control.min, control.max, control.step, _value(control))
+
+
+def _stops(low, high, step, start):
+    steps = floor((high - low) / step + 1e-9)
+    return sorted({*(round(low + k * step, 12) for k in range(steps + 1)), start})
+
+
+def _control(name, spec, label, small):
+    """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`, in this style and layout."""
+    if isinstance(spec, widgets.Widget):
+        return spec, spec, None
+    if isinstance(spec, list) and spec:
+        numbers, options = _said(spec)
+        if len(spec) <= FEW:
+            return _toggle(name, label, options, spec[0])
+        box = widgets.Dropdown(
+            options=options,
+            value=spec[0],
+            description=name,
+            style=label,
+            layout=small if numbers else WIDE,
+            tooltip=f"choose {name}",
+        )
+        if not numbers:
+            return box, box, None
+        slider = widgets.SelectionSlider(
+            options=options, value=spec[0], readout=False, layout=WIDE, tooltip=f"slide {name}"
+        )
+        widgets.link((slider, "value"), (box, "value"))
+        return widgets.HBox([box, slider]), slider, None
+    if isinstance(spec, range) and spec and spec.step > 0:
+        box, slider = _slider(
+            name,
+            label,
+            small,
+            spec[0],
+            spec[-1],
+            spec.step,
+            spec[0],
+            nearest=lambda value: min(spec, key=lambda frame: abs(frame - value)),
+        )
+        box.observe(
+            lambda change: box.set_trait("value", slider.value), "value"
+        )  # a number between two frames was typed
+        play, player = _player(name, slider, len(spec))
+        return widgets.HBox([box, slider, play, player]), slider, player
+    if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
+        raise ValueError(
+            f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames"
+        )
+    low, high, *step, start = spec
+    if not (low < high and isfinite(high - low)) or step and not step[0] > 0:
+        raise ValueError(
+            f"{name}={spec!r}: min must be less than max, both finite, and a step greater than 0"
+        )
+    if not low <= start <= high:
+        raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
+    whole = all(isinstance(part, int) for part in spec)
+    step = step[0] if step else 1 if whole else _hundredth(high - low)
+    if (high - low) / step < FEW and len(stops := _stops(low, high, step, start)) <= FEW:
+        return _toggle(name, label, _said(stops)[1], start)
+    box, slider = _slider(name, label, small, low, high, step, start, whole)
+    return widgets.HBox([box, slider]), slider, None
+
+
+def _said(choices):
+    """(whether they are numbers, [(what a control says of a choice, the choice)])."""
+    numbers = all(
+        isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices
+    )
+    return numbers, [(number(choice, 6) if numbers else str(choice), choice) for choice in choices]
+
+
+def _toggle(name, label, options, start):
+    """What `_control` gives for few stops."""
+    radios = widgets.RadioButtons(
+        options=options,
+        value=start,
+        orientation="horizontal",
+        description=name,
+        style=label,
+        layout={"width": "auto"},
+    )
+    own = f"toggle-{radios.model_id}"
+    radios.add_class(own).add_class("toggle").add_class(
+        "widget-inline-hbox"
+    )  # this sets their name at the left
+    return (
+        widgets.HBox([radios, widgets.HTML(ROW.format(own, name), layout={"display": "none"})]),
+        radios,
+        None,
+    )
+
+
+def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):
+    """(number box, slider) that hold the same number; what is typed goes to the slider as the `nearest` it can show."""
+    slider, box = (
+        (widgets.IntSlider, widgets.BoundedIntText)
+        if whole
+        else (widgets.FloatSlider, widgets.BoundedFloatText)
+    )
+    limits = {"min": low, "max": high, "step": step, "value": start}
+    box = box(**limits, description=name, style=label, layout=small, tooltip=f"type {name}")
+    slider = slider(**limits, readout=False, layout=WIDE, tooltip=f"slide {name}")
+    widgets.link(
+        (slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest)
+    )
+    return box, slider
+
+
+def _player(name, slider, frames):
+    """(button, what it sets going) that move `slider` from frame to frame.
+
+    ipywidgets' own buttons of a Play have no names, so it stays out of sight behind one that has. While the kernel draws, the
+    browser keeps only the newest value of what plays, and sends it when the kernel is free: frames are skipped, not queued.
+    """
+    pace = min(
+        1000, max(100, 8000 // frames)
+    )  # eight seconds, where that is neither a rush nor a wait
+    player = widgets.Play(
+        min=slider.min,
+        max=slider.max,
+        step=slider.step,
+        value=slider.value,
+        interval=pace,
+        layout={"display": "none"},
+    )
+    button = widgets.ToggleButton(
+        description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"}
+    )
+    widgets.link(
+        (player, "value"), (slider, "value")
+    )  # not in the browser, which would tell the kernel of both
+    widgets.jslink((player, PLAYING), (button, "value"))
+
+    def caption(change):
+        button.description = button.icon = "pause" if change["new"] else "play"
+        button.tooltip = f"{button.description} {name}"
+
+    player.observe(caption, PLAYING)
+    return button, player
+
+
+def _hundredth(span):
+    """About a hundredth of it: 1, 2 or 5 times a power of ten."""
+    return 1 / round_step(
+        99 / span
+    )  # 1, 2 and 5 are among each other's reciprocals, times a power of ten

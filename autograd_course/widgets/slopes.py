@@ -1,0 +1,652 @@
+"""slope_explorer: a function and its slope side by side, and a point to move along them."""
+
+from collections import namedtuple
+from functools import lru_cache
+from html import escape
+from inspect import signature
+from itertools import pairwise
+
+import numpy as np
+
+from autograd_lib.tape import Primitive, plain
+from autograd_lib.transforms import grad
+
+from ..drawing import style
+from ..drawing.axes import DOTS, Axes, decades, ticks
+from ..drawing.differences import STEPS, against_steps, errors_at
+from ..drawing.formatting import number
+from ..drawing.picture import Picture, svg
+from ..source import is_stub
+from .sliders import explore
+
+DASHES = "6 4"
+
+# Where each argument of a row moves and starts, and what its domain is. A row that is missing here, a further argument of one,
+# and a function of the learner's own have RANGE. In `where`, the condition is no number and has its two choices.
+RANGE = (-3.0, 3.0, 1.0)
+ROWS = {
+    "add": ([RANGE, (-3.0, 3.0, 2.0)], ""),
+    "subtract": ([RANGE, (-3.0, 3.0, 2.0)], ""),
+    "multiply": ([RANGE, (-3.0, 3.0, 2.0)], ""),
+    "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
+    "power": (
+        [(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
+        "a base below 0 has whole powers alone, and no slope along the exponent; 0 has no negative powers",
+    ),
+    "exp": ([(-3.0, 2.0, 0.5)], ""),
+    "log": ([(-1.0, 5.0, 1.0)], "log x is defined for x > 0"),
+    "sqrt": ([(-1.0, 4.0, 1.0)], "√x is defined for x ≥ 0"),
+    "sin": ([(-7.0, 7.0, 1.0)], ""),
+    "cos": ([(-7.0, 7.0, 1.0)], ""),
+    "tanh": ([(-4.0, 4.0, 0.5)], ""),
+    "sigmoid": ([(-6.0, 6.0, 1.0)], ""),
+    "softplus": ([(-6.0, 6.0, 1.0)], ""),
+    "gelu": ([(-4.0, 4.0, 0.5)], ""),
+    "maximum": ([RANGE, (-3.0, 3.0, 0.5)], ""),
+    "minimum": ([RANGE, (-3.0, 3.0, 0.5)], ""),
+    "clip": ([(-3.0, 3.0, 0.5), (-3.0, 3.0, -1.0), RANGE], ""),
+    "where": ([[True, False], RANGE, (-3.0, 3.0, -1.0)], ""),
+}
+
+
+def _four(x):
+    """A value as the drawings print it, to four significant digits."""
+    return "none" if np.isnan(x) else number(x).replace("inf", "∞")
+
+
+def _ten(x):
+    """A slope or difference as the text prints it, to ten digits; a zero without rounding is said to be one."""
+    return number(x, 10) if x else "exactly 0.0"
+
+
+def _off(error):
+    """How far a difference is off, of either sign; where there is none, it is not off."""
+    return (
+        f"off by {number(float(f'{abs(error):.1e}')) if error else 'exactly 0'}"
+        if np.isfinite(error)
+        else "none"
+    )
+
+
+def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
+    """A function and its slope side by side, with a point and a step h to move, and how far the difference is from the rule.
+
+        slope_explorer(ag.tanh)                                 # any elementwise row
+        slope_explorer(ag.multiply, y=3.0)                      # x moves, y starts at 3; `moving` can be changed to y
+        slope_explorer(lambda x: ag.exp(-x * x), x=(-2.0, 2.0, 0.5))
+        slope_explorer(ag.tanh, rule=lambda g, z, x: g * (1 - z))       # a rule of your own against what is measured
+
+    Parameters
+    ----------
+    f : an elementwise row, or a function of numbers; unless `rule` is given, `ag.grad` must be able to differentiate it
+    rule : of the argument that moves: a function of f's arguments, or of g, z and f's arguments as in the table; what is not
+        written yet (`...`) is not drawn
+    against : "x", or "z" to draw the slope over the output z instead
+    moving : name of the argument that moves first; else the first that has a slope
+    h : the steps to choose from
+    arguments : for each argument of f where its slider starts, or what `explore` takes, such as (min, max, start)
+    """
+    subject = _Subject(f, rule)
+    if unknown := arguments.keys() - set(subject.names):
+        raise TypeError(
+            f"slope_explorer: {subject.name} has no argument {', '.join(sorted(unknown))}; it has {', '.join(subject.names)}"
+        )
+    if taken := {"h", "moving", "rule", "against"} & set(subject.names):
+        raise ValueError(
+            f"slope_explorer: the name {', '.join(sorted(taken))} is taken by the explorer; rename that argument of f"
+        )
+    if against not in ("x", "z"):
+        raise ValueError(f'slope_explorer: against={against!r}: "x" is the input, "z" the output')
+    specs = {
+        name: _spec(arguments.get(name, subject.starts.get(name)), usual)
+        for name, usual in zip(subject.names, subject.usual, strict=True)
+    }
+    movable = [
+        name
+        for name in subject.sloped
+        if not isinstance(specs[name], list) or not isinstance(specs[name][0], bool)
+    ]
+    moving = moving or movable[0]
+    if moving not in movable:
+        raise ValueError(
+            f"slope_explorer: moving={moving!r}: what can move in {subject.name} is {', '.join(movable)}"
+        )
+
+    @lru_cache(
+        maxsize=64
+    )  # a slider's places: those of the other argument come again for each of the point
+    def still(moving, *xs):
+        """What stays while the point runs along the curve."""
+        return _Still(subject, subject.names.index(moving), xs, _span(specs[moving]), against)
+
+    def picture(h, moving=moving, **values):
+        x = values[moving]
+        return _draw(
+            still(moving, *(None if name == moving else values[name] for name in subject.names)),
+            x,
+            h,
+        )
+
+    if rule is None and len(movable) > 1:
+        specs["moving"] = [moving, *(name for name in movable if name != moving)]
+    return explore(picture, **specs, h=h)
+
+
+def _takes(rule, count):
+    """Whether a rule can be called with so many arguments, whatever it takes besides by default."""
+    try:
+        signature(rule).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+class _Subject:
+    """A function of numbers and its rule: values and slopes at any numbers, nan or ±inf where there are none."""
+
+    def __init__(self, f, rule):
+        self.f, self.rule, self.starts, self.takes_g = f, rule, {}, False
+        self.waits = rule is ... or callable(rule) and is_stub(rule)
+        self.name = getattr(f, "name", getattr(f, "__name__", "f")).replace("<lambda>", "f")
+        if isinstance(f, Primitive):
+            if f.kind != "elementwise":
+                raise ValueError(
+                    f"slope_explorer: {f.name} works on whole arrays; give a function of single numbers"
+                )
+            self.names = list(signature(next(filter(None, f.rules))).parameters)[2:]
+            self.sloped = [name for name, one in zip(self.names, f.rules, strict=True) if one]
+        elif isinstance(f, np.ufunc):
+            self.names = self.sloped = ["x", "y"][: f.nin]
+        else:
+            given = [
+                p
+                for p in signature(f).parameters.values()
+                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            ]
+            self.names = self.sloped = [p.name for p in given]
+            self.starts = {p.name: p.default for p in given if isinstance(p.default, (int, float))}
+        if not self.names:
+            raise TypeError(
+                f"slope_explorer: {self.name} has no argument that could move; write it as a function of x"
+            )
+        usual, self.domain = ROWS.get(self.name, ([], ""))
+        self.usual = (usual + [RANGE] * len(self.names))[: len(self.names)]
+        if callable(rule):
+            taken = len(signature(rule).parameters)
+            self.takes_g = _takes(rule, len(self.names) + 2)
+            if not self.takes_g and not _takes(rule, len(self.names)):
+                ours = ", ".join(self.names)
+                raise TypeError(
+                    f"slope_explorer: rule takes {taken} arguments; write it as lambda {ours}: … "
+                    f"or as lambda g, z, {ours}: …"
+                )
+
+    def value(self, *xs):
+        with np.errstate(all="ignore"):
+            z = plain(self.f(*map(np.float64, xs)))
+        if z.ndim:
+            raise ValueError(
+                f"slope_explorer: {self.name} returned shape {z.shape}; give a function of numbers that returns one number"
+            )
+        return float(z)
+
+    def slope(self, i, *xs, g=1.0):
+        """What the rule sends to argument i when `g` arrives; nan if it is not written yet."""
+        xs = [np.float64(x) for x in xs]
+        if self.waits:
+            return np.nan
+        with np.errstate(all="ignore"):
+            if self.rule is None:
+                return plain(grad(self.f, argnums=i)(*xs)).item()
+            given = (np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else xs
+            return float(plain(self.rule(*given)).item())
+
+
+def _spec(given, usual):
+    """What `explore` takes, of what the caller gave for an argument: nothing, a start, or that already."""
+    if given is None:
+        return usual
+    if isinstance(given, (int, float)):
+        if isinstance(given, bool) or isinstance(usual, list):
+            return [bool(given), not given]
+        low, high, _ = usual
+        return (
+            (low if low < given else min(2.0 * given, -1.0)),
+            (high if given < high else max(2.0 * given, 1.0)),
+            float(given),
+        )
+    return given
+
+
+def _span(spec):
+    """The numbers a slider runs between."""
+    return (min(spec), max(spec)) if isinstance(spec, (list, range)) else spec[:2]
+
+
+Pieces = namedtuple("Pieces", "lines jumps poles")  # each line is [(x, y), …]
+
+
+def _pieces(g, low, high):
+    """The graph of g from low to high, in lines that do not pass over a jump, a pole or a hole.
+
+    Jumps are where a line ends and the next begins, poles where one runs off to infinity.
+    """
+    grid = [(x, g(x)) for x in np.linspace(low, high, 161).tolist()]
+    known = [y for _, y in grid if np.isfinite(y)]
+    reach, most = (max(known) - min(known), max(map(abs, known))) if known else (0, 0)
+    lines, jumps, poles = [[]], [], []
+    for (a, ya), (b, yb) in pairwise(grid):
+        left, right, gap = [(a, ya)], [(b, yb)], _apart(ya, yb)
+        if gap > 0.05 * reach:
+            for _ in range(40):  # halve the way: a line that is only steep gives way, a break stays
+                middle = (left[-1][0] + right[-1][0]) / 2
+                y = g(middle)
+                (left if _apart(y, left[-1][1]) < _apart(y, right[-1][1]) else right).append(
+                    (middle, y)
+                )
+                if _apart(left[-1][1], right[-1][1]) < gap / 4:
+                    lines[-1] += [(x, g(x)) for x in np.linspace(a, b, 10)[:-1].tolist()]
+                    break
+            else:
+                lines.append(right[:0:-1])
+                lines[-2] += left
+                if np.isfinite(left[-1][1] + right[-1][1]):
+                    jumps.append(round(left[-1][0], 9) + 0.0)
+                if any(np.isfinite(y) and abs(y) > most for _, y in (left[-1], right[-1])):
+                    poles.append(left[-1][0])
+        else:
+            lines[-1].append((a, ya))
+    lines[-1].append(grid[-1])
+    lines = [[(x, y) for x, y in line if np.isfinite(y)] for line in lines]
+    return Pieces([line for line in lines if line], sorted(set(jumps)), poles)
+
+
+def _apart(y, other):
+    """How far two values are from each other: a number from no number infinitely."""
+    here, there = np.isfinite(y), np.isfinite(other)
+    return abs(y - other) if here and there else np.inf if here != there else 0.0
+
+
+def _limits(ys):
+    """Of an axis that shows all of these."""
+    low, high = (min(ys), max(ys)) if ys else (-1.0, 1.0)
+    room = 0.08 * (high - low) if high - low > 1e-9 * max(1, abs(high)) else 1.0
+    return low - room, high + room
+
+
+SIZE, BOX, KEYS = (
+    "0 0 304 314",
+    (56, 32, 233, 178),
+    (268, 287, 306),
+)  # of a panel: its axes, and where the lines of its legend stand
+NARROW, WIDE = 266, 304  # its width in a narrow and in a wide window
+CIRCLES = 24  # an even number, so that they do not measure at the round places where kinks are
+
+
+class _Still:
+    """What stays while the point runs along a curve: the three panels without it."""
+
+    def __init__(self, subject, i, xs, span, against):
+        def value(x):
+            return subject.value(*xs[:i], x, *xs[i + 1 :])
+
+        def slope(x, g=1.0):
+            return (
+                subject.slope(i, *xs[:i], x, *xs[i + 1 :], g=g) if np.isfinite(value(x)) else np.nan
+            )
+
+        self.value, self.slope, self.span, self.against = value, slope, span, against
+        self.small = 1e-6 * (span[1] - span[0])
+        self.letter = subject.names[i]
+        inputs = [
+            self.letter if k == i else str(other) if isinstance(other, bool) else _four(other)
+            for k, other in enumerate(xs)
+        ]
+        self.name = f"{subject.name}({', '.join(inputs)})"
+        self.whose, self.says = (
+            ("the rule", "slope") if subject.rule is None else ("your rule", "your rule says")
+        )
+        self.waits = subject.waits
+        self.because = f": {subject.domain}" * bool(subject.domain)
+        curve, rule = _pieces(value, *span), _pieces(slope, *span)
+        self.jumps = curve.jumps
+
+        def heights(poles, *lines):
+            """How high a picture must be: what is close to a pole does not count."""
+            near = 0.03 * (span[1] - span[0])
+            return [
+                y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)
+            ]
+
+        self.zs = _limits(heights(curve.poles, *curve.lines))
+        measured = [
+            (x, sum(sides) / 2)
+            for x in self._places(curve)
+            if np.isfinite(sum(sides := self.sides(x))) and not self.kink(x)
+        ]
+        self.slopes = _limits([0.0, *heights(curve.poles + rule.poles, *rule.lines, measured)])
+        self.top = int(np.ceil(np.log10(max(1, *np.abs(self.slopes))))) + 1
+        self.drawn = [self._curve(curve), self._slope(rule, measured), self._errors()]
+        self.verdict = self._verdict(subject.takes_g, measured)
+
+    def axes(self):
+        """Of the curve, of its slope and of the errors."""
+        return (
+            Axes(BOX, self.span, self.zs),
+            Axes(BOX, self.span if self.against == "x" else self.zs, self.slopes),
+            Axes(BOX, (0.5, -16.5), (-16.5, self.top)),
+        )
+
+    def across(self, x):
+        """Where x stands in the panel of the slope."""
+        return x if self.against == "x" else self.value(x)
+
+    def sides(self, x, step=None):
+        """The slopes measured closely on the left and on the right of x."""
+        step, z = step or self.small, self.value(x)
+        return (z - self.value(x - step)) / step, (self.value(x + step) - z) / step
+
+    def kink(self, x):
+        """Whether the two sides differ, and no less so closer by."""
+        (left, right), (wider, other) = self.sides(x), self.sides(x, 10 * self.small)
+        noise = 1e-14 * abs(self.value(x)) / self.small
+        return bool(
+            abs(right - left) > max(abs(other - wider) / 2, 1e-6 * (abs(left) + abs(right)), noise)
+        )
+
+    def _places(self, curve):
+        """Where to measure: evenly along the panel of the slope."""
+        points = [point for line in curve.lines for point in line]
+        if not points:
+            return []
+        ways = [
+            x if self.against == "x" else min(max(z, self.zs[0]), self.zs[1]) for x, z in points
+        ]
+        ways = np.cumsum(np.abs(np.diff(ways, prepend=ways[0])))
+        return np.interp(
+            (np.arange(CIRCLES) + 0.5) / CIRCLES * ways[-1], ways, [x for x, _ in points]
+        ).tolist()
+
+    def _curve(self, curve):
+        plot = self.axes()[0]
+        plot.frame(ticks(*plot.x), ticks(*plot.y), self.letter, escape(self.name))
+        for line in curve.lines:
+            _trace(plot, line, style.VALUE)
+        return plot.parts
+
+    def _slope(self, rule, measured):
+        plot = self.axes()[1]
+        x, title = (
+            (self.letter, "its slope")
+            if self.against == "x"
+            else ("z", f"its slope, over z instead of {self.letter}")
+        )
+        plot.frame(ticks(*plot.x), ticks(*plot.y), x, title)
+        for line in rule.lines:
+            _trace(plot, [(self.across(x), y) for x, y in line], style.GRADIENT, DASHES)
+        self.over = Axes(plot.box, plot.x, plot.y)  # words: no line that moves crosses them
+        if not measured:
+            _note(self.over, "no slope here")
+        for x, y in measured:
+            if _inside(plot, self.across(x), y):
+                plot.dot(self.across(x), y, style.DIFFERENCE, "none", size=3.5)
+        for x in rule.jumps:
+            if np.isfinite(y := self.slope(x)):
+                px, py = plot.at(self.across(x), y)
+                plot.dot(self.across(x), y, style.GRADIENT, style.GRADIENT, size=4)
+                up = py > BOX[1] + BOX[3] / 2
+                self.over.words(
+                    px + 8,
+                    py + (-8 if up else 16),
+                    f"stated: {_four(y)}",
+                    style.GRADIENT,
+                    "start",
+                    13,
+                    halo=True,
+                )
+        return plot.parts
+
+    def _errors(self):
+        plot = self.axes()[2]
+        plot.frame(
+            decades(-16, 0, 4),
+            decades(-16, self.top, 4),
+            "step h, smaller to the right",
+            "how wrong the difference is",
+        )
+        return plot.parts
+
+    def _verdict(self, takes_g, measured):
+        """The rule against what was measured, in sentences."""
+        whose = self.whose
+        if not measured:
+            return ["there is no place here where a slope could be measured"]
+        if self.waits:
+            return ["the circles are where the slope was measured; your rule is still …"]
+        found = [(x, y, self.slope(x)) for x, y in measured]
+        missed = [
+            one
+            for one in found
+            if not abs(one[2] - one[1]) <= 1e-4 * max(abs(one[1]), self.slopes[1] - self.slopes[0])
+        ]
+        if all(np.isnan(rule) for _, _, rule in found):
+            return [
+                f"{whose} gives nan, no number, at all {len(found)} circles, where the slope was measured"
+            ]
+        if missed:
+            x, y, rule = max(missed, key=lambda one: _apart(one[1], one[2]))
+            said = [
+                f"{whose} misses {len(missed)} of the {len(found)} circles, where the slope was measured: "
+                f"at {self.letter} = {_four(x)} it says {_four(rule)}, measured {_four(y)}"
+            ]
+        else:
+            said = [
+                f"{whose} passes through all {len(found)} circles, where the slope was measured"
+            ]
+        x, _, once = max(found, key=lambda one: abs(one[2]) if np.isfinite(one[2]) else 0)
+        if takes_g and not abs((twice := self.slope(x, g=2.0)) - 2 * once) <= 1e-9 * abs(once):
+            said.append(
+                f"with g = 2 {whose} must give twice as much as with g = 1, but at {self.letter} = {_four(x)} it gives "
+                f"{_four(once)} and then {_four(twice)}: where is g?"
+            )
+        return said
+
+
+def _trace(plot, line, colour, dash="none"):
+    """A line of a curve; what runs far out of the picture is cut."""
+    far = 4 * (plot.y[1] - plot.y[0])
+    plot.line(
+        [x for x, _ in line],
+        [min(max(y, plot.y[0] - far), plot.y[1] + far) for _, y in line],
+        colour,
+        2.5,
+        dash,
+    )
+    if len(line) == 1:  # a place by itself, such as a whole power of a negative number
+        plot.dot(*line[0], colour, colour, size=2)
+
+
+def _note(plot, words):
+    """In the middle of a panel that would be empty."""
+    plot.words(BOX[0] + BOX[2] / 2, BOX[1] + BOX[3] / 2 - 10, words, style.FAINT, halo=True)
+
+
+def _inside(plot, x, y):
+    return plot.x[0] <= x <= plot.x[1] and plot.y[0] <= y <= plot.y[1]
+
+
+def _dots(plot, *marks):
+    """Marks (x, y, colour, fill, square, size); or at the edge arrows, one below the other, for values beyond it."""
+    beyond = []
+    for x, y, *look in marks:
+        if _inside(plot, x, y):
+            plot.dot(x, y, *look)
+        elif np.isfinite(y) and plot.x[0] <= x <= plot.x[1]:
+            beyond.append((y, x, look[0]))
+    for up, away in [
+        (True, sorted((mark for mark in beyond if mark[0] > plot.y[1]), reverse=True)),
+        (False, sorted(mark for mark in beyond if mark[0] < plot.y[0])),
+    ]:
+        for row, (y, x, colour) in enumerate(away):
+            px, py = plot.at(x, plot.y[up])
+            where = (px - BOX[0]) / BOX[2]
+            side = (where < 0.2) - (where > 0.8)  # beside the circles that lead there
+            plot.words(
+                px + 13 * side,
+                py + (14 + 15 * row if up else -4 - 15 * row),
+                f"{'▲' if up else '▼'} {_four(y)}",
+                colour,
+                ("middle", "start", "end")[side],
+                13,
+                halo=True,
+            )
+
+
+class _Here:
+    """The numbers at x, with the step h; nan for what does not exist."""
+
+    def __init__(self, still, x, h):
+        self.still, self.x, self.h, self.here = still, x, h, f"{still.letter} = {_four(x)}"
+        self.z, self.slope, self.high, low = (
+            still.value(x),
+            still.slope(x),
+            still.value(x + h),
+            still.value(x - h),
+        )
+        self.exists = bool(np.isfinite(self.z))
+        self.forward, self.central = (
+            one if self.exists and np.isfinite(one) else np.nan
+            for one in ((self.high - self.z) / h, (self.high - low) / (2 * h))
+        )
+        self.jump = x in still.jumps
+        self.kink = not self.jump and still.kink(x)
+        self.left, self.right = (round(side, 6) for side in still.sides(x))
+        self.level = still.value(x - still.small) == self.z == still.value(x + still.small)
+
+
+def _words(p):
+    """[the point, what is special there, the differences]"""
+    z, still = _ten(p.z) if p.z else "0", p.still
+    point = f"{still.name} at {p.here}: "
+    if not p.exists:
+        point += f"no value ({z}), so nothing can be drawn there{still.because}"
+    elif still.waits:
+        point += f"z = {z}; your rule is still …"
+    elif not np.isfinite(p.slope):
+        gives = "nan, no number" if np.isnan(p.slope) else _four(p.slope)
+        why = (
+            ""
+            if np.isfinite(p.left + p.right)
+            else ": the curve stands upright"
+            if np.isinf(p.slope)
+            else still.because
+        )
+        point += f"z = {z}, but {still.whose} gives {gives}, so no tangent is drawn{why}"
+    elif p.kink:
+        point += f"z = {z}, no slope; {still.whose} states {_four(p.slope)}"
+    else:
+        point += f"z = {z}, {still.says} {_ten(p.slope)}" + ", and nearby z stays the same" * (
+            p.slope == 0 and p.level
+        )
+    special = ""
+    if p.jump:
+        special = f"a jump at {p.here}: z itself jumps, so it has no slope there"
+    elif p.kink:
+        special = f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right"
+    differences = [
+        (
+            f"{name} difference {_ten(one)}"
+            + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope))
+        )
+        if np.isfinite(one)
+        else f"no {name} difference, for one of its points has no value"
+        for name, one in [("forward", p.forward), ("central", p.central)]
+    ]
+    return [point, special, "\n".join(f"h = {number(p.h)}: {words}" for words in differences)]
+
+
+def _moving(p):
+    """The axes of the three panels with what moves."""
+    still = p.still
+    curve, rule, errors = plots = still.axes()
+    curve.line([p.x, p.x], curve.y, style.LINE, 1, "3 3")
+    tangents = (
+        [(-1, p.left), (1, p.right)] if p.kink else [] if p.jump else [(-1, p.slope), (1, p.slope)]
+    )
+    if p.exists:
+        across = still.across(p.x)
+        rule.line([across, across], rule.y, style.LINE, 1, "3 3")
+        rule.parts += still.over.parts
+        for way, slope in tangents:
+            if np.isfinite(slope):
+                curve.straight(p.x, p.z, slope, style.TANGENT, 3.5, DOTS, [way])
+        if np.isfinite(p.forward):
+            curve.straight(p.x, p.z, p.forward, style.DIFFERENCE, 1.5)
+        _dots(
+            rule,
+            (across, p.forward, style.DIFFERENCE, "none", False, 5),
+            (across, p.central, style.DIFFERENCE, "none", True, 5),
+            (across, p.slope, style.GRADIENT, style.GRADIENT, False, 4),
+        )
+        _dots(
+            curve,
+            (p.x + p.h, p.high, style.DIFFERENCE, style.PAPER, False, 5),
+            (p.x, p.z, style.DIFFERENCE, style.PAPER, False, 5),
+        )
+        hs = sorted({*STEPS, p.h}, reverse=True)
+        against_steps(errors, hs, errors_at(still.value, p.x, p.slope, hs), 1e-16, p.h)
+    else:
+        curve.words(BOX[0] + BOX[2] / 2, BOX[1] + 24, f"no value at {p.here}", halo=True)
+        rule.parts += still.over.parts
+    numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
+    drawn = (
+        "tangent: waits for your rule"
+        if still.waits and not p.kink
+        else f"tangent{'s' * p.kink}: slope {numbers}"
+    )
+    rule_says = (
+        "rule: still …"
+        if still.waits
+        else f"rule: {'nan' if np.isnan(p.slope) else _four(p.slope)}"
+    )
+    curve.key(BOX[0], KEYS[0], drawn, style.TANGENT, 3.5, DOTS)
+    curve.key(BOX[0], KEYS[1], f"secant: slope {_four(p.forward)}", style.DIFFERENCE, 1.5)
+    rule.key(BOX[0], KEYS[0], rule_says, style.GRADIENT, 2.5, DASHES)
+    _mark_key(rule, 0, 156, "measured", size=3.5)
+    for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
+        _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
+        if not still.waits:
+            _mark_key(
+                errors,
+                row,
+                0,
+                f"{name}: {_off(one - p.slope)}",
+                square=name == "central",
+                fill=style.DIFFERENCE,
+            )
+    return plots
+
+
+def _mark_key(plot, row, across, words, **mark):
+    plot.mark(BOX[0] + across + 6, KEYS[row] - 5, style.DIFFERENCE, **mark)
+    plot.words(BOX[0] + across + 18, KEYS[row], words, anchor="start", size=13)
+
+
+def _draw(still, x, h):
+    """The whole picture, with the point at x and the step h."""
+    p = _Here(still, x, h)
+    point, special, differences = _words(p)
+    about = [point, still.verdict[0], differences][
+        : 3 - still.waits
+    ]  # without a rule no difference is wrong
+    panels = "".join(
+        f'<div style="flex:1 1 {NARROW}px;max-width:{WIDE}px">'
+        f"{svg(SIZE, ''.join(still_parts + plot.parts), words)}</div>"
+        for still_parts, plot, words in zip(still.drawn, _moving(p), about)
+    )
+    text = "\n".join(
+        filter(None, [point, special, differences if p.exists else "", *still.verdict])
+    )
+    return Picture(
+        f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{panels}</div>', text
+    )

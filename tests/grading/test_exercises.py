@@ -1,0 +1,668 @@
+"""Every lesson's exercises: planted wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
+
+import ast
+import dis
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from types import CodeType
+
+import nbformat
+import once
+import pytest
+import thrown
+from nbclient import NotebookClient
+
+from autograd_course.drawing.rules import AHEAD, derived
+from autograd_course.grading import EXERCISES, check, edit, sync_notebooks
+from autograd_course.grading.answers import defined
+from autograd_course.quiz import record
+from autograd_course.quiz.texts import Question
+
+NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))
+EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+NAMES = list(EXERCISES)
+PLANTED = [(name, i) for name in NAMES for i in range(len(thrown.wrong_answers(name)))]
+
+
+def of_lesson(path):
+    return [name for name in NAMES if name[:2] == path.stem[:2]]
+
+
+# ---------------------------------------------------------------- answers
+
+
+@cache
+def planted(name, i):
+    """(the verdict on a planted answer, that on the same once more, the piece that it must have)"""
+    record.FILE.unlink(missing_ok=True)  # with thousands of wrong answers it would be slow to read
+    (answer, piece), (again, _) = (
+        EXERCISES[name].run(thrown.wrong_answers(name)[i]) for _ in range(2)
+    )
+    return check(name, answer), check(name, again), piece
+
+
+def own_hint(verdict):
+    """What a verdict says of the slip itself; "" if it only says where the first difference is."""
+    hint = dict(verdict.rows).get("hint", "")
+    where = r"(Number \d+ of \d+ differs\. ?)?((The|Its) first entry that differs is .*?\. ?)?(The others? (is|are) right\.)?"
+    return "" if re.fullmatch(where, hint) else hint
+
+
+@pytest.mark.parametrize("name, i", PLANTED)
+def test_planted_answer_is_caught(name, i, record_property):
+    first, second, piece = planted(name, i)
+    record_property("planted", own_hint(first))
+    assert first.status == "wrong", first
+    assert piece in repr(first), (
+        f"not in the verdict. The check hands its mistakes on, hints={name.partition('.')[2]}.mistakes, "
+        "to expect_call or expect_over: expect alone calls no function"
+    )
+    assert repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("lesson", [f"{path.stem[:2]}.hints" for path in NOTEBOOKS])
+def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
+    mine = [(name, i) for name, i in PLANTED if name[:2] == lesson[:2]]
+    bare = [f"{name} {i}" for name, i in mine if not own_hint(planted(name, i)[0])]
+    assert len(bare) <= len(mine) / 10, (
+        f"{len(bare)} of {len(mine)} have none; add (wrong answer, hint) to `mistakes` for some of {bare}"
+    )
+
+
+# A learner would read a warning; but what nbval's kernel leaves open may be found out while an answer is tried.
+@pytest.mark.filterwarnings("error", "ignore:Exception ignored in. <_io.FileIO name='/dev/null'")
+@pytest.mark.parametrize(
+    "name, i", [(name, i) for name in NAMES for i in range(len(thrown.right_answers(name)))]
+)
+def test_the_solution_and_every_other_style_is_right(name, i):
+    verdict = check(name, EXERCISES[name].answer(thrown.right_answers(name)[i]))
+    assert verdict.status == "right", verdict
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_is_whole(name):
+    exercise = EXERCISES[name]
+    wrong = thrown.wrong_answers(name)
+    assert len(wrong) >= 4, (
+        f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to planted"
+    )
+    assert all(piece for _, piece in map(exercise.run, wrong))
+    assert (
+        exercise.difficulty in ("easy", "medium", "hard", "optional")
+        and 1 <= exercise.minutes <= 20
+    )
+    assert exercise.question and exercise.why and exercise.hints
+    ast.parse(exercise.solution)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_free_pass(name):
+    assert check(name, ...).status == check(name, None).status == "not yet"
+    assert check(name, object()).status == "wrong"
+    assert check(name, lambda *_: 1e9).status == "wrong"
+
+
+def blanks(stub):
+    """The stub with one `...` left, for each of them; the others are filled with a number."""
+    parts = stub.split("...")
+    for kept in range(1, len(parts)):
+        yield (
+            "".join(
+                part + ("..." if i == kept else "7.0") for i, part in enumerate(parts[:-1], start=1)
+            )
+            + parts[-1]
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stub_waits_until_its_last_blank_is_filled(name):
+    stub = EXERCISES[name].stub
+    assert "..." in stub
+    for code in [stub, *blanks(stub)]:
+        scope = {}
+        exec(code, scope)
+        assert check(name, eval(defined(stub), scope)).status == "not yet", code
+
+
+def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
+    exercise = sample(
+        solution="\n    left = 1 + x\n    right = 2 * x",
+        names=lambda: {"x": 5},
+        mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")],
+    )
+    monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
+    for kept in (thrown.PLANTED, thrown.ALSO_RIGHT):
+        monkeypatch.setitem(kept, "99.two_sides", [])
+    thrown.throw(
+        "99.two_sides",
+        planted=[edit("2", "3", "got")],
+        also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"],
+    )
+    wrong = [*map(exercise.run, thrown.wrong_answers("99.two_sides"))]
+    assert wrong == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
+    assert exercise.mistakes_in(1) == [(5, "Swapped?"), (10, "A sign.")]
+    assert [exercise.answer(code) for code in thrown.right_answers("99.two_sides")[1:]] == [
+        (6, 10)
+    ] * 3
+    for old, said in [
+        ("x", "'x' stands 2 times"),
+        ("y", "'y' stands 0 times"),
+        ("left = 1 + x", "overlap"),
+    ]:
+        slip = edit("1 + x", "x", old, "", "!")
+        with pytest.raises(ValueError, match=said):
+            thrown.throw("99.two_sides", planted=[slip])
+        with pytest.raises(ValueError, match=said):
+            sample(solution=exercise.solution, mistakes=[slip])
+        monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
+
+
+def test_all_that_is_thrown_is_thrown_at_an_exercise_of_its_lesson():
+    """So that whoever reads one finds the other, under the same number and name."""
+    for number in {name[:2] for name in NAMES}:
+        text = (Path(thrown.__file__).parent / f"lessons/lesson_{number}/planted.py").read_text(
+            encoding="utf-8"
+        )
+        names = re.findall(r'^throw\(\s+"(.*?)"', text, re.M)
+        assert names == [name for name in NAMES if name[:2] == number and name in names] != []
+
+
+# ---------------------------------------------------------------- in their notebooks
+
+LEFT, ONE, SHORT = (
+    "left to the learner, beside its partner",
+    "the lesson's knows one axis, or none",
+    "the library's is folded up",
+)
+# Every rule of the table is the line that its lesson derives (verdict "same line"), but for these; and why.
+OTHERWISE = {
+    "power, to x": "0 at 0⁰, which is stated",
+    "power, to y": "0 at x = 0, which is stated",
+    "gelu, to x": "x is clipped first, where x³ would overflow",
+    "softplus, to x": "`ag.sigmoid` is `sigmoid` there",
+    "maximum, to y": LEFT,
+    "minimum, to x": LEFT,
+    "minimum, to y": LEFT,
+    "scatter, to x": LEFT,
+    "sum, to x": "`restore` is `_restore` there",
+    "mean, to x": "0 of an empty array",
+    "nll_loss, to x": "0 of an empty batch",
+    "log_softmax, to x": "`g.sum()`, which is quicker than `np.sum(g)`",
+    "relu, to x": "`_where` is np.where, quicker where 0 stands beside",
+    "where, to x": "as with relu",
+    "transpose, to x": ONE,
+    "concatenate, to xs[0]": ONE,
+    "concatenate, to xs[1]": ONE,
+    "max, to x": ONE,
+    "min, to x": ONE,
+    "logsumexp, to x": ONE,
+    "conv2d, to x": SHORT,
+    "conv2d, to y": SHORT,
+}
+
+
+def home(rule):
+    """The lesson that derives a rule, "power, to y"."""
+    row, _, letter = rule.partition(", to ")
+    return AHEAD.get((row, letter), derived()[row])
+
+
+class Run:
+    """A notebook that has run as it stands, with its kernel: in it answers take the place of stubs."""
+
+    def __init__(self, kernel, notebook):
+        self.kernel, self.code = (
+            kernel,
+            [cell for cell in notebook.cells if cell.cell_type == "code"],
+        )
+        self.ran_again = set()
+
+    def answer(self, answers):
+        """Run, in their order, the stubs of {exercise: code} with the code in them, and all cells that depend on them; gives these."""
+        stubs = {f"{sync_notebooks.stem(name)}-stub": code for name, code in answers.items()}
+        for cell in self.code:
+            cell.source = stubs.get(cell.id, cell.source)
+        again = depending(
+            [cell.source for cell in self.code],
+            {i for i, cell in enumerate(self.code) if cell.id in stubs},
+            self.ran_again,
+        )
+        self.ran_again |= again
+        for i in sorted(again):
+            self.kernel.run(self.code[i])
+        return [self.code[i] for i in again]
+
+    def rules(self):
+        """{"multiply, to x": "same line"} as the notebook's `same_line` compares the learner's rules with the library's."""
+        shown = "\n".join(
+            output.get("data", {}).get("text/plain", "")
+            for cell in self.code
+            if "same_line(" in cell.source
+            for output in cell.outputs
+        )
+        return dict(
+            re.findall(
+                r"^(\w+, to \S+): (same line|different, and right|right, with a limit|not the same|not yet)",
+                shown,
+                re.M,
+            )
+        )
+
+
+def depending(sources, changed, ran_again):
+    """Which cells are to be run again, by number, where these have changed: each that reads what one of them writes;
+    and, where these read what was written over since, by a later cell or one that ran again, the one that wrote it."""
+    used = [names(source) for source in sources]
+    writers = {
+        name: [i for i, (_, _, written) in enumerate(used) if name in written]
+        for name in set().union(*(written for _, _, written in used))
+    }
+
+    def needs(i):
+        """(name, the last cell before that wrote it) of all that a cell reads, itself and in the functions it reads."""
+        left, seen = set(used[i][0]), set()
+        while left:
+            seen.add(name := left.pop())
+            if before := [j for j in writers.get(name, []) if j < i]:
+                yield name, before[-1]
+                left |= used[before[-1]][1] - seen
+
+    needed, again, known = [[*needs(i)] for i in range(len(sources))], set(changed), None
+    while known != again:
+        known = set(again)
+        for i, needs in enumerate(needed):
+            for name, writer in needs:
+                if writer in again:
+                    again.add(i)
+                elif i in again and any(
+                    j > writer or j in again | ran_again for j in writers[name] if j != writer
+                ):
+                    again.add(writer)
+    return again
+
+
+def names(source):
+    """What a cell reads before it writes it; what its functions read; what it writes or changes, as in `x.data = 1`."""
+    read, later, written, changed = set(), set(), set(), set()
+    for step in dis.get_instructions(compile(source, "a cell", "exec")):
+        if step.opname == "STORE_NAME":
+            written.add(step.argval)
+        elif step.opname == "LOAD_NAME":
+            read |= {step.argval} - written
+        elif isinstance(step.argval, CodeType):
+            later |= set(loaded(step.argval))
+            read |= later - written
+    for part in ast.walk(ast.parse(source)):
+        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
+            while isinstance(part, ast.Attribute | ast.Subscript):
+                part = part.value
+            changed.add(getattr(part, "id", None))
+    record = (
+        {"progress", "the_way"} if "check" in read else set()
+    )  # they show what a check has kept
+    return read, later, written | record | changed & (read | later)
+
+
+def loaded(code):
+    """The names that a function, or one within it, has from outside."""
+    yield from (
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL")
+    )
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from loaded(inner)
+
+
+def verdicts(cells, names):
+    """{exercise: the first line of its verdict}"""
+    shown = {cell.id: cell.outputs for cell in cells if cell.cell_type == "code"}
+    return {
+        name: shown[f"{sync_notebooks.stem(name)}-check"][-1]["data"]["text/plain"].splitlines()[0]
+        for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    "sources, changed, again",
+    [
+        (
+            ["f = 1", "y = f", "z = y", "f = 2", "f"],
+            {0},
+            {0, 1, 2},
+        ),  # what reads it, until it is another
+        (["f = 1", "for f in range(3): f", "f"], {0}, {0}),  # written before it is read
+        (["f = 1", "def g(x): return f * x", "h = lambda: g(2)", "h()"], {0}, {0, 1, 2, 3}),
+        (["f = 1", "def g(f): return f"], {0}, {0}),
+        (["f = 1", "x.data = f", "x", "x = 0"], {0}, {0, 1, 2}),
+        (["x = 1", "f = 1", "f + x", "x = 2"], {1}, {0, 1, 2}),  # with x as it was there
+        (["x = 1", "def g(): return x", "f = 1", "f + g()", "x = 2"], {2}, {0, 1, 2, 3}),
+        (["x = 1", "f = 1", "x, y = f, 2", "x + 1", "x = 3", "x + f"], {1}, {1, 2, 3, 4, 5}),
+        (["x = 1", "x += 1", "f = 1", "f + x", "x = 0"], {2}, {0, 1, 2, 3}),
+        (["from a import check, progress", "f = 1", "check(f)", "progress()"], {1}, {1, 2, 3}),
+    ],
+)
+def test_cells_that_depend_on_others_are_run_again(sources, changed, again):
+    assert depending(sources, changed, set()) == again
+
+
+def test_a_cell_that_ran_again_has_written_over_what_others_wrote():
+    sources = ["f = 1", "x = f", "x = 2", "h = 1", "h + x"]
+    assert depending(sources, {0}, set()) == {0, 1} and depending(sources, {3}, set()) == {3, 4}
+    assert depending(sources, {3}, {0, 1}) == {2, 3, 4}
+
+
+@EVERY_NOTEBOOK
+def test_untouched_notebook_says_not_yet(path):
+    notebook = nbformat.read(path, as_version=4)
+    worked_in = False  # by the learner whose clone this is: then the run that is kept is theirs
+    for name in of_lesson(path):
+        stub = next(
+            cell for cell in notebook.cells if cell.id == f"{sync_notebooks.stem(name)}-stub"
+        )
+        worked_in |= stub.source != EXERCISES[name].stub
+        stub.source = EXERCISES[name].stub
+    untouched = once.ran(notebook) if worked_in else once.notebook(path)
+    assert verdicts(untouched.cells, of_lesson(path)) == dict.fromkeys(of_lesson(path), "not yet")
+    assert untouched.metadata.left == {}, "nothing was done, so nothing is kept"
+
+
+@EVERY_NOTEBOOK
+def test_solved_notebook_says_right(path):
+    """With the solutions; then, in the same kernel, with every other style of an exercise on whose answer the lesson builds."""
+    names = of_lesson(path)
+    with once.going_on(path) as (kernel, notebook):
+        solved = Run(kernel, notebook)
+        solved.answer({name: EXERCISES[name].solution for name in names})
+        assert verdicts(solved.code, names) == dict.fromkeys(names, "right")
+        rules = {
+            rule: verdict for rule, verdict in solved.rules().items() if home(rule) == path.stem[:2]
+        }
+        assert "not the same" not in rules.values()
+        assert {rule for rule in rules if rules[rule] != "same line"} == {
+            rule for rule in OTHERWISE if home(rule) == path.stem[:2]
+        }
+        built_on = {
+            name: cell
+            for name in names
+            for cell in solved.code
+            if f'yours_or_ours("{name}"' in cell.source
+        }
+        for styles in zip_longest(*(thrown.right_answers(name)[1:] for name in built_on)):
+            answers = {name: code for name, code in zip(built_on, styles) if code}
+            again = solved.answer(answers)
+            assert all(built_on[name] in again for name in answers)
+            assert verdicts(solved.code, names) == dict.fromkeys(names, "right"), styles
+        record = json.loads((kernel.folder / "progress.json").read_text(encoding="utf-8"))
+        assert sorted(record["exercises"]) == sorted(names)
+
+
+def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path, monkeypatch):
+    monkeypatch.delenv(
+        "JUPYTER_PATH", raising=False
+    )  # a kernel as Jupyter starts it, and none of kernels.py
+    cells = [
+        "from autograd_course import check",
+        "def inner(x):\n    return [unknown(i) for i in range(3)]",
+        "def downhill(x, gradient):\n    def nested(y):\n        return inner(y)\n    return nested(x)",
+        'check("00.downhill", downhill)',
+        "def downhill(x, gradient):\n    return eval('x -')",
+        'check("00.downhill", downhill)',
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(
+        notebook, timeout=60, record_timing=False, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    assert [len(cell.outputs) for cell in notebook.cells] == [0, 0, 0, 1, 0, 1], (
+        "a mistake that was compared has printed"
+    )
+    first, second = (notebook.cells[i].outputs[0]["data"]["text/plain"] for i in (3, 5))
+    assert (
+        first
+        == """\
+wrong
+tried     downhill(2, 4)
+raised    cell [3], line 4: return nested(x)
+          cell [3], line 3: return inner(y)
+          cell [2], line 2: return [unknown(i) for i in range(3)]
+          NameError: name 'unknown' is not defined
+hint      Nothing is called unknown here. A slip in the name? Or a cell above that has not been run?"""
+    )
+    assert "cell [5], line 2: return eval('x -')" in second and "SyntaxError" in second
+
+
+def committed(path):
+    """The cells as git would commit them, or None."""
+    shown = (
+        subprocess.run(["git", "show", f":./{path.name}"], cwd=path.parent, capture_output=True)
+        if shutil.which("git")
+        else None
+    )
+    return json.loads(shown.stdout)["cells"] if shown and shown.returncode == 0 else None
+
+
+@EVERY_NOTEBOOK
+def test_notebook_is_as_its_source_has_it(path):
+    """In a stub cell of a clone a learner may have worked: there, what is committed counts."""
+
+    def off(cells):
+        _, differ, worked = sync_notebooks.weave(cells, path.stem[:2])
+        return differ + worked
+
+    mine = off(sync_notebooks.read(path)["cells"])
+    if mine and all(name.endswith("-stub") for name in mine) and committed(path):
+        mine = off(committed(path))
+    assert mine == [], (
+        f"these cells differ from lesson_{path.stem[:2]}/exercises.py: run {sync_notebooks.COMMAND}"
+    )
+
+
+# ---------------------------------------------------------------- weave
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A lesson 99 of one exercise, one prediction and three questions; its notebook is all the folder holds."""
+    monkeypatch.setitem(EXERCISES, "99.two_sides", sample())
+    monkeypatch.setitem(
+        sync_notebooks.PREDICTIONS, "99.sign", Question("Up or down?\n\nHow *far*?")
+    )
+    monkeypatch.setitem(
+        sync_notebooks.RECALL, "99", [Question("One?"), Question("Two?"), Question("Three?")]
+    )
+    store(
+        tmp_path,
+        [
+            ("title", "markdown", "# Nothing"),
+            ("ask", "code", 'recall("99")'),
+            ("guess", "code", 'predict("99.sign")'),
+            ("here", "markdown", "exercise 99.two_sides"),
+            ("end", "markdown", "The end."),
+        ],
+    )
+    return tmp_path
+
+
+def sample(**changed):
+    from autograd_course.grading import exercise
+
+    told = {
+        "minutes": 2,
+        "difficulty": "easy",
+        "question": "Two sides of\nwhat?\n\n- one\n- two",
+        "why": "So.",
+        "stub": "\n    left = ...\n    right = ...",
+        "hints": ["First.", ("Help: it is 0", "Is it?"), "Second."],
+        "solution": "\n    left = 1\n    right = 2",
+        "explained": "One and two.",
+    }
+    try:
+        return exercise("99.two_sides", **told | changed)(lambda answer: None)
+    finally:
+        EXERCISES.pop("99.two_sides", None)
+
+
+def store(folder, cells):
+    sync_notebooks.write(
+        folder / "99_nothing.ipynb",
+        {
+            "cells": [
+                {
+                    "cell_type": kind,
+                    "id": name,
+                    "metadata": {},
+                    "source": text.splitlines(keepends=True),
+                }
+                for name, kind, text in cells
+            ]
+        },
+    )
+
+
+def stored(folder):
+    return {
+        cell["id"]: "".join(cell["source"])
+        for cell in sync_notebooks.read(folder / "99_nothing.ipynb")["cells"]
+    }
+
+
+def test_weave_unfolds_an_exercise_and_is_content_afterwards(folder, capsys):
+    assert sync_notebooks.main(["--check"], folder) == 1
+    assert (
+        "two-sides-hints is not as lesson_99/exercises.py has it. Run python"
+        in capsys.readouterr().out
+    )
+    assert "here" in stored(folder), "--check changes nothing"
+    assert sync_notebooks.main([], folder) == 0
+    cells = stored(folder)
+    assert list(cells) == [
+        "title",
+        "recall-questions",
+        "ask",
+        "sign-predict",
+        "guess",
+        "two-sides-question",
+        "two-sides-stub",
+        "two-sides-check",
+        "two-sides-hints",
+        "end",
+    ]
+    assert (
+        cells["two-sides-question"]
+        == "> **Exercise** (2 minutes, easy). Two sides of what?\n>\n> - one\n> - two"
+    )
+    assert cells["two-sides-stub"] == "left = ...\nright = ..."
+    assert cells["two-sides-check"] == 'check("99.two_sides", (left, right))'
+    assert (
+        cells["two-sides-hints"]
+        == """\
+<details><summary>Hint 1</summary>
+
+First.
+
+</details>
+
+<details><summary>Help: it is 0</summary>
+
+Is it?
+
+</details>
+
+<details><summary>Hint 2</summary>
+
+Second.
+
+</details>
+
+<details><summary>Solution</summary>
+
+```python
+left = 1
+right = 2
+```
+
+One and two.
+
+</details>"""
+    )
+    assert cells["sign-predict"] == "> **Predict.** Up or down?\n>\n> How *far*?"
+    assert (
+        cells["recall-questions"] == "## Three questions from memory\n\n1. One?\n2. Two?\n3. Three?"
+    )
+    before = (folder / "99_nothing.ipynb").read_bytes()
+    assert sync_notebooks.main(["--check"], folder) == sync_notebooks.main([], folder) == 0
+    assert (folder / "99_nothing.ipynb").read_bytes() == before
+
+
+def test_weave_carries_a_change_over_and_mends_an_edited_cell(folder, monkeypatch):
+    sync_notebooks.main([], folder)
+    monkeypatch.setitem(EXERCISES, "99.two_sides", sample(minutes=3))
+    cells = stored(folder) | {"two-sides-hints": "none", "two-sides-stub": "left = 1\nright = 2"}
+    kinds = dict.fromkeys(cells, "markdown") | dict.fromkeys(
+        ["ask", "guess", "two-sides-stub", "two-sides-check"], "code"
+    )
+    store(folder, [(name, kinds[name], text) for name, text in cells.items()])
+    assert sync_notebooks.main([], folder) == 0
+    cells = stored(folder)
+    assert "3 minutes" in cells["two-sides-question"] and "First." in cells["two-sides-hints"]
+    assert cells["two-sides-stub"] == "left = ...\nright = ...", "our own solution is nobody's work"
+
+
+def test_weave_leaves_somebodys_work_alone(folder, capsys):
+    sync_notebooks.main([], folder)
+    notebook = sync_notebooks.read(folder / "99_nothing.ipynb")
+    next(cell for cell in notebook["cells"] if cell["id"] == "two-sides-stub")["source"] = [
+        "left = 3"
+    ]
+    sync_notebooks.write(folder / "99_nothing.ipynb", notebook)
+    assert (
+        sync_notebooks.main([], folder) == 1
+        and "somebody has worked in two-sides-stub" in capsys.readouterr().out
+    )
+    assert (
+        sync_notebooks.main(["--check"], folder) == 1
+        and "two-sides-stub" in capsys.readouterr().out
+    )
+    assert stored(folder)["two-sides-stub"] == "left = 3"
+    assert sync_notebooks.main(["--force"], folder) == 0
+    assert stored(folder)["two-sides-stub"] == "left = ...\nright = ..."
+
+
+@pytest.mark.parametrize(
+    "order, said",
+    [
+        (["question", "stub", "hints"], "there is no cell with the id two-sides-check"),
+        (["question", "check", "stub", "hints"], "two-sides-check is too early"),
+    ],
+)
+def test_weave_says_which_cell_is_misplaced(folder, capsys, order, said):
+    store(folder, [(f"two-sides-{part}", sync_notebooks.PARTS[part], "") for part in order])
+    before = (folder / "99_nothing.ipynb").read_bytes()
+    assert sync_notebooks.main([], folder) == 1 and said in capsys.readouterr().out
+    assert (folder / "99_nothing.ipynb").read_bytes() == before
+
+
+def test_weave_stores_clean(folder):
+    notebook = sync_notebooks.read(folder / "99_nothing.ipynb")
+    notebook["cells"][1] |= {
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": ["x"]}],
+        "execution_count": 3,
+    }
+    notebook["metadata"]["kernelspec"] = {"name": "mine"}
+    (folder / "99_nothing.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    sync_notebooks.main([], folder)
+    text = (folder / "99_nothing.ipynb").read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    assert (
+        "kernelspec" not in text
+        and '"x"' not in text
+        and Path(folder / "99_nothing.ipynb").stat().st_size
+    )
+    nbformat.validate(json.loads(text))

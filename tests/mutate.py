@@ -1,0 +1,231 @@
+"""make mutate: every statement of the engine's core is struck out, one at a time. Named is what no test misses.
+
+    make mutate                         all of it; the time it takes stands in README.md
+    make mutate ARGS="tape"             the statements of a file; "compiler": of all files whose name begins so
+    make mutate ARGS="tape:Tensor"      those within the definitions whose name begins so
+    make mutate ARGS="--all tape"       and of every other statement the promise or the test that notices
+    make mutate ARGS="--write tape"     and what tests alone notice is written down, for the page *Read every line*
+
+First come the promises of autograd_course/tour/contracts.py, which take 50 ms. What they do not miss goes through
+tests/engine, each statement in a process of its own, until one fails. What does not end is stopped after so many steps
+of a loop, or seconds.
+"""
+
+import argparse
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import hypothesis
+import numpy  # noqa: F401  here, so that each process has it from the start
+import pytest
+
+from autograd_course.tour.contracts import PROMISES, kept, outcomes
+from autograd_course.tour.mutations import HOME, Struck, files, statements
+from autograd_course.tour.page import NOTICED
+
+ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests/engine"
+LONGEST = 40, 400  # seconds of one test: of its own, and on the clock, for one that waits for ever
+SLOW = {"test_a_million_ops_deep", "test_derivatives_of_a_deep_chain_by_every_transform"}
+MOST_STEPS = 30_000_000  # of one test: a million ops deep takes four
+MOST_MEMORY = 6 * 2**30  # bytes: what grows without end
+OPTIONS = [
+    "-q",
+    "-x",
+    "-o",
+    "addopts=",
+    "--import-mode=importlib",
+    "--assert=plain",
+    "--tb=no",
+    f"--rootdir={ROOT}",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "-p",
+    "no:nbval",
+]
+
+
+class Watch:
+    """A plugin of pytest: it gives each test its steps and seconds, and keeps the name of the first that fails."""
+
+    failed = None
+
+    def __init__(self, finder):
+        self.finder = finder
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: item.name in SLOW)
+
+    def pytest_runtest_setup(self):
+        self.finder.steps = MOST_STEPS
+        signal.setitimer(
+            signal.ITIMER_PROF, LONGEST[0]
+        )  # by default the end of the process, as the other
+        signal.alarm(LONGEST[1])
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
+def noticed(statement, folder=HOME, tests=TESTS):
+    """The promise or the test that fails without `statement`, or "". It needs a process of its own."""
+    if broken := [
+        one
+        for one, outcome in zip(PROMISES, outcomes(statement, folder=folder))
+        if not kept(one, outcome)
+    ]:
+        return f"promise: {broken[0].program.splitlines()[-1]}"
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("autograd_lib", "autograd_course", "tests"):
+            del sys.modules[name]
+    finder = Struck("autograd_lib", statement, folder, MOST_STEPS)
+    sys.meta_path.insert(0, finder)
+    watch = Watch(finder)
+    for file in in_order(tests, statement.file):
+        watch.pytest_runtest_setup()
+        if pytest.main([*OPTIONS, f"--confcutdir={tests}", str(file)], plugins=[watch]):
+            return watch.failed or f"{file.name} cannot be run"
+    return ""
+
+
+def in_order(tests, struck):
+    """The files of tests: first that named after the file of the statement, then the quickest."""
+    own = "compile" if struck.startswith("compiler") else struck
+    order = [
+        own,
+        "transforms",
+        "checkpoint",
+        "operators",
+        "writeups",
+        "tape",
+        "cost",
+        "check",
+        "optim",
+        "ops",
+        "nn",
+    ]
+    return sorted(
+        tests.glob("test_*.py"), key=lambda file: [*order, file.stem[5:]].index(file.stem[5:])
+    )
+
+
+def strike(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
+    """{statement: what notices that it is gone, "" where nothing does}, with so many processes at a time."""
+    running, found = {}, {}
+
+    def wait():
+        pid, status = os.wait()
+        statement, file = running.pop(pid)
+        stopped = f"stopped, {os.waitstatus_to_exitcode(status)}"
+        found[statement] = file.read_text(encoding="utf-8") if file.exists() else stopped
+        told(statement, found[statement], len(found))
+
+    with tempfile.TemporaryDirectory() as kept_in:
+        for number, statement in enumerate(chosen):
+            if len(running) == cores:
+                wait()
+            file = Path(kept_in, str(number))
+            if pid := os.fork():
+                running[pid] = statement, file
+                continue
+            try:
+                resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                os.dup2(1, 2)
+                file.write_text(noticed(statement, folder, tests), encoding="utf-8")
+            finally:
+                os._exit(0)
+        while running:
+            wait()
+    return found
+
+
+def chosen_by(patterns, folder=HOME):
+    """The statements that "tape" or "tape:Tensor" names, of all files without a pattern."""
+    split = [pattern.partition(":")[::2] for pattern in patterns] or [("", "")]
+    return [
+        one
+        for file in files(folder)
+        for one in statements(file, folder)
+        if any(one.file.startswith(file) and one.where.startswith(where) for file, where in split)
+    ]
+
+
+def write_down(found, file=NOTICED):
+    """Into the file, by definition and text: which test notices that a statement is gone, where no promise does."""
+    kept_so_far = json.loads(file.read_text(encoding="utf-8"))
+    for statement, by in found.items():
+        texts = kept_so_far.setdefault(f"{statement.file}:{statement.where}", {})
+        texts.pop(statement.text.strip(), None)
+        if "::" in by:
+            texts[statement.text.strip()] = by
+    kept_so_far = {where: texts for where, texts in kept_so_far.items() if texts}
+    file.write_text(
+        json.dumps(kept_so_far, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
+        encoding="utf-8",
+    )
+
+
+def main(*arguments):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--all", action="store_true", help="name what notices each statement too")
+    parser.add_argument(
+        "--write", action="store_true", help="write down for the page which test notices"
+    )
+    parser.add_argument("patterns", nargs="*", metavar="FILE[:DEFINITION]")
+    given = parser.parse_args(arguments)
+    hypothesis.settings.register_profile(
+        "strike",
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+    )
+    hypothesis.settings.load_profile("strike")
+    chosen, started = chosen_by(given.patterns), time.monotonic()
+
+    def told(statement, by, done):
+        if given.all or not by:
+            print(
+                f"autograd_lib/{statement.file}.py:{statement.line} in {statement.where or 'the module'}"
+                f"{': ' + by if by else ' SURVIVES'}\n{statement.text}",
+                flush=True,
+            )
+        elif sys.stdout.isatty():
+            print(f"\r{done} of {len(chosen)}", end="\r", flush=True)
+
+    found = strike(chosen, len(os.sched_getaffinity(0)), told=told)
+    if given.write:
+        write_down(found)
+    counts = (
+        Counter(one.file for one in chosen),
+        Counter(one.file for one, by in found.items() if not by),
+    )
+    print(
+        "\n".join(
+            f"{file}: {counts[1][file]} of {number} survive" for file, number in counts[0].items()
+        )
+    )
+    print(
+        f"{sum(by.startswith('promise: ') for by in found.values())} of {len(chosen)} were noticed by a promise. "
+        f"{(time.monotonic() - started) / 60:.1f} minutes, {sum(os.times()[:4]) / 60:.1f} of them at work."
+    )
+    return int(any(not by for by in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""Statements struck out: what goes with one, and that `make mutate` tells what is noticed from what survives."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograd_lib as ag
+from autograd_course.tour import mutations as strike
+from autograd_course.tour import page
+from autograd_course.tour.contracts import PROMISES, Promise, kept, outcomes
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_promise_is_kept():
+    """What is right stands in the table as numbers. Broken once: another number there."""
+    results = zip(PROMISES, outcomes(), strict=True)
+    assert [(promise, outcome) for promise, outcome in results if not kept(promise, outcome)] == []
+    assert len(PROMISES) > 60 and len({promise.program for promise in PROMISES}) == len(PROMISES)
+
+
+def test_a_promise_that_does_not_reach_a_statement_is_kept_without_it():
+    """Broken once: by `global`, which is no line that runs."""
+    some = [one for key in page.PARTS for one in page.struck_in(key)][::40]
+    for one in [*some, page.find("tape:_stamp_now", "global")]:
+        broken = [
+            promise
+            for promise, outcome in zip(PROMISES, outcomes(one), strict=True)
+            if not kept(promise, outcome)
+        ]
+        assert [promise for promise, _, mark in page.results(one) if mark != "right"] == broken, one
+
+
+def test_a_struck_statement_is_gone_and_the_engine_in_use_is_not_touched():
+    (rule,) = [one for one in strike.statements("ops") if one.text.startswith("unfold = ")]
+    before = set(sys.modules), list(sys.meta_path), ag.unfold
+    with strike.struck(rule) as without:
+        assert not hasattr(without, "unfold") and without.Tensor is not ag.Tensor
+    assert (set(sys.modules), list(sys.meta_path), ag.unfold) == before
+    with strike.struck() as whole:
+        assert repr(whole.Tensor(2.0) * 3) == "Tensor(6.0)"
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A folder with a copy of the engine, in it a function of five statements, and a test that needs four of them."""
+    folder = tmp_path_factory.mktemp("planted")
+    shutil.copytree(
+        strike.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    with open(folder / "autograd_lib/transforms.py", "a", encoding="utf-8") as file:
+        file.write(
+            "\n\ndef planted(x):\n    y = x\n    x = x + 1\n    while y != 3:\n        y = 3\n    return y\n"
+        )
+    (folder / "tests").mkdir()
+    (folder / "tests/test_planted.py").write_text(
+        "import autograd_lib.transforms\ndef test_planted(): assert autograd_lib.transforms.planted(2) == 3\n"
+    )
+    return folder
+
+
+def test_what_does_not_end_is_stopped_by_its_steps(planted):
+    every = strike.statements("transforms", planted / "autograd_lib")
+    found = {one.text.strip(): one for one in every if one.where == "planted"}
+    promise = Promise("", "ag.planted(2)", "3")
+    assert outcomes(None, [promise], planted / "autograd_lib") == ["3"]
+    assert outcomes(found["y = 3"], [promise], planted / "autograd_lib") == ["does not end"]
+    assert outcomes(found["return y"], [promise], planted / "autograd_lib") == ["None"]
+
+
+def test_make_strike_tells_the_noticed_from_the_survivors(planted):
+    code = (
+        "import json, sys; from pathlib import Path; from tests import strike\n"
+        "engine, tests = map(Path, sys.argv[1:])\n"
+        "strike.MOST_STEPS = 1000\n"
+        "found = strike.strike(strike.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
+        "print(json.dumps({one.text.split()[0]: by for one, by in found.items()}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, planted / "autograd_lib", planted / "tests"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=ROOT,
+        check=True,
+    )
+    by = json.loads(run.stdout)
+    assert (
+        by.pop("x") == ""
+        and len(by) == 3
+        and all(test.endswith("::test_planted") for test in by.values())
+    ), by

@@ -1,0 +1,100 @@
+"""Where the course opens with nothing installed: every address is made from the repository's, in pyproject.toml.
+
+python web/launch_links.py OWNER/NAME         set that address, and the links made from it
+python web/launch_links.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
+"""
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from urllib.parse import quote
+
+ROOT = Path(__file__).resolve().parent.parent
+GITHUB, NOBODY = "https://github.com/", "OWNER/NAME"
+LAB = "```\nmake lab\n```\n"
+PAGES = "**[Read, move and run it in your browser]({})**, nothing installed, on a phone too. Or in JupyterLab:\n\n"
+UNSET = """\
+- In Colab, on Binder, in a codespace: `python web/launch_links.py OWNER/NAME`, with the repository's name on GitHub,
+  writes the links here and on every page.
+"""
+SET = (
+    "- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
+    "What you do there is gone when it ends, unless you save a copy.\n"
+)
+INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what it needs"
+
+
+def repository(root=ROOT):
+    """ "OWNER/NAME" on GitHub, or "" while pyproject.toml names nobody."""
+    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "urls"
+    ]["Repository"]
+    name = address.removeprefix(GITHUB)
+    return "" if name == NOBODY else name
+
+
+def pages(repository):
+    """The address of what `.github/workflows/pages.yml` publishes."""
+    owner, name = repository.split("/")
+    return f"https://{owner.lower()}.github.io/" + f"{name}/" * (
+        name.lower() != f"{owner.lower()}.github.io"
+    )
+
+
+def places(repository, stem):
+    """{"Colab": …, "Binder": …, "codespace": …}: where notebooks/`stem`.ipynb opens."""
+    return {
+        "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
+        "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
+        "codespace": f"https://codespaces.new/{repository}",
+    }
+
+
+def links(repository):
+    """[(file, text)]: what has the address in it; the same texts in the same order for any address, and for ""."""
+    open_it = PAGES.format(pages(repository)) if repository else ""
+    line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
+    address = GITHUB + (repository or NOBODY)
+    return [
+        ("README.md", open_it + LAB),
+        ("README.md", line),
+        ("docs/classroom.md", f"repo={quote(address, safe='')}&"),
+        ("pyproject.toml", f'"{address}"'),
+    ]
+
+
+def publish(new, root=ROOT):
+    """Make this the repository's address, wherever it is."""
+    for (name, was), (_, now) in zip(links(repository(root)), links(new)):
+        text = (root / name).read_text(encoding="utf-8")
+        (root / name).write_text(text.replace(was, now), encoding="utf-8")
+
+
+def for_colab(folder, repository):
+    """Write every notebook into a folder, with a cell before its first."""
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "colab",
+        "metadata": {},
+        "outputs": [],
+        "source": [INSTALL.format(GITHUB + repository)],
+    }
+    Path(folder).mkdir(exist_ok=True)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook["cells"].insert(0, cell)
+        (Path(folder) / path.name).write_text(
+            json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2 and re.fullmatch(r"[\w-]+/[\w.-]+", sys.argv[1]):
+        publish(sys.argv[1])
+    elif len(sys.argv) == 3 and sys.argv[1] == "--colab" and repository():
+        for_colab(sys.argv[2], repository())
+    else:
+        sys.exit(__doc__)

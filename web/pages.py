@@ -1,0 +1,593 @@
+"""The course as pages that move: `make site` writes them into site/, and needs no network. Nor do the pages, from disk.
+
+Every notebook is executed as it comes, so its exercises are unsolved. What has sliders in JupyterLab has them here too:
+frames.py draws every picture behind them, the page shows the first, and site.js puts the others in its place. Without
+script the page still reads. Formulas are MathML, which browsers draw by themselves.
+"""
+
+import argparse
+import html
+import json
+import os
+import re
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import icons
+import jinja2
+import launch_links
+import nbformat
+import precomputed_frames
+import predictions
+import pyodide_bundle
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbconvert import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from tex import block, formulas, inline
+from tqdm import tqdm
+
+from autograd_course import live_graph
+from autograd_course.drawing import style
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+WRITTEN = (
+    ".written-by-make-site"  # in the site's folder: the names of the files that are ours to remove
+)
+LIVE = "application/vnd.jupyter.widget-view+json"
+STARTUP = {"PYTHONSTARTUP": str(ROOT / "web/kernel_startup.py")}
+PAGE_MOST, SITE_MOST = 1_000_000, 8_500_000  # bytes
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ page.named }}</title>
+<link rel="stylesheet" href="site.css">
+<style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
+<script src="site.js" defer></script>
+{%- if page.runs %}
+<link rel="stylesheet" href="live.css">
+<script src="live.js" defer></script>
+{%- endif %}
+</head>
+<body>
+<main id="main">
+{%- macro turn(end) %}
+<nav class="turn{{ end }}" aria-label="{{ 'Turn' if end else 'Go' }}">
+{%- if before %}<a rel="prev" href="{{ before.file }}">← {{ before.named }}</a>{% endif %}
+{%- if not end %}<a class="to-contents" href="#contents">Contents</a>{% endif %}
+{%- if after %}<a rel="next" href="{{ after.file }}">{{ after.named }} →</a>{% endif -%}
+</nav>
+{%- endmacro %}
+{{ turn("") }}
+{{ page.body | safe }}
+{%- if places %}
+<p class="note">As a notebook: in <a href="{{ places.Colab }}">Colab</a>, on
+<a href="{{ places.Binder }}">Binder</a>.</p>
+{%- endif %}
+{{ turn(" end") }}
+</main>
+<div class="aside" id="contents">
+{%- if page.sections | length > 1 %}
+<nav aria-labelledby="on-this-page"><p id="on-this-page">On this page</p><ul>
+{%- for anchor, words in page.sections %}
+{%- set short = words in pages | map(attribute="named") %}
+<li{% if short %} class="short"{% endif %}><a href="#{{ anchor }}">{{ words[:2] if short else words }}</a></li>
+{%- endfor %}
+</ul></nav>
+{%- endif %}
+<nav aria-labelledby="all-pages"><p id="all-pages">All pages</p><ul>
+{%- for other in pages %}
+{%- if other.group %}<li class="group">{{ other.group }}</li>{% endif %}
+<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>
+{{- other.named }}</a></li>
+{%- endfor %}
+</ul></nav>
+</div>
+</body>
+</html>
+"""
+
+# The front page: the README's words, and the course's first graph under the reader's hand.
+FRONT = jinja2.Template(
+    """<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
+<p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive
+every rule for it by hand, build the engine that applies the rules by itself, and train networks with it that read,
+see and write.</p>
+<p class="facts">{{ many }} lessons of an hour or a little more · school calculus in one variable is enough ·
+these pages move as they are, JupyterLab installs in a minute</p>
+<p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
+<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x, its
+<code>grad</code>. On an arrow, <code>local</code> is the gradient of that one step. Then move w, and x has another
+gradient.</p>
+{{ graph | safe }}
+{%- for part, lessons in parts %}
+<h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
+<ul class="lessons">
+{%- for number, name, what in lessons %}
+<li>{{ icons[number] | safe }}{{ name | safe }}<p>{{ what | safe }}</p></li>
+{%- endfor %}
+</ul>
+{%- endfor %}
+{{ rest | safe }}
+""",
+    autoescape=True,
+)
+
+# What moves: its controls are the script's to make. The words stand below, folded where the drawing says all of them.
+MOVING = jinja2.Template(
+    """<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
+<div class="controls"></div>
+{%- if not packed.together %}
+<p class="note">One control at a time: the others go back to where they began. In JupyterLab all move together.</p>
+{%- endif %}
+<div class="view">{{ packed.html | safe }}</div>
+{%- if packed.last %}<div class="printed">{{ packed.last | safe }}</div>{% endif %}
+{%- if packed.says_all %}
+<details><summary>in words</summary><pre class="words">{{ packed.text }}</pre></details>
+{%- else %}
+<pre class="words">{{ packed.text }}</pre>
+{%- endif %}
+<div class="news" aria-live="polite"></div>
+<script type="application/gzip;base64">{{ packed.data }}</script>
+</div>""",
+    autoescape=True,
+)
+
+# A prediction: without script its answer stands folded there; the script asks first.
+ASKING = jinja2.Template(
+    """<div class="ask" id="ask-{{ number }}" data-ask="{{ spec }}">
+<div class="boxes"></div>
+<div class="verdict" role="status"></div>
+{{ answer | safe }}
+</div>""",
+    autoescape=True,
+)
+
+# In the place of a verdict on a stub, which nobody can fill in on a page that does not run; the first says where one can.
+UNJUDGED = (
+    """<p class="note room">{}Work it out on paper first, then open what is folded below.</p>"""
+)
+ELSEWHERE = """<strong>In JupyterLab</strong> you put your answer in place of the <code>...</code> and run both cells;
+this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) """
+UNAIDED = """<p class="note room"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
+Here: on paper.</p>"""
+GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem.
+Here stands one, and its answer.</p>"""
+
+# What site.css gives no colour of its own in code: its tags are half of a page's code.
+UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
+
+# A call whose output is all that a reader of a page wants of it.
+PLUMBING = re.compile(
+    r"(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
+    r"|yours_and_ours)\([^()]*\)(\s*#.*)?"
+)
+
+# Signs that take less room as they are; so does an attribute that holds double quotes between single ones.
+SPELLED_OUT = re.compile("&#x(?!0003C|0003E|00026)[0-9A-F]+;")
+QUOTED = re.compile(r"""="([^"']*&#34;[^"']*)\"""")
+
+PROMPT = re.compile(
+    r'<div class="prompt[^"]*">[^<]*</div>\n?'
+)  # Out[3]: counts that mean nothing on a page
+
+# A cell whose source an author has collapsed stays collapsed; any other is announced as code.
+CELLS = """{%- extends 'basic/index.html.j2' -%}
+{%- block input -%}
+{%- if cell.metadata.get('plumbing') -%}<span hidden data-source="{{ cell.source | e }}"></span>
+{%- elif cell.metadata.get('jupyter', {}).get('source_hidden') -%}<details><summary>code</summary>
+{{- super() }}</details>
+{%- else -%}<figure aria-label="code">{{ super() }}</figure>{%- endif -%}
+{%- endblock input -%}
+{%- block in_prompt -%}{%- endblock in_prompt -%}
+{%- block output_prompt -%}{%- endblock output_prompt -%}
+"""
+
+
+class Renderer(IPythonRenderer):
+    """Markdown as nbconvert makes it, but formulas as MathML, and links to notebooks as links to their pages."""
+
+    def __init__(self):
+        super().__init__(escape=False)
+
+    def inline_math(self, body):
+        return inline(body)
+
+    def block_math(self, body):
+        return block(body)
+
+    def text(self, text):
+        return small(super().text(text))
+
+    def codespan(self, text):
+        code = small(super().codespan(text))
+        return code.replace("<code>", '<code class="whole">') if len(text) <= 16 else code
+
+    def heading(self, text, level):
+        anchor = plain(text).replace(" ", "-")  # as JupyterLab's links to headings
+        return f'<h{level} id="{html.escape(anchor)}">{text}</h{level}>\n'
+
+    def link(self, text, url, title=None):
+        return super().link(text, page_of(url), title)
+
+
+def small(text):
+    """HTML in which no line breaks within 1e-16, (2, 3), [4, 2, 3], 98 % or x = 2."""
+    whole = r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]|\d[\d.,]* %|\b\w = [−-]?\d[\d.]*"
+    return re.sub(whole, r'<span class="whole">\g<0></span>', text)
+
+
+def page_of(url):
+    """Where a link of a notebook or of the README leads on the site."""
+    return re.sub(
+        r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
+    )
+
+
+# Browsers break a line between a formula and the bracket before it, or the comma behind it.
+WHOLE = re.compile(r'\(*<math display="inline">(?:(?!</math>).)*</math>[^\s<]*', re.DOTALL)
+
+
+def markdown(text):
+    return WHOLE.sub(
+        r'<span class="whole">\g<0></span>', MarkdownWithMath(renderer=Renderer()).render(text)
+    )
+
+
+def executed(path):
+    """The notebook with its outputs, of a run of its own."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": str(NOTEBOOKS)}},
+    )
+    try:
+        client.execute(env=os.environ | STARTUP)
+    except CellExecutionError as error:
+        raise RuntimeError(f"{path.name} does not run:\n{error}") from None
+    return notebook
+
+
+def seen(notebook):
+    """(the notebook, each output as what is seen without a kernel, {a mark in an output: HTML of what moves there})."""
+    notebook.metadata.pop("widgets", None)
+    moves, launch_links = {}, iter([ELSEWHERE])
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            shown = output.get("data", {})
+            if shown.pop(LIVE, None) and "text/html" not in shown:
+                shown.clear()  # a progress bar: its text is that of its first moment
+            if packed := shown.pop(precomputed_frames.MIME, None):
+                mark = f"<!-- moves {len(moves)} -->"
+                moves[mark] = moving(packed, len(moves))
+                shown["text/html"] = shown["text/html"].replace(packed["html"], mark)
+            if prediction := shown.pop(predictions.MIME, None):
+                spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
+                shown["text/html"] = ASKING.render(
+                    number=prediction["name"], spec=spec, answer=shown["text/html"]
+                )
+            if "text/html" in shown:
+                shown["text/html"] = formulas(
+                    shown["text/html"].replace(style.SHEET, "")
+                )  # site.css has the sheet
+                shown["text/html"] = re.sub(
+                    r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r"\1.html", shown["text/html"]
+                )
+        if re.match(r'check\("', cell.source):
+            cell.outputs = [
+                nbformat.v4.new_output(
+                    "display_data", {"text/html": UNJUDGED.format(next(launch_links, ""))}
+                )
+            ]
+        elif re.search(r'^unaided\("', cell.source, re.MULTILINE):
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNAIDED})]
+        elif re.search(r"^gym\(", cell.source, re.MULTILINE):
+            cell.outputs.insert(0, nbformat.v4.new_output("display_data", {"text/html": GYM}))
+        if cell.cell_type == "code":
+            cell.metadata["plumbing"] = bool(PLUMBING.fullmatch(cell.source))
+            cell.outputs = [
+                output
+                for output in cell.outputs
+                if output.get("data", True) and output.get("name") != "stderr"
+            ]
+    CoalesceStreamsPreprocessor().preprocess(
+        notebook, {}
+    )  # a kernel sends one print in two parts if it is busy
+    for output in (
+        output for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output
+    ):
+        output.text = re.sub(
+            r".{101,}",
+            lambda one: textwrap.fill(one[0], 100, subsequent_indent="    "),
+            output.text,
+        )
+    return notebook, moves
+
+
+def exported(notebook):
+    """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
+    notebook, moves = seen(notebook)
+    made = PROMPT.sub(
+        "", UNCOLOURED.sub(r"\1", TemplateExporter.from_notebook_node(exporter(), notebook)[0])
+    )
+    made = SPELLED_OUT.sub(lambda sign: html.unescape(sign[0]), made)
+    return QUOTED.sub(lambda quoted: "='" + quoted[1].replace("&#34;", '"') + "'", made), moves
+
+
+@cache
+def exporter():
+    """One for all notebooks, so that it compiles its templates once.
+
+    What HTMLExporter does to the HTML of strangers, to clean it and to mend it, is left out: two thirds of the time
+    that a site took.
+    """
+    return HTMLExporter(
+        raw_template=CELLS,
+        filters={
+            "markdown2html": markdown,
+            "highlight_code": Highlight2HTML(pygments_lexer="ipython3"),
+            "clean_html": lambda code: code,
+        },
+    )
+
+
+def moving(packed, number):
+    """HTML of the pictures that frames.py has packed, with their place on the page."""
+    if not packed["controls"]:
+        return f'{packed["html"]}\n<p class="note">It has controls of its own in JupyterLab.</p>'
+    spec = json.dumps(
+        {"controls": packed["controls"], "together": packed["together"]},
+        ensure_ascii=False,
+        sort_keys=True,
+    )
+    return MOVING.render(packed=packed, number=number, spec=spec)
+
+
+def front():
+    """(HTML of the front page, {mark: HTML}): what a reader of the site wants of the README, and a graph to move."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    title = re.match(r"# ([^\n]+)\n", text)[1]
+    lab = re.search(r"```\nmake lab\n```.+?\n\n", text, re.DOTALL)[0]
+    installing = re.search(r"## Installing\n\n(.+?)\n## ", text, re.DOTALL)[1]
+    below = re.search(r"## The lessons\n\n(.+?)\n\n\*\*", text, re.DOTALL)[1]
+    parts = [
+        (part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
+        for part, rows in grouped(text)
+    ]
+    first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
+    rest = re.sub(
+        r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}"
+    )
+    mark = "<!-- moves 0 -->"
+    page = FRONT.render(
+        title=title,
+        many=sum(len(lessons) for _, lessons in parts),
+        first=first,
+        graph=mark,
+        parts=parts,
+        icons=icons.ICONS,
+        rest=markdown(rest),
+    )
+    return page, {mark: moving(front_graph(), 0)}
+
+
+def grouped(text):
+    """[(heading, [(number, name, what is built)])] of the lessons in the README."""
+    found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [(part, re.findall(ROW, rows)) for part, rows in found]
+
+
+ROW = re.compile(r"^\| (\d\d) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+def cells(text):
+    """HTML of what stands in a cell of a table: a lesson's number and name, its link around both."""
+    linked = re.fullmatch(r"(\d\d) \[(.+)\]\((.+)\)", text)
+    if linked:
+        text = f"[{linked[1]} {linked[2]}]({linked[3]})"
+    made = markdown(f"**{text}**" if text[:2].isdigit() else text)
+    return (
+        re.sub(r"^<p>|</p>$", "", made.strip())
+        .replace("<strong>", "<b>")
+        .replace("</strong>", "</b>")
+    )
+
+
+@cache
+def front_graph():
+    """The graph of docs/graph.svg, to move: its pictures, packed."""
+
+    def L(x, y, w):
+        z = x + y
+        L = z * w
+        return L
+
+    return precomputed_frames.packed(
+        live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0))
+    )
+
+
+class Page:
+    def __init__(self, name, body, moves=None):
+        self.moves = moves or {}
+        self.file, self.body, self.number = (
+            f"{name}.html",
+            body,
+            name[:2] if name[:2].isdigit() else "",
+        )
+        self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
+        self.named = f"{self.number} {self.title}".strip()
+        self.group = ""  # the heading that stands before it in the list of all pages
+        self.texts = read_out(body)
+        self.runs = "code_cell" in body
+        headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
+        self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
+        self.body = re.sub(
+            "|".join(map(re.escape, self.moves)) or "$^",
+            lambda mark: self.moves[mark[0]],
+            self.body,
+        )
+        self.body = (
+            re.sub(r"(<h1[^>]*>)", rf"\g<1>{self.number} ", self.body, count=1)
+            if self.number
+            else self.body
+        )
+        self.body = self.body.replace(f' font-family="{style.FONT}"', "")  # said once, in site.css
+
+
+def read_out(body):
+    """[(anchor, heading, text)] of each section, for the search: without code, what it puts out, and what is folded."""
+    code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|\Z)'
+    body = re.sub(code, " ", body, flags=re.DOTALL)
+    body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
+    _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)
+    return [
+        (
+            html.unescape(anchor),
+            plain(heading),
+            " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()),
+        )
+        for anchor, heading, text in zip(*[iter(parts)] * 3)
+    ]
+
+
+def search(pages):
+    """search.js, and what there is to find, which it makes an index of once somebody wants to search."""
+    found = [
+        {
+            "id": f"{page.file}#{quote(anchor)}",
+            "where": page.named,
+            "heading": heading,
+            "text": text,
+        }
+        for page in pages
+        for anchor, heading, text in page.texts
+    ]
+    script = (ROOT / "web/search.js").read_text(encoding="utf-8")
+    return (
+        f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+    )
+
+
+def plain(words):
+    return html.unescape(re.sub(r"<[^>]+>", "", words))
+
+
+def build(folder, executed=executed, parts=None):
+    """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
+
+    `executed(path)` is the notebook with its outputs; `parts` a folder of what Pyodide consists of, filled if empty. A
+    progress bar is printed where somebody sees it, and no more. FileExistsError, before anything is done, if there are
+    files and none is from here; RuntimeError if a notebook fails.
+    """
+    folder = Path(folder)
+    earlier = folder / WRITTEN
+    if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(
+            f"{folder} holds other files than a site: name a new folder, or empty it"
+        )
+    notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = tqdm(
+            pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None
+        )
+        lessons = [Page(path.stem, *exported(notebook)) for path, notebook in zip(notebooks, runs)]
+    guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
+    classroom = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
+    pages = [
+        Page("index", *front()),
+        *lessons,
+        Page("teachers_guide", markdown(guide)),
+        Page("classroom", markdown(classroom)),
+    ]
+
+    headings = {
+        rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))
+    }
+    for page in lessons:
+        page.group = headings.get(page.number, "")
+    files, repository = {}, launch_links.repository()
+    template = jinja2.Template(PAGE, autoescape=True)
+    for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
+        places = (
+            repository
+            and page in lessons
+            and launch_links.places(repository, page.file.removesuffix(".html"))
+        )
+        files[page.file] = template.render(
+            pages=pages, page=page, before=before, after=after, places=places
+        )
+    for beside in ("site.css", "site.js"):
+        files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
+    files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
+    files["search.js"] = search(pages)
+    within_budget(files, pages)
+    files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:
+        (folder / name).unlink(missing_ok=True)
+    earlier.write_text("\n".join(files), encoding="utf-8")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def within_budget(files, pages):
+    """RuntimeError where a page, or the site, is larger than it may be: it names the sliders to make coarser."""
+    sizes = {name: len(text.encode()) for name, text in files.items()}
+    heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (
+        sum(sizes.values()) > SITE_MOST
+    )
+    if heavy:
+        found = sorted(
+            ((len(moving), page.file, moving) for page in heavy for moving in page.moves.values()),
+            reverse=True,
+        )
+        worst = [
+            f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', moving))}, "
+            f"{size / 1e3:.0f} kB"
+            for size, file, moving in found[:5]
+        ]
+        whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
+        raise RuntimeError(
+            f"The site has {whole:.2f} MB of {SITE_MOST / 1e6:g}, its largest page {largest:.2f} of "
+            f"{PAGE_MOST / 1e6:g}. Give the heaviest fewer steps:\n" + "\n".join(worst)
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        prog="make site", description="Write the course as pages that move without Python."
+    )
+    parser.add_argument(
+        "folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told"
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="FOLDER",
+        help="put Pyodide beside the pages, from this folder, which is filled if it is empty",
+    )
+    given = parser.parse_args()
+    try:
+        folder = build(given.folder, parts=given.parts)
+        print(
+            f"The course is in {folder}: open index.html; or, for pages that run, python -m http.server -d {folder}"
+        )
+    except (FileExistsError, RuntimeError) as error:
+        sys.exit(str(error))

@@ -1,0 +1,206 @@
+"""Every picture behind the sliders of an explorer, packed for a page to show without a kernel.
+
+It asks of the kit only what anybody may: `ui.positions()`, `ui.values()`, `ui.sliders`, and `ui.draw(**values)`, pure.
+`kernel_startup.py` calls it for each explorer that a notebook shows while the site is built.
+"""
+
+import base64
+import gzip
+import json
+import re
+from itertools import product
+from math import prod
+
+from ipywidgets import RadioButtons
+
+MIME = "application/vnd.autograd-course.frames+json"
+MOST = 1350  # pictures behind the sliders of one explorer
+EACH = [
+    41,
+    31,
+    21,
+    17,
+    13,
+    11,
+    9,
+]  # values of one slider: the first that keeps all together within MOST
+PLAYED = 101  # of one that plays, as long as the others leave it so many
+ALONE = 41  # where nothing fits: of each, while the others stay where they start
+MARK = "\x1f"  # stands in no picture
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
+FEW = 4  # pictures built alike: of fewer each is stored by itself
+
+
+def bundle(ui):
+    """What a notebook shows of an explorer, or of a stepper, which holds one; and, under MIME, the packed pictures."""
+    return ui._repr_mimebundle_() | {MIME: packed(getattr(ui, "explorer", ui))}
+
+
+def packed(ui):
+    """JSON of the controls of `ui`, of its first picture, and of the picture for each place its controls can be in.
+
+    together: whether there is a picture for every combination, the last control running fastest; else the places are
+    those of each control in turn while the others stand at their start. data: gzip in base64 of JSON, of `stored`,
+    whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
+    """
+    start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
+    values, together = chosen(every, start, ui.players)
+    if together:
+        places = [start | dict(zip(values, place)) for place in product(*values.values())]
+    else:
+        places = [start | {name: value} for name in values for value in values[name]]
+    frames, at = {}, []
+    for place in places:
+        picture = ui.draw(**place)
+        at.append(frames.setdefault(f"{picture.html}{MARK}{picture.text}", len(frames)))
+    first = ui.draw(**start)
+    again = f"{ui.picture.html}{MARK}{ui.picture.text}"
+    if again not in frames or again != f"{first.html}{MARK}{first.text}":
+        raise ValueError(
+            f"the drawing under {', '.join(every)} is another when it is drawn again: it must be a function of "
+            "its values"
+        )
+    data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
+    last = (
+        ui.draw(**start | {name: values[name][-1] for name in ui.players}).html
+        if ui.players
+        else ""
+    )
+    return {
+        "controls": controls(ui, values),
+        "together": together,
+        "last": last,
+        "html": first.html,
+        "text": first.text,
+        "says_all": first.says_all,
+        "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode(),
+    }
+
+
+def controls(ui, values):
+    """What a page makes the controls of `ui` from, if it offers `values`, {name: its values}.
+
+    [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once), start (an
+    index), pace (ms a frame; 0 if it does not play)}].
+    """
+    start, every = ui.values(), ui.positions()
+    pace = {
+        name: round(player.interval * len(every[name]) / len(values[name]))
+        for name, player in ui.players.items()
+    }
+    return [
+        {
+            "name": name,
+            "values": list(map(said, values[name])),
+            "numbers": not is_choice(values[name]),
+            "toggle": isinstance(ui.sliders[name], RadioButtons),
+            "start": values[name].index(start[name]),
+            "pace": pace.get(name, 0),
+        }
+        for name in values
+    ]
+
+
+def unpacked(frames):
+    """[(drawing, words)] of each place of what `packed` made, as the script of the page has them."""
+    data = json.loads(gzip.decompress(base64.b64decode(frames["data"])))
+
+    def whole(group, row):
+        return "".join(
+            data["pieces"][part] if isinstance(part, int) else part[1][data["ways"][part[0]][row]]
+            for part in data["groups"][group]
+        )
+
+    return [tuple(whole(*data["frames"][frame]).split(MARK)) for frame in data["at"]]
+
+
+def stored(frames):
+    """{pieces, ways, groups, frames}, from which every frame can be put together, and which gzip makes small.
+
+    Pictures that consist of the same tags are a group, and a frame is (its group, its row in it). Part by part a group
+    says what stands there: in every row the same piece, by number; or (way, values), where a way says by row which value
+    it is. Many parts, as the coordinates of what one slider moves, go the same way, which is stored once.
+    """
+    alike = {}
+    for number, frame in enumerate(frames):
+        parts = re.findall(rf"<[^<>{MARK}]*>|[^<\n{MARK}]+\n?|.|\n", frame)
+        alike.setdefault(
+            tuple(part.split()[0] if part[0] == "<" else "" for part in parts), []
+        ).append((number, parts))
+    pieces, ways, groups, where = {}, {}, [], {}
+    for group in alike.values():
+        for rows in [group] if len(group) >= FEW else [[row] for row in group]:
+            where.update({number: (len(groups), row) for row, (number, _) in enumerate(rows)})
+            parts = [
+                part for column in zip(*(parts for _, parts in rows)) for part in finer(column)
+            ]
+            groups.append(
+                [
+                    pieces.setdefault(part, len(pieces))
+                    if isinstance(part, str)
+                    else (ways.setdefault(part[0], len(ways)), part[1])
+                    for part in parts
+                ]
+            )
+    return {
+        "pieces": list(pieces),
+        "ways": list(ways),
+        "groups": groups,
+        "frames": [where[number] for number in range(len(frames))],
+    }
+
+
+def finer(column):
+    """What stands in one part of a group's pictures, cut at its numbers if that fits all: texts, and (way, values)."""
+    if len(set(column)) == 1:  # as most are
+        yield column[0]
+        return
+    values, way = unique(column)
+    cut = [NUMBER.split(value) for value in values]
+    for texts in zip(*cut) if len(set(map(len, cut))) == 1 else [values]:
+        few, which = unique(texts)
+        yield texts[0] if len(few) == 1 else (tuple([which[one] for one in way]), few)
+
+
+def unique(column):
+    """(its different entries, for each of its places which of them)."""
+    seen = {}
+    which = [seen.setdefault(entry, len(seen)) for entry in column]
+    return list(seen), which
+
+
+def chosen(every, start, players):
+    """({name: the values that the page offers}, whether in every combination)."""
+    for played, most in [*product([PLAYED], EACH), *zip(EACH, EACH)]:
+        values = {
+            name: thinned(every[name], start[name], played if name in players else most)
+            for name in every
+        }
+        if prod(map(len, values.values())) <= MOST:
+            return values, True
+    return {name: thinned(every[name], start[name], ALONE) for name in every}, False
+
+
+def thinned(values, start, most):
+    """At most about so many of the numbers: the roundest, with both ends and the start. All of what is no number."""
+    if len(values) <= most or is_choice(values):
+        return values
+    ends = {values[0], values[-1], start}
+    for step in (digit * 10.0**power for power in range(-9, 9) for digit in (1, 2, 5)):
+        found = ends | {value for value in values if abs(value / step - round(value / step)) < 1e-6}
+        if len(found) <= most:
+            return sorted(found)
+
+
+def is_choice(values):
+    """Whether they are no numbers: words, shapes, yes or no."""
+    return any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values)
+
+
+def said(value):
+    """A value as its control says it."""
+    return (
+        str(value)
+        if is_choice([value])
+        else f"{value:.10g}".replace("e-0", "e-").replace("e+0", "e+")
+    )

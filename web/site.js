@@ -1,0 +1,443 @@
+// What moves and what asks on the pages of `make site`, with no kernel and no other host. Every picture behind a slider is
+// in the page already, packed by web/precomputed_frames.py: this attaches the controls, and puts the picture of their place where the
+// first one stands. Predictions are judged here as autograd_course/quiz/questions.py does it.
+"use strict";
+
+// --- Sliders ---------------------------------------------------------------------------------------------------------
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => one.target.load()),
+                                      {rootMargin: "600px"});
+document.querySelectorAll(".moves").forEach(box => attach(box));
+reachable(document);
+addEventListener("resize", () => reachable(document));
+addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
+
+// `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
+function attach(box, draw) {
+    const {controls, together} = JSON.parse(box.dataset.controls);
+    const view = box.querySelector(".view"), words = box.querySelector(".words"), news = box.querySelector(".news");
+    const at = controls.map(control => control.start);
+    const playing = new Set();
+    let frames, shown = place(), said = words.textContent, drawing = false;
+
+    if (!draw) {
+        // Unpacked once, when the box comes near the window or somebody moves a slider.
+        box.load = () => frames ??= unpack(box.querySelector("script").textContent);
+        near.observe(box);
+        draw = async () => {
+            const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
+            const [group, row] = pictures[which[place()]];
+            const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]);
+            return whole.join("").split("\x1f");
+        };
+    }
+    const rows = controls.map((control, number) => row(control, number));
+    box.querySelector(".controls").append(...rows);
+    box.style.setProperty("--longest", Math.max(...controls.map(control => control.name.length)));
+
+    // The number of the place in the list of places, in the order of `packed`.
+    function place() {
+        if (together)
+            return controls.reduce((sum, control, i) => sum * control.values.length + at[i], 0);
+        const moved = controls.findIndex((control, i) => at[i] !== control.start), i = Math.max(moved, 0);
+        return controls.slice(0, i).reduce((sum, control) => sum + control.values.length, 0) + at[i];
+    }
+
+    async function show() {
+        while (!drawing && shown !== place()) {       // of places passed while one is drawn only the last follows
+            drawing = true;
+            const now = place(), [picture, text] = await draw([...at]);
+            drawing = false;
+            shown = now;
+            const aside = [...view.querySelectorAll("*")].map(one => one.scrollLeft);
+            view.innerHTML = picture;
+            if (aside.some(Boolean))
+                view.querySelectorAll("*").forEach((one, i) => one.scrollLeft = aside[i] ?? 0);
+            words.textContent = text;
+            reachable(view);
+            box.dataset.place = shown;
+        }
+        if (!playing.size)
+            say();
+    }
+
+    // A screen reader hears the lines that have changed, while frames play only once they stop.
+    function say() {
+        const before = said.split("\n");
+        if (said !== words.textContent)
+            news.textContent = words.textContent.split("\n").filter(line => !before.includes(line)).join("\n");
+        said = words.textContent;
+    }
+
+    function move(number, to) {
+        at[number] = Math.min(Math.max(to, 0), controls[number].values.length - 1);
+        if (!together)
+            controls.forEach((control, i) => at[i] = i === number ? at[i] : control.start);
+        rows.forEach(row => row.follow());
+        return show();
+    }
+
+    function row({name, values, numbers, toggle, pace}, number) {
+        const id = `${box.id}-${number}`;
+        if (toggle) {
+            const {row, get, set} = chosen(name, values, id, numbers ? values.map(
+                value => value.replaceAll("-", "−").replace(/^(−?\d{1,3})(\d{3})$/, "$1,$2")) : values);
+            row.className = "control";
+            row.onchange = () => move(number, values.indexOf(get()));
+            row.follow = () => set(values[at[number]]);
+            row.follow();
+            return row;
+        }
+        const row = element("div", {className: "control"});
+        const label = element("label", {htmlFor: id, textContent: name});
+        if (!numbers) {
+            const choice = element("select", {id});
+            choice.append(...values.map((value, i) => element("option", {value: i, textContent: value})));
+            choice.onchange = () => move(number, choice.selectedIndex);
+            row.append(label, choice);
+            row.follow = () => choice.selectedIndex = at[number];
+        } else {
+            const slider = element("input", {id, type: "range", min: 0, max: values.length - 1, autocomplete: "off"});
+            const typed = element("input", {type: "number", step: "any", autocomplete: "off"});
+            typed.setAttribute("aria-label", `${name}, typed`);
+            slider.oninput = () => move(number, +slider.value);
+            typed.onchange = () => typed.value !== "" && move(number, nearest(values, +typed.value));
+            row.append(label, typed, slider);
+            if (pace)
+                row.append(...player(number, name, values, pace));
+            row.follow = () => {
+                slider.value = at[number];
+                slider.setAttribute("aria-valuetext", `${name} = ${values[at[number]]}`);
+                typed.value = values[at[number]];
+            };
+        }
+        row.follow();
+        return row;
+    }
+
+    function player(number, name, values, pace) {
+        const button = (text, label, act) => {
+            const made = element("button", {type: "button", textContent: text, onclick: act});
+            made.setAttribute("aria-label", label);
+            return made;
+        };
+        const last = values.length - 1;
+        let timer;
+        const play = button("▶ play", `play ${name}`, () => timer ? stop() : start());
+        function start() {
+            playing.add(number);
+            play.textContent = "⏸ pause";
+            play.setAttribute("aria-label", `pause ${name}`);
+            if (at[number] === last)
+                move(number, 0);
+            timer = setInterval(() => move(number, at[number] + 1).then(() => timer && at[number] === last && stop()), pace);
+        }
+        function stop() {
+            clearInterval(timer);
+            timer = undefined;
+            playing.delete(number);
+            play.textContent = "▶ play";
+            play.setAttribute("aria-label", `play ${name}`);
+            say();
+        }
+        const steps = [["−", -1, "back"], ["+", 1, "on"]].map(([sign, by, way]) =>
+            button(sign, `one step ${way}: ${name}`, () => { if (timer) stop(); move(number, at[number] + by); }));
+        return calm.matches ? steps : [play, ...steps];       // who wants no motion steps
+    }
+}
+
+// What is wider than its place scrolls, also for who uses only the keyboard; and where a drawing was moved aside, to the part
+// that it is about, the rest can be scrolled to.
+function reachable(root) {
+    for (const one of root.querySelectorAll('[style*="margin-left:clamp"]')) {
+        const aside = -parseFloat(getComputedStyle(one).marginLeft);
+        if (aside > 0) {
+            one.style.marginLeft = 0;
+            one.parentElement.scrollLeft = aside;
+        }
+    }
+    for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div")) {
+        if (one.closest("details:not([open])"))
+            continue;           // as narrow as its fold's name
+        const more = () => one.classList.toggle("more", one.scrollLeft + one.clientWidth + 4 < one.scrollWidth);
+        if (one.scrollWidth > one.clientWidth + 1) {
+            one.tabIndex = 0;
+            one.onscroll = more;
+        }
+        more();         // also where a turned phone shows all of it
+    }
+}
+
+// On paper what is folded stands at the end: hints and solutions as answers, each under its section.
+addEventListener("beforeprint", () => {
+    const answers = element("section", {className: "answers"});
+    let section, named;
+    for (const one of document.querySelectorAll("main :is(h2, .output_wrapper details, .text_cell_render details)")) {
+        if (one.matches("h2"))
+            section = one;
+        else if (!one.matches("details details, .moves details, :has(> [start='0'])") && section) {
+            if (named !== section)
+                answers.append(element("h3", {textContent: section.textContent}));
+            named = section;
+            const copy = one.cloneNode(true);
+            copy.hidden = false;
+            [copy, ...copy.querySelectorAll("details")].forEach(fold => fold.open = true);
+            answers.append(copy);
+        }
+    }
+    if (named) {
+        answers.prepend(element("h2", {textContent: "What was folded"}));
+        document.querySelector(".turn.end").before(answers);
+    }
+});
+addEventListener("afterprint", () => document.querySelector(".answers")?.remove());
+
+async function unpack(base64) {
+    const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+function nearest(values, typed) {
+    const off = values.map(value => Math.abs(value - typed));
+    return off.indexOf(Math.min(...off));
+}
+
+// --- Predictions -----------------------------------------------------------------------------------------------------
+
+const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
+const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
+             shape: "Write it like (8, 5), or () for a single number."};
+// In this browser: the same as JupyterLab's file, which it can be saved as; and, cell by cell, what a reader wrote.
+const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
+const unkept = new Map();       // what this browser would not keep: it is full, or keeps nothing for us
+addEventListener("beforeunload", event => unkept.size && event.preventDefault());
+document.querySelectorAll(".ask").forEach(ask);
+offer();
+
+function ask(box) {
+    const {name, parts, sure, praise} = JSON.parse(box.dataset.ask);
+    const boxes = box.querySelector(".boxes"), verdict = box.querySelector(".verdict"), answer = box.querySelector("details");
+    const given = parts.map((part, i) => part.kind === "choice" ? chosen(part.label || "your answer", part.choices, `${box.id}-${i}`)
+                                                                : typed(part, `${box.id}-${i}`));
+    const how = chosen("how sure?", sure, `${box.id}-sure`);
+    const button = element("button", {type: "button"});
+    boxes.append(...given.map(one => one.row), ...(parts.length ? [how.row] : []), button);
+    button.onclick = () => answer.hidden ? reveal() : again();
+    let openings = 0;
+    again();
+    const earlier = progress().predictions[name];
+    if (earlier?.answer.length === parts.length) {
+        given.forEach((one, i) => one.set(earlier.answer[i]));
+        how.set(earlier.sure);
+        open(earlier.right);
+    }
+
+    function again() {
+        verdict.textContent = "";
+        lock(false, "Reveal");
+    }
+
+    function lock(shut, action) {
+        answer.hidden = !shut;
+        answer.open = shut;
+        button.textContent = action;
+        [...given, how].forEach(one => one.lock(shut));
+    }
+
+    function reveal() {
+        const texts = given.map(one => one.get());
+        if (texts.some(Boolean) && !texts.every(Boolean))
+            return verdict.textContent = "One part is still empty. Fill it in, or empty the others to see the answer.";
+        const right = texts.map((text, i) => text && agrees(parts[i], text));
+        const unclear = right.findIndex(one => one === undefined);
+        if (unclear >= 0)
+            return verdict.textContent = `“${texts[unclear]}” is not clear to me. ${HOW[parts[unclear].kind]}`;
+        const good = texts.some(Boolean) ? right.every(Boolean) : null;
+        if (good !== null)
+            change(({predictions}) => predictions[name] ??= {
+                answer: texts, sure: how.get() || null, right: good, recalled: false, missed: +!good});
+        open(good);
+    }
+
+    function open(good) {
+        openings += 1;
+        if (good !== null) {
+            const words = openings === 1 ? praise[`${good ? "True" : "False"} ${how.get()}`] : good ? "Right this time." : "Not this time.";
+            verdict.replaceChildren(element("strong", {textContent: `${good ? "✓ " : ""}${words}`}),
+                                    ` You: ${given.map(one => one.get()).join(", ")}. Ours: ${parts.map(part => part.shown).join(", ")}.`);
+        }
+        lock(true, parts.length ? "Try again" : "Hide");
+    }
+}
+
+function typed({label, kind}, id) {
+    const row = element("div", {className: "part"});
+    const box = element("input", {id, type: "text", placeholder: EXAMPLE[kind], autocomplete: "off"});
+    row.append(element("label", {htmlFor: id, textContent: label || "your answer"}), box);
+    return {row, get: () => box.value.trim(), set: text => box.value = text, lock: shut => box.disabled = shut};
+}
+
+// `written`: the choices as they are read.
+function chosen(label, choices, name, written = choices) {
+    const row = element("fieldset", {className: "part"});
+    row.append(element("legend", {textContent: label}));
+    const radios = choices.map((choice, i) => {
+        const one = element("label"), radio = element("input", {type: "radio", name, value: choice, autocomplete: "off"});
+        one.append(radio, written[i]);
+        row.append(one);
+        return radio;
+    });
+    return {row, get: () => radios.find(radio => radio.checked)?.value ?? "",
+            set: text => radios.forEach(radio => radio.checked = radio.value === text), lock: shut => row.disabled = shut};
+}
+
+// Whether a text is the answer; undefined where it cannot be read.
+function agrees({kind, value, room, shown}, text) {
+    if (kind === "choice")
+        return text === shown;
+    if (kind === "shape")
+        return /^[\s\d,x×()[\]]*$/.test(text) ? (text.match(/\d+/g) ?? []).map(Number).join() === value.map(Number).join() : undefined;
+    const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(read);
+    if (numbers.includes(undefined))
+        return undefined;
+    return numbers.length === value.length && numbers.every((x, i) => x === read(value[i]) || Math.abs(x - read(value[i])) <= room[i]);
+}
+
+// The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8".
+function read(text) {
+    let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "").replace(/^[=≈~]+/, "");
+    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
+        plain = plain.replaceAll(",", "");
+    const parts = plain.replaceAll(",", ".").split("/").map(part =>
+        /^[+-]?inf$/.test(part) ? Number(part.replace("inf", "Infinity"))
+        : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part) ? Number(part) : undefined);
+    if (parts.length > 2 || parts.includes(undefined) || parts[1] === 0)
+        return undefined;
+    return parts.length === 2 ? parts[0] / parts[1] : parts[0];
+}
+
+function keep(key, text) {
+    unkept.delete(key);
+    try {
+        if (text === null)
+            localStorage.removeItem(key);
+        else
+            localStorage.setItem(key, text);
+    } catch {
+        unkept.set(key, text);
+    }
+}
+
+// All that is kept, read anew each time: another page may have written it.
+function shelf() {
+    let all = {};
+    try {
+        all = {...localStorage};
+    } catch { /* it is blocked */ }
+    return Object.assign(all, Object.fromEntries(unkept));
+}
+
+function progress() {
+    return {exercises: [], predictions: {}, cards: {}, gym: {}, tries: {}, ...JSON.parse(shelf()[KEPT] ?? "{}")};
+}
+
+function change(event) {
+    const now = progress();
+    event(now);
+    keep(KEPT, JSON.stringify(now));
+    offer();
+}
+
+// {"03_derive_the_arithmetic/square-stub": {text, ours}}
+function work() {
+    const all = Object.entries(shelf()).filter(([key, text]) => key.startsWith(WORK) && text !== null).sort();
+    return Object.fromEntries(all.map(([key, text]) => [key.slice(WORK.length), JSON.parse(text)]));
+}
+
+// At the end of the page: what is kept, to be saved for JupyterLab and for another browser, brought back, or forgotten.
+function offer() {
+    const cells = work(), {exercises, predictions, cards} = progress();
+    const count = (number, word) => number ? [`${number} ${word}${number === 1 ? "" : "s"}`] : [];
+    const all = [...count(Object.keys(predictions).length, "prediction"), ...count(exercises.length, "exercise"),
+                 ...count(Object.keys(cards).length, "card"), ...count(Object.keys(cells).length, "changed cell")];
+    document.querySelector(".keep")?.remove();
+    const keeping = element("p", {className: "keep"});
+    if (all.length) {
+        const whole = new Blob([JSON.stringify({...progress(), cells}, null, 1)], {type: "application/json"});
+        const save = element("a", {download: "progress.json", textContent: "Save them as progress.json",
+                                   href: URL.createObjectURL(whole), onclick: () => unkept.clear()});
+        const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
+            if (!confirm("Forget all that is kept here, of every lesson?"))
+                return;
+            [KEPT, ...Object.keys(cells).map(name => WORK + name)].forEach(key => keep(key, null));
+            unkept.clear();
+            location.reload();
+        }});
+        keeping.append(unkept.size ? "This browser does not keep your work, or no more of it: save it before you close this page. "
+                                   : "Kept in this browser: ", `${all.join(", ")}. `, save,
+                       " and put it beside the notebooks, or ", forget, ". ");
+    }
+    const file = element("input", {type: "file", accept: ".json", onchange: () => bring(file.files[0])});
+    const load = element("label", {textContent: "Bring back a progress.json: "});
+    load.append(file);
+    keeping.append(load);
+    document.querySelector(".turn.end").before(keeping);
+}
+
+// What a file holds comes to what is here; where both have something, the file's stays.
+async function bring(file) {
+    try {
+        const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress();
+        for (const part of ["predictions", "cards", "gym", "tries"])
+            Object.assign(now[part], found[part]);
+        now.exercises = [...new Set([...now.exercises, ...found.exercises])];
+        for (const [name, {text, ours}] of Object.entries(cells))
+            keep(WORK + name, JSON.stringify({text: `${text}`, ours}));
+        keep(KEPT, JSON.stringify(now));
+    } catch {
+        return document.querySelector(".keep").append(" That is no progress.json of this course.");
+    }
+    location.reload();
+}
+
+// --- Search ------------------------------------------------------------------------------------------------------------
+
+// In all pages, by search.js. It brings the texts along, for a page on disk may read no other file; it is fetched once
+// somebody turns to the box.
+const search = element("form", {className: "search", onsubmit: () => false});
+const sought = element("input", {type: "search", id: "sought", autocomplete: "off"}), many = element("p"), found = element("ol");
+search.setAttribute("role", "search");
+many.setAttribute("role", "status");
+search.append(element("label", {htmlFor: "sought", textContent: "Search"}), sought, many, found);
+document.querySelector(".aside").prepend(search);
+let index;
+sought.onfocus = () => index ??= new Promise((ready, failed) => {
+    document.head.append(element("script", {src: "search.js", onerror: failed, onload: () => ready(finder(TEXTS))}));
+});
+sought.oninput = async () => {
+    const all = sought.value.trim() ? (await (index ?? sought.onfocus()))(sought.value) : [];
+    const shown = all.slice(0, 12);
+    many.textContent = !sought.value.trim() ? "" : `${all.length} section${all.length === 1 ? "" : "s"}` +
+                       (all.length > 12 ? ", the best 12:" : "");
+    found.replaceChildren(...shown.map(({id, where, heading, text, terms}) => {
+        const top = heading === where.replace(/^\d+ /, "");
+        const one = element("li"), link = element("a", {href: id, textContent: top ? where : `${where}: ${heading}`});
+        one.append(link, ...excerpt(text, terms));
+        return one;
+    }));
+};
+
+// Some words around the first term that stands in the text, itself marked.
+function excerpt(text, terms) {
+    const places = terms.map(term => [text.toLowerCase().indexOf(term), term]).filter(([at]) => at >= 0);
+    const [at, term] = places.sort(([a], [b]) => a - b)[0] ?? [0, ""];
+    const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
+    const mark = element("mark", {textContent: text.slice(at, at + term.length)});
+    return [element("br"), from ? "… " : "", text.slice(from, at).trimStart(), mark,
+            text.slice(at + term.length, to < 0 ? undefined : to), to < 0 ? "" : " …"];
+}
+
+function element(tag, properties) {
+    return Object.assign(document.createElement(tag), properties);
+}

