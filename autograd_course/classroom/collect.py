@@ -12,8 +12,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from .. import record
 from ..grading import EXERCISES, registered
-from ..quiz import record
 from ..quiz.texts import PREDICTIONS
 
 MOST = 2_000_000  # bytes of a record: with all cells of all lessons rewritten, a page's has a tenth

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..grading import EXERCISES, registered
 from ..grading.answers import defined
-from ..grading.sync_notebooks import NOTEBOOKS, PARTS, hints, read, source, stem, write
+from ..sync_notebooks import NOTEBOOKS, PARTS, hints, read, source, stem, write
 
 CONFIG = """c = get_config()
 c.CourseDirectory.course_id = "autograd"

@@ -8,12 +8,12 @@ from statistics import median
 
 import mistune
 
+from .. import record
 from ..drawing import style
 from ..drawing.formatting import counted
 from ..grading import EXERCISES
-from ..grading.sync_notebooks import NOTEBOOKS
-from ..quiz import record
 from ..quiz.texts import PREDICTIONS
+from ..sync_notebooks import NOTEBOOKS
 
 FIRST = 5  # of each kind are to be talked about
 GROUPS = 8  # of wrong answers are listed; the others are counted

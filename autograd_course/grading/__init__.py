@@ -29,7 +29,7 @@
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
-Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.grading`: it
+Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.sync_notebooks`: it
 becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
 What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/planted.py`, under the same name:
 
@@ -86,7 +86,7 @@ import numpy as np
 import autograd_lib
 
 from ..source import blank_indices, has_blank, is_stub
-from ..quiz import record
+from .. import record
 from .answers import defined, edit
 from .compare import (
     expect,

@@ -10,7 +10,7 @@ from html import escape
 import ipywidgets as widgets
 import numpy as np
 
-from ..quiz import record
+from .. import record
 from ..quiz.questions import POLITE, Panel, as_html, fold, say
 from ..grading.verdict import shortest
 from ..drawing import style

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import record
 from ..grading.compare import Endless, bounded, copies, unfinished
 from ..grading.inputs import expect_over
 from ..grading.verdict import NotYet, Verdict, Wrong, brief, shortened
-from ..quiz import record
 from ..source import is_stub
 
 

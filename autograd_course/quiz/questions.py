@@ -10,11 +10,11 @@ from math import isinf
 import ipywidgets as widgets
 import mistune
 
+from .. import record
 from ..drawing import style
 from ..drawing.formatting import minus, number
 from ..drawing.table import table
 from ..grading import registered
-from . import record
 from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
 
 _to_html = mistune.create_markdown(plugins=["math", "table"])

@@ -3,9 +3,10 @@
 from html import escape
 
 from .. import grading as exercises
+from .. import record
 from ..drawing.picture import Picture
 from ..drawing.table import table
-from . import record, texts
+from . import texts
 
 
 def progress():

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import thrown
 
+from autograd_course import record
 from autograd_course.grading import EXERCISES, check
-from autograd_course.quiz import questions, record
+from autograd_course.quiz import questions
 from autograd_course.quiz.texts import PREDICTIONS
 
 NAMES = [

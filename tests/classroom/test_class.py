@@ -16,10 +16,10 @@ from pathlib import Path
 import lab
 import pytest
 
+from autograd_course import record
 from autograd_course.classroom import collect, page
 from autograd_course.classroom.__main__ import main
 from autograd_course.grading import EXERCISES, registered
-from autograd_course.quiz import record
 from autograd_course.quiz.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -481,7 +481,7 @@ def test_run_py_makes_the_page(four):
             sys.executable,
             "-c",
             "import run, sys; run.install = lambda: None; run.VENV = None; "
-            "run.python_of = lambda _: sys.executable; sys.exit(run.main('class', *sys.argv[1:]))",
+            "run.python_of = lambda _: sys.executable; sys.exit(run.main('class-report', *sys.argv[1:]))",
             ".",
         ],
         cwd=four,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_course import check
+from autograd_course import check, record
 from autograd_course import grading as exercises
 from autograd_course.grading import (
     Wrong,
@@ -32,7 +32,6 @@ from autograd_course.grading import (
 )
 from autograd_course.grading.compare import Endless, bounded
 from autograd_course.grading.rule_checks import expect_engine, expect_rule, of_engine, of_rule
-from autograd_course.quiz import record
 from autograd_course.source import has_blank
 
 

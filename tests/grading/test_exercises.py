@@ -17,10 +17,10 @@ import pytest
 import thrown
 from nbclient import NotebookClient
 
+from autograd_course import record, sync_notebooks
 from autograd_course.drawing.rules import AHEAD, derived
-from autograd_course.grading import EXERCISES, check, edit, sync_notebooks
+from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.answers import defined
-from autograd_course.quiz import record
 from autograd_course.quiz.texts import Question
 
 NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_course import gym
+from autograd_course import gym, record
 from autograd_course.practice import (
     KINDS,
     LESSONS,
@@ -28,7 +28,6 @@ from autograd_course.practice import (
 )
 from autograd_course.practice.problems import Line, Mark, value_in
 from autograd_course.practice.shapes import axes_in
-from autograd_course.quiz import record
 
 COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
 

@@ -5,9 +5,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from autograd_course import unaided
+from autograd_course import record, unaided
 from autograd_course.practice.unaided import TASKS, _inputs
-from autograd_course.quiz import record
 
 
 @pytest.fixture(autouse=True)

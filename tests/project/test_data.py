@@ -346,7 +346,11 @@ def test_a_copy_that_was_not_installed(monkeypatch):
 @pytest.mark.parametrize("name, package", [("draw_graph", "graphviz"), ("explore", "ipywidgets")])
 def test_a_piece_without_its_package_says_what_to_do(monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
-    for module in [module for module in sys.modules if module.startswith("autograd_course.show")]:
+    for module in [
+        module
+        for module in sys.modules
+        if module.startswith(("autograd_course.drawing", "autograd_course.widgets"))
+    ]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(vars(autograd_course), name, raising=False)
     with pytest.raises(

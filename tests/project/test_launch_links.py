@@ -117,7 +117,7 @@ def test_the_workflow_writes_the_branch_that_colab_opens(tmp_path):
     ours = [
         step["run"]
         for step in workflow["jobs"]["publish"]["steps"]
-        if "elsewhere" in step.get("run", "")
+        if "launch_links" in step.get("run", "")
     ]
     lessons = [f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS]
     for part in [

@@ -15,8 +15,8 @@ import pages
 import pyodide_bundle
 import pytest
 
+from autograd_course import record
 from autograd_course.grading import EXERCISES, check, registered
-from autograd_course.quiz import record
 from autograd_course.quiz.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]

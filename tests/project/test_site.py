@@ -29,11 +29,12 @@ from autograd_course import (
     explore,
     live_graph,
     predict,
+    record,
     slope_explorer,
     tour,
 )
 from autograd_course.grading import registered
-from autograd_course.quiz import questions, record
+from autograd_course.quiz import questions
 from autograd_course.quiz.texts import PREDICTIONS, Question
 
 ROOT = Path(__file__).parents[2]

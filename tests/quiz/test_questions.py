@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograd_course import card, place, predict, recall
+from autograd_course import card, place, predict, recall, record
 from autograd_course import grading as exercises
-from autograd_course.quiz import questions, record, texts
+from autograd_course.quiz import questions, texts
 from autograd_course.quiz.questions import parts, right, shown
 from autograd_course.quiz.texts import Question
 

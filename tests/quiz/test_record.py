@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograd_course import grading as exercises
-from autograd_course import progress
-from autograd_course.quiz import record, texts
+from autograd_course import progress, record
+from autograd_course.quiz import texts
 from autograd_course.quiz.texts import Question
 
 REAL = exercises.EXERCISES
@@ -161,7 +161,7 @@ def test_what_is_known_is_not_written_again(monkeypatch):
 
 
 def test_notebooks_open_at_once_lose_nothing(folder):
-    add = "import sys; from autograd_course.grading import record; [record.solved(f'{sys.argv[1]}.{i}') for i in range(40)]"
+    add = "import sys; from autograd_course import record; [record.solved(f'{sys.argv[1]}.{i}') for i in range(40)]"
     kernels = [subprocess.Popen([sys.executable, "-c", add, name]) for name in "abc"]
     assert [kernel.wait() for kernel in kernels] == [0, 0, 0]
     assert sorted(record.read()["exercises"]) == sorted(

@@ -74,10 +74,10 @@ def test_what_does_not_end_is_stopped_by_its_steps(planted):
 
 def test_make_strike_tells_the_noticed_from_the_survivors(planted):
     code = (
-        "import json, sys; from pathlib import Path; from tests import strike\n"
+        "import json, sys; from pathlib import Path; from tests import mutate\n"
         "engine, tests = map(Path, sys.argv[1:])\n"
-        "strike.MOST_STEPS = 1000\n"
-        "found = strike.strike(strike.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
+        "mutate.MOST_STEPS = 1000\n"
+        "found = mutate.strike(mutate.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
         "print(json.dumps({one.text.split()[0]: by for one, by in found.items()}))"
     )
     run = subprocess.run(

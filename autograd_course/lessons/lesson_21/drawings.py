@@ -5,13 +5,13 @@ from html import escape
 
 import numpy as np
 
+from ... import record
 from ...drawing import style
 from ...drawing.axes import Axes, decades, ticks
 from ...drawing.formatting import cell, counted, minus, number
 from ...drawing.picture import Picture, beside, svg
 from ...drawing.table import CODE, table
 from ...grading import EXERCISES, registered
-from ...quiz import record
 from ...quiz.texts import PREDICTIONS
 from .ports import AT, NETWORK, PORTS, STAGES, lines
 
@@ -332,7 +332,7 @@ def way(kept, exercises, predictions, titles):
     """A learner's way through the course, a column a lesson: above the ground exercises, below it predictions, and
         cards.
 
-    kept: as `quiz.record.read()` gives it. exercises, predictions: every name, "NN.word". titles: {"NN": "NN Verb
+    kept: as `record.read()` gives it. exercises, predictions: every name, "NN.word". titles: {"NN": "NN Verb
     phrase"}.
     """
     solved, made, cards = set(kept["exercises"]), kept["predictions"], kept["cards"]

@@ -1,4 +1,4 @@
-"""Writes what lessons/lesson_NN/exercises.py holds into the notebooks: `python -m autograd_course.grading`, with --check or --force.
+"""Writes what lessons/lesson_NN/exercises.py holds into the notebooks: `python -m autograd_course.sync_notebooks`, with --check or --force.
 
 An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check, name-hints (with - for _); other cells may
 stand between them. A Markdown cell that says only `exercise NN.name` becomes the four. The question of a prediction goes into the
@@ -9,14 +9,15 @@ A stub cell in which somebody has worked is left alone, unless --force is given.
 
 import json
 import re
+import sys
 from pathlib import Path
 
-from ..quiz.texts import PREDICTIONS, RECALL
-from . import EXERCISES, registered
-from .answers import defined
+from .grading import EXERCISES, registered
+from .grading.answers import defined
+from .quiz.texts import PREDICTIONS, RECALL
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-COMMAND = "python -m autograd_course.grading"
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+COMMAND = "python -m autograd_course.sync_notebooks"
 PARTS = {"question": "markdown", "stub": "code", "check": "code", "hints": "markdown"}
 
 
@@ -208,3 +209,7 @@ def main(arguments, folder=NOTEBOOKS):
             )
             failed = True
     return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
