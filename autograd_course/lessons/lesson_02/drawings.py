@@ -1,4 +1,4 @@
-"""What lesson 02 alone draws."""
+"""Draw the pictures that only lesson 02 uses."""
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks
@@ -7,13 +7,13 @@ from ...drawing.picture import Picture, svg
 
 
 def two_parts(from_x, from_y, change, reach):
-    """The parts of a change that x and y bring, laid end to end, above the change that was measured.
+    """Draw the contributions of x and y to a change, end to end, above the true change.
 
     The axis runs from −reach to reach.
     """
     plot = Axes(
         (20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4)
-    )  # a number stands outside its bar
+    )  # room for the numbers beside the bars
     total = round(from_x + from_y, 12) + 0.0  # no −0.0000
     missed = round(change - total, 12) + 0.0
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
@@ -21,7 +21,7 @@ def two_parts(from_x, from_y, change, reach):
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
     plot.line([total] * 2, [0, 2.35], style.CHANGE, 1.5, "2 3")
     for place, words in enumerate(
-        ["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]
+        ["error, drawn × 10", "true change of z", "contributed by y", "contributed by x"]
     ):
         plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     end = min(max(total + 10 * missed, plot.x[0]), plot.x[1])
@@ -57,11 +57,11 @@ def two_parts(from_x, from_y, change, reach):
         halo=True,
     )
     text = (
-        f"x brings {_signed(from_x)}, y brings {_signed(from_y)}, together {_signed(total)}; "
-        f"z really moves by {_signed(change)}, off by {_signed(missed)}"
+        f"x contributes {_signed(from_x)}, y contributes {_signed(from_y)}, together {_signed(total)}; "
+        f"the true change of z is {_signed(change)}, off by {_signed(missed)}"
     )
     return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 
 
 def _signed(x):
-    return minus(f"{round(x, 12):+.4f}")  # −0.13025 one way, whatever it was computed from
+    return minus(f"{round(x, 12):+.4f}")  # so that −0.13025 and −0.13025 + 1e−16 look the same

@@ -1,4 +1,4 @@
-"""Lesson 02: two knobs, and the walk over a graph."""
+"""Ask the questions of lesson 02: partial derivatives, the graph and the chain rule."""
 
 import numpy as np
 
@@ -21,25 +21,25 @@ recall(
         Question(
             "Which step h suits the central difference, and why not a smaller one? (01)",
             None,
-            "About **1e−5**, where x is near 1. With a much smaller h, rounding takes over.",
+            "About **1e−5**, if x is near 1. With a much smaller h, the rounding error grows too large.",
         ),
         Question(
             "From school: what is the slope of $5x^2$ at $x = 3$?",
             30,
-            "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.",
+            "The slope of $x^2$ is $2x = 6$. The constant factor 5 multiplies it: **30**.",
         ),
     ],
 )
 
 prediction(
     "02.both",
-    question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$, y by $dy = 0.2$. About how far does z move?
-        And which knob brings more?""",
-    answer={"z moves by": 3.0, "more from": "y"},
+    question="""The derivative of z with respect to x is 12, and with respect to y it is 9. You nudge x by $dx = 0.1$ and y by
+        $dy = 0.2$. By about how much does z change? And which nudge contributes more?""",
+    answer={"z changes by": 3.0, "more from": "y"},
     choices={"more from": ["x", "y"]},
     tolerance=0.2,
-    reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
-        further.""",
+    reveal="""By about 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The nudge of **y** contributes more: its slope is smaller, but you
+        turned the y knob further.""",
 )
 
 prediction(
@@ -47,13 +47,13 @@ prediction(
     question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
         $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
-    reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.",
+    reveal="∂z/∂x = **1**, because z grows just as fast as x. But ∂L/∂x = **−3**, because every change of z is then multiplied by w.",
 )
 
 prediction(
     "02.live",
     question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the gradients of x, y and w change? Then you
-        slide w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
+        slide w. Does the number on the arrow from x to z change? Does the gradient of x?""",
     answer={
         "sliding x changes": "that of w alone",
         "sliding w, x's arrow": "stays",
@@ -69,43 +69,44 @@ prediction(
         "sliding w, x's arrow": ["stays", "changes"],
         "sliding w, x's gradient": ["stays", "changes"],
     },
-    reveal="""Slide x: only **w's** gradient changes. Did you say x's? w multiplies z, so the local gradient of w *is* z. But x is
-        only added, and an addition does not care how large x is.
+    reveal="""If you slide x, only the gradient of **w** changes. Did you expect that of x to change? w multiplies z, so the local
+        gradient of w *is* z, which moves with x. But x is only added, and the local gradient of an addition is 1, however large x is.
 
-        Slide w: the arrow from x to z stays **1**, whatever you do. The gradient on the card of x **moves**: it is always w. The local
-        gradient is not the gradient.""",
+        If you slide w, the number on the arrow from x to z **stays** 1. The gradient of x **changes**, because it is always equal to
+        w. So the local gradient and the gradient are two different numbers.""",
 )
 
 prediction(
     "02.paths",
-    question="""In $L = c \\cdot c$ with c = 50, what stands on each of the two arrows from c to L? What is the gradient of c?
+    question="""In $L = c \\cdot c$ with c = 50, which number is on each of the two arrows from c to L? What is the gradient of c?
         And which has the larger gradient, a = 10 or b = 5?""",
     answer={"on each arrow": 50, "gradient of c": 100, "larger": "that of 5"},
     choices={"larger": ["that of 10", "that of 5", "they are equal"]},
-    reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. The gradient is **100**, as for
-        $c^2$, whose slope is $2c$. So the two must be *added*: if they multiplied, it would be 2500.
+    reveal="""**50** on each, because in a product the local gradient of one factor is the other factor. The gradient of c is **100**:
+        this agrees with $c^2$, whose slope is $2c$. So the two contributions are *added*. If they were multiplied, the gradient
+        would be 2500.
 
-        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A product grows by the
-        same share as its factor. But a gradient counts *per unit*, and one unit is a bigger share of 5 than of 10. A fair
-        comparison nudges each by 1 % of itself, 10 by 0.1 and 5 by 0.05. Then the changes are about 500 · 0.1 and
-        1000 · 0.05: each is 50, which is 2 % of 2500.""",
+        The **5** has the larger gradient: 100 · 10 = 1000, while the 10 has only 100 · 5 = 500. Why? If a factor grows by 1 %, the
+        product grows by 1 %. But a gradient counts *per unit*, and one unit is a larger part of 5 than of 10. For a fair
+        comparison, nudge each by 1 % of itself: 10 by 0.1 and 5 by 0.05. Then the changes of L are about 500 · 0.1 and
+        1000 · 0.05. Both are 50, which is 2 % of 2500.""",
 )
 
 card(
     "02",
     [
-        "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
-        "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
-        "A calculation records itself as a graph: each result knows its operation and its inputs.",
+        "The partial derivative ∂z/∂x is the slope of z when x alone moves and the other inputs are held still.",
+        "Two nudges: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The contributions add.",
+        "A calculation records itself as a computational graph: each result stores its operation and its inputs.",
         "The local gradient belongs to one arrow; the gradient goes all the way to L.",
-        "What leaves is what arrives, times local: g · local.",
+        "Chain rule: the gradient of an input is the upstream gradient g times the local gradient.",
         "Multiply along a path, add over the paths.",
     ],
 )
 
 
 def hidden_edge():
-    """The graph of L = z · w, where z is made from x by an op whose name and local gradient are covered."""
+    """Draw the graph of L = z · w, with the operation that makes z from x and its local gradient covered."""
     cover = elementwise(lambda x: 10 / x, lambda g, z, x: -g * z / x, name="?")
     z = cover(Tensor(2.0, True, "x"))
     z.name = "z"
@@ -139,23 +140,23 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
     difficulty="medium",
     names=lambda: {"central": central_difference},
     question="""
-        Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
-        `central`, each with the other knob held still.""",
+        Write `two_knobs(f, x, y, dx, dy)`, which returns the *predicted* change for any f of two inputs. Measure the two
+        partial derivatives at (x, y) with `central`, each with the other input held still.""",
     stub="""
         def two_knobs(f, x, y, dx, dy):
             ...""",
     hints=[
-        "The cell with 12 and 9 has both slopes, at a fixed point. Put the names x and y where it has the numbers 3.0 and 2.0.",
+        "The cell that measured 12 and 9 computes both slopes at a fixed point. Use the names x and y in place of the numbers 3.0 and 2.0.",
         (
             "Help: 'float' object is not callable",
             """
-            `central` wants a function of the one knob that moves. `f(x, y)` is a number already; `lambda moving: f(moving, y)` is a
-            function.""",
+            `central` expects a function of the one input that moves. `f(x, y)` is already a number, but `lambda moving: f(moving, y)` is
+            a function.""",
         ),
         (
             "Help: which x is which?",
             """
-            Inside `lambda x: …` the name x means the moving number, no longer your x. Call it something else:
+            Inside `lambda x: …` the name x means the moving number and hides your own x. Give the moving number another name:
             `central(lambda moving: f(moving, y), x)`.""",
         ),
     ],
@@ -164,8 +165,8 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             slope_x = central(lambda moving: f(moving, y), x)
             slope_y = central(lambda moving: f(x, moving), y)
             return slope_x * dx + slope_y * dy""",
-    explained="The last line is the box.",
-    why="Each knob brings slope × nudge, and the parts add. The sums over paths in all coming lessons rest on that.",
+    explained="The last line is the boxed formula.",
+    why="Each input contributes slope × nudge, and the contributions add. All sums over paths in later lessons rest on this.",
     mistakes=[
         (
             lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
@@ -363,18 +364,18 @@ def two_knobs(answer):
     minutes=3,
     difficulty="medium",
     question="""
-        In the next picture, z is made from x by an operation that you cannot see. All gradients are shown. Which local
-        gradient belongs under the question mark?""",
+        In the next picture, a hidden operation makes z from x. All gradients are shown. Which local gradient belongs
+        in place of the question mark?""",
     stub="""
         local = ...""",
     hints=[
-        "Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
-        "Arrived × local = left. So divide what left by what arrived.",
+        "What is the upstream gradient of the hidden operation, the gradient of z? And which gradient does it send to x?",
+        "Gradient of x = upstream gradient × local gradient. So divide the gradient of x by the gradient of z.",
     ],
     solution="""
         local = 10 / -4""",
-    explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
-    why="What leaves is what arrived times local: where none of the three is 0, each is known from the other two.",
+    explained="The upstream gradient is −4, the gradient of x is 10, and −4 · (−2.5) = 10.",
+    why="Gradient of x = upstream × local: as long as none of the three is 0, any two of them give you the third.",
     mistakes=[
         sign_lost(
             -2.5, "The size is right. −4 arrived, and 10 left: which sign has the local gradient?"
@@ -417,17 +418,17 @@ def hidden(answer):
     minutes=4,
     difficulty="medium",
     question="""
-        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, with its local gradients.
-        Then walk.""",
+        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper with its local
+        gradients. Then work backward from L.""",
     stub="""
         gradient_of_a = ...""",
     hints=[
-        "Two paths: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
+        "There are two paths: a → b → L and a → c → L. The local gradients on the first path are 3 and c.",
         (
             "Help: I get 288",
             """
-            At a = 2: b = 6 and c = 4. Through b: 4 · 3. Through c: 6 · 4. Each is a change that arrives at L. Do changes multiply or
-            add?""",
+            At a = 2, b = 6 and c = 4. The path through b gives 4 · 3, the path through c gives 6 · 4. Each is a contribution to the
+            change of L. Do contributions multiply or add?""",
         ),
     ],
     solution="""
@@ -436,8 +437,8 @@ def hidden(answer):
         through_b = c * 3           # ∂L/∂b · ∂b/∂a
         through_c = b * 2 * a       # ∂L/∂c · ∂c/∂a
         gradient_of_a = through_b + through_c""",
-    explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. Draw it: `draw_graph` is yours now.",
-    why="12 through b and 24 through c. Each path is a change that arrives, and changes add.",
+    explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. You can draw the graph with `draw_graph`.",
+    why="12 through b and 24 through c. Each path contributes to the change of L, and contributions add.",
     mistakes=[
         multiplied(
             12,
