@@ -1,4 +1,4 @@
-"""Lesson 00: a value and a gradient that follow a slider, a model that learns to read, and a grid to draw on for it."""
+"""Draw the pictures of lesson 00: value and gradient under a slider, a model that learns to read, and a grid to draw on."""
 
 import ipywidgets as widgets
 import numpy as np
@@ -11,17 +11,17 @@ from ...drawing.picture import Picture, beside, svg
 
 
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
-    """The value f(x) and the gradient as two bars, beside the curve whose height and steepness they are.
+    """Draw the value f(x) and the gradient as two bars, beside the curve.
 
-    One vertical scale serves all three, so that the leg of the triangle under the tangent, one to the side, is as high as the
-    gradient's bar. `curve=False` leaves only the bars, each with a scale of its own.
+    All three share one vertical scale, so the triangle under the tangent, one unit wide, is as high as the gradient's bar.
+    `curve=False` draws only the bars, each on its own scale.
     """
     xs = np.linspace(*span, 161)
     heights, value, gradient = f(xs), float(f(x)), float(gradient)
     steepness = np.gradient(heights, xs)
 
     def scale(*many):
-        """Limits that hold 0 and all of the numbers, with room for a bar's own number at both ends."""
+        """Return limits that include 0 and all of the numbers, with room for a label at both ends."""
         low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
         return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
@@ -44,9 +44,11 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     plot = Axes((48, 34, 380, 230), span, both)
     plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve")
     plot.line(xs, heights, style.VALUE, 2.5)
-    ahead = x + 1 <= span[1]  # else the triangle stands behind the point
+    ahead = x + 1 <= span[1]  # otherwise the triangle is drawn to the left of the point
     reach = (span[1] - span[0]) / 6
-    ends = np.array([-max(reach, not ahead), max(reach, ahead)])  # the tangent closes the triangle
+    ends = np.array(
+        [-max(reach, not ahead), max(reach, ahead)]
+    )  # so that the tangent closes the triangle
     plot.line(x + ends, value + ends * gradient, style.TANGENT, 3.5, DOTS)
     plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
     foot = value if ahead else value - gradient
@@ -56,11 +58,11 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
         plot.at(x + ahead - 0.5, foot),
         plot.at(x + ahead, foot + gradient / 2),
     )
-    py += -7 if gradient < 0 or py > 250 else 16  # not among the axis' numbers
+    py += -7 if gradient < 0 or py > 250 else 16  # keep clear of the numbers on the axis
     plot.words(px, py, "1", size=13, halo=True)
     short = (
         abs(plot.at(0, gradient)[1] - plot.at(0, 0)[1]) < 24
-    )  # beside so short a leg it would lie on the tangent
+    )  # beside so short a leg the label would overlap the tangent
     plot.words(
         leg + 8,
         py if short else middle + 5,
@@ -92,7 +94,7 @@ def _bar(plot, x, name, height, colour, dash, fill):
         f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
         f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>'
     )
-    upwards = round(height, 10) >= 0  # −1e-17 is 0, and its number stands above the line
+    upwards = round(height, 10) >= 0  # −1e-17 counts as 0, so its label goes above the line
     plot.words(
         px,
         top - 7 if upwards else bottom + 18,
@@ -105,16 +107,16 @@ def _bar(plot, x, name, height, colour, dash, fill):
 
 
 def digits_learning(images, labels, answers, accuracies, passes):
-    """What the model answers for each image after so many passes, and the curve of its accuracy up to there.
+    """Draw the model's answer for each image after `passes` passes, and its accuracy up to then.
 
-    Beside a wrong answer and its ✗ stands the true digit.
+    Beside a wrong answer and its ✗ is the true digit.
 
     images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
     """
     columns, side = 8, 42
     rows, last = -(-len(images) // columns), len(accuracies) - 1
     plot = Axes((56, 40, 220, rows * (side + 26) - 34), (0, last), (0, 1))
-    sheet = Axes((0, 0, 400, 0), (0, 1), (0, 1))  # for its words alone
+    sheet = Axes((0, 0, 400, 0), (0, 1), (0, 1))  # only for its text
     for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
         px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
         right = answer == label
@@ -122,12 +124,12 @@ def digits_learning(images, labels, answers, accuracies, passes):
         sheet.words(
             px + side / 2, py + side + 16, f"{answer}✓" if right else f"{answer}✗{label}", size=13
         )
-    sheet.words(14, 28, "its answers: ✓ right, ✗ and the true digit", anchor="start")
+    sheet.words(14, 28, "answers: ✓ right; ✗ wrong, with the true digit", anchor="start")
     plot.frame(
         ticks(0, last, 5),
         [(k / 4, f"{25 * k} %") for k in range(5)],
         "passes over the training digits",
-        f"{percent(accuracies[passes])} right on digits it never saw",
+        f"{percent(accuracies[passes])} of the held-out digits right",
     )
     plot.line(range(passes + 1), accuracies[: passes + 1], width=2.5)
     plot.dot(passes, accuracies[passes], fill=style.INK)
@@ -150,7 +152,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
 
 
 class Dots(widgets.VBox):
-    """A grid of buttons to draw on, by clicks or by Tab and Space; `value` is a tuple of its rows, each of 0.0 and 1.0.
+    """Show a grid of buttons to draw on, by clicks or by Tab and Space; `value` is a tuple of rows of 0.0 and 1.0.
 
     start: (rows, columns), true where a dot is on.
     """
@@ -182,7 +184,9 @@ class Dots(widgets.VBox):
         clear.on_click(self.clear)
 
     def clear(self, _=None):
-        with self.hold_trait_notifications():  # one new value, not one for every dot
+        with (
+            self.hold_trait_notifications()
+        ):  # so that observers see one change, not one for every dot
             for dot in sum(self.dots, []):
                 dot.value = False
 
@@ -191,7 +195,7 @@ class Dots(widgets.VBox):
 
 
 def as_read(dots, scores):
-    """What a model makes of a drawing: the dots, and a bar for each digit, the softmax of its score.
+    """Draw how a model reads a drawing: the dots, and a bar for each digit, the softmax of its score.
 
     dots: rows of 0.0 and 1.0; scores: (10,). The text has a line for every row of dots, # for one that is on.
     """
@@ -200,7 +204,7 @@ def as_read(dots, scores):
     first, second = np.argsort(-shares)[:2]
     text = "\n".join(
         [
-            f"it reads {first} (share {shares[first]:.2f}), and then {second} ({shares[second]:.2f})",
+            f"read as {first} (share {shares[first]:.2f}); second choice {second} ({shares[second]:.2f})",
             *("".join("#" if dot else "·" for dot in row) for row in dots),
         ]
     )
@@ -209,12 +213,12 @@ def as_read(dots, scores):
         f'<rect x="11" y="95" width="114" height="114" fill="none" stroke="{style.LINE}"/>',
         scan(np.array(dots), 12, 96, 112),
     ]
-    plot.words(12, 84, "what it sees", anchor="start", size=13)
+    plot.words(12, 84, "what the model gets", anchor="start", size=13)
     plot.frame(
         [(digit + 0.5, str(digit)) for digit in range(10)],
         [(part / 100, str(part)) for part in (0, 50, 100)],
         "digit",
-        f"it reads {first}; share in %",
+        f"read as {first}; shares in %",
     )
     for digit, share in enumerate(shares):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)

@@ -1,4 +1,4 @@
-"""Lesson 00: the value, the gradient, and the way down."""
+"""Ask the questions of lesson 00: the value, the gradient, and the step downhill."""
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ...quiz.texts import Question, card, placement, prediction
 
 placement(
     "00",
-    "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.",
+    "Lessons 00 and 01 explain what a slope tells you and how to measure it. If school was long ago, do the "
+    "*Warm up* first: it takes 15 minutes, and the first cell of this lesson links to it.",
     [
         Question(
             "The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?",
@@ -21,9 +22,9 @@ placement(
         ),
         Question(
             """A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e−5 to 1e−12.
-        Does the answer get more exact, or less?""",
+        Does the answer become more exact, or less?""",
             "less",
-            "**Less**. Lesson 01 shows it, and why.",
+            "**Less exact**. Lesson 01 shows why.",
             choices=["more", "less"],
         ),
     ],
@@ -31,15 +32,15 @@ placement(
 
 placement(
     "02",
-    "It follows a change through a calculation, step by step: the chain rule, seen.",
+    "It follows a change through a calculation, step by step: this is the chain rule.",
     [
         Question(
             "$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?",
             -4,
-            "**−4**: the sum grows as fast as x does, and w multiplies it.",
+            "**−4**, because the sum grows as fast as x does, and w multiplies it.",
         ),
         Question(
-            "$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)",
+            "$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You do not need x.)",
             0.64,
             "1 − z² = **0.64**.",
         ),
@@ -48,32 +49,32 @@ placement(
 
 placement(
     "05",
-    "There you build an engine: it walks back through a calculation and adds up what arrives.",
+    "There you build an engine: it goes backward through a calculation and adds up the gradients.",
     [
         Question(
             """$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
-        write `grad += …`. What does it answer for a?""",
+        write `grad += …`. Which gradient of a does it compute?""",
             250,
-            "**250**, exactly half: c is used twice, and the second arrival overwrote the first.",
+            "**250**, exactly half: c is used twice, and the second contribution overwrites the first.",
         ),
         Question(
             """A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
         third step use?""",
             6,
-            "**6**: 1 + 2 + 3, since gradients add up until somebody clears them.",
+            "**6**: 1 + 2 + 3, because gradients add up until you reset them.",
         ),
     ],
 )
 
 placement(
     "08",
-    "One number at a time holds nothing new for you; there arrays begin.",
+    "You know how to differentiate one number at a time. Lesson 08 begins with arrays.",
     [
         Question(
-            """A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient that arrives at the sum is [[1, 2, 3], [4, 5, 6]].
+            """A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient of the sum is [[1, 2, 3], [4, 5, 6]].
         What is the gradient of b?""",
             [5, 7, 9],
-            "**[5, 7, 9]**: b was used in both rows, so the rows add up.",
+            "**[5, 7, 9]**: b was used in both rows, so the rows are added.",
         ),
         Question(
             "$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?",
@@ -86,20 +87,19 @@ placement(
 
 placement(
     "11",
-    "Arrays hold nothing new for you; there networks begin to learn.",
+    "You know how gradients work with arrays. Lesson 11 begins with the training of networks.",
     [
         Question(
-            """Gradient descent on $L = \\frac{25}{2} w^2$, whose curvature is 25. Beyond which learning rate does it
-        run away?""",
+            """Gradient descent on $L = \\frac{25}{2} w^2$, whose curvature is 25. Above which learning rate does it
+        diverge?""",
             0.08,
-            "Beyond **0.08**, 2/25: there each step lands as far away as it began, on the other side.",
+            "Above **0.08**, which is 2/25. At 0.08 each step lands on the other side of the minimum, just as far away as it started.",
             tolerance=0.001,
         ),
         Question(
-            """Fifty steps of a recurrent network multiply a gradient by 0.9 each. By about what is it multiplied in
-        the end?""",
+            """Fifty steps of a recurrent network multiply a gradient by 0.9 each. What is it multiplied by, in all?""",
             0.005,
-            "By about **0.005**: it has all but vanished.",
+            "By about **0.005**: it has almost vanished.",
             tolerance=0.0011,
         ),
     ],
@@ -107,13 +107,13 @@ placement(
 
 placement(
     "15",
-    "Networks and their training hold nothing new for you; there begins what lies beyond one gradient.",
+    "You know how networks are trained. Lesson 15 begins with forward mode.",
     [
         Question(
-            """A function of one input has 1000 outputs, and you want all 1000 slopes. In how many sweeps does forward
-        mode find them?""",
+            """A function of one input has 1000 outputs, and you want all 1000 slopes. How many passes does forward
+        mode need?""",
             1,
-            "In **1**: it needs one for each input. Backward mode needs one for each output.",
+            "**1**: it needs one pass for each input. Reverse mode needs one for each output.",
         ),
         Question(
             """x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""",
@@ -125,18 +125,18 @@ placement(
 
 placement(
     "16",
-    "Forward mode holds nothing new for you; there derivatives are differentiated, and time is traded for memory.",
+    "You know forward mode. Lesson 16 differentiates derivatives, and lesson 17 trades time for memory.",
     [
         Question(
-            "$f(w) = w^4$. Newton's method stands at w = 3. Which step does it take?",
+            "$f(w) = w^4$. Newton's method is at w = 3. Which step does it take?",
             -1,
             "−f′/f″ = −108/108 = **−1**.",
         ),
         Question(
-            """A chain of 100 equal steps keeps the result of every tenth. On the way back it computes one piece of ten at a time
-        again, and keeps that too. About how many results does it hold at most?""",
+            """A chain of 100 equal steps keeps the result of every tenth. In the backward pass it recomputes one piece of ten at a
+        time and keeps that too. About how many results does it hold at most?""",
             20,
-            "About **20**: ten marks, and the ten of one piece.",
+            "About **20**: the ten that it kept, and the ten of one piece.",
             tolerance=2,
         ),
     ],
@@ -144,15 +144,15 @@ placement(
 
 placement(
     "18",
-    "Derivatives of every order and their cost hold nothing new for you; there a transformer is built.",
+    "You know derivatives of every order, and their cost. Lesson 18 builds a transformer.",
     [
         Question(
-            """A query's scores at three places are 0, 0 and −∞. Which weight has the first place?""",
+            """A query's scores at three positions are 0, 0 and −∞. Which weight does the first position get?""",
             0.5,
-            "**0.5**: the place with −∞ gets 0, and the other two share.",
+            "**0.5**: the position with −∞ gets 0, and the other two get equal weights.",
         ),
         Question(
-            """A model gives each of 36 letters the same probability. What is its cross-entropy, in nats a letter?""",
+            """A model gives each of 36 letters the same probability. What is its cross-entropy, in nats per letter?""",
             3.58,
             "log 36, about **3.58**.",
             tolerance=0.02,
@@ -162,13 +162,13 @@ placement(
 
 placement(
     "20",
-    "Transformers hold nothing new for you; there a step becomes a program, and then crosses over to PyTorch and JAX.",
+    "You know transformers. Lesson 20 compiles a training step, and lesson 21 moves it to PyTorch and JAX.",
     [
         Question(
-            """`x if x > 0 else -x` runs once, at x = 2, and what is computed is written down. What does this program
-        give at x = −1?""",
+            """`x if x > 0 else -x` is traced once, at x = 2: the operations that run are written down as a program. What
+        does this program return for x = −1?""",
             -1,
-            "**−1**: the side for x > 0 was taken, and the `if` left no trace.",
+            "**−1**: at x = 2 the branch for x > 0 ran, and the `if` itself was not recorded.",
         ),
         Question(
             """Two workers have 30 and 10 rows, and the mean gradients 1 and 5. What is the gradient of the mean over
@@ -184,9 +184,10 @@ prediction(
     question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
         *value's* bar show at that moment?""",
     answer={"x": 3, "value": 5},
-    reveal="""At **x = 3**, the lowest point, the gradient is 0: the curve is flat there. The value's bar shows **5**.
+    reveal="""At **x = 3**, the lowest point, the gradient is 0, because the curve is flat there. The value's bar shows **5**.
 
-        If you said 0 for both: the gradient is not the value. It does not know how high you are, only how steep the curve is.""",
+        If you said 0 for both, remember: the gradient is not the value. It depends only on how steep the curve is, not on how high
+        you are.""",
 )
 
 prediction(
@@ -194,23 +195,23 @@ prediction(
     question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
         What is the gradient there?""",
     answer=-4,
-    reveal="""Still **−4**. A curve that is lifted is no steeper than before: a nudge changes its value by as much.
+    reveal="""Still **−4**. Lifting a curve does not make it steeper: a nudge changes the value by the same amount as before.
 
-        And one height can have two slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, and the gradient is −4 at
-        the one and 4 at the other.""",
+        And points of the same height can have different slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, but
+        the gradient is −4 at x = 1 and 4 at x = 5.""",
 )
 
 prediction(
     "00.shapes",
-    question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, rests at x = 3, and
-        rises on. What does the gradient's bar show there?""",
+    question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, becomes flat at x = 3, and
+        then rises again. Is the gradient above 0, 0 or below 0 there?""",
     answer={"on the hill": "0", "on the plateau": "0"},
     choices={
         "on the hill": ["above 0", "0", "below 0"],
         "on the plateau": ["above 0", "0", "below 0"],
     },
-    reveal="""**0** on both. Gradient 0 says *flat here*, and no more: the hill is highest there, and the plateau is neither highest nor
-        lowest. On our first curve flat means lowest, because it is a bowl.""",
+    reveal="""**0** on both. A gradient of 0 means that the curve is *flat here*, and nothing more: the hill is highest there, and the
+        plateau is neither highest nor lowest. On our first curve the flat point is the lowest, because that curve is a bowl.""",
 )
 
 prediction(
@@ -222,25 +223,25 @@ prediction(
         "at first": ["none", "one in ten", "one in three", "half"],
         "above 95 %": ["within ten passes", "later", "not in twenty passes"],
     },
-    reveal="""About **one in ten** at first: there are ten digits, and it is guessing. **Within ten passes** it is above 95 % for
-        the first time, and it ends between 95 and 99 %.""",
+    reveal="""About **one in ten** at first, because there are ten digits and the model is guessing. It gets above 95 % for the first
+        time **within ten passes**, and it ends between 95 and 99 %.""",
 )
 
 card(
     "00",
     [
-        "The value is how high; the gradient is how steep. Neither tells you the other.",
+        "The value is how high the curve is; the gradient is how steep. Neither tells you the other.",
         "Move x by a small nudge, and the value changes by about gradient × nudge.",
-        "A positive gradient means that uphill is to the right.",
-        "Downhill is `x - 0.1 * gradient`: against the gradient.",
-        "Gradient 0 means flat: the floor of a bowl, the top of a hill, or a plateau. The value can be anything.",
-        "Learning is walking downhill with thousands of numbers at once.",
+        "If the gradient is positive, uphill is to the right.",
+        "A step downhill goes against the gradient: `x - 0.1 * gradient`.",
+        "At a stationary point the gradient is 0: a minimum, the top of a hill, or a plateau. The value can be anything.",
+        "Learning is going downhill with thousands of numbers at once, so that the loss falls.",
     ],
 )
 
 
 def hidden(x):
-    """The curve that the lesson does not show: lowest at x = −2.4, where its value is 3."""
+    """Return the height of the hidden curve at x: lowest at x = −2.4, where it is 3."""
     return np.exp((x + 2.4) / 4) + np.exp(-(x + 2.4) / 4) + 1
 
 
@@ -254,11 +255,11 @@ def hidden(x):
         Answer `5` first, on purpose, and read what the check says to a wrong answer. Then put it right.""",
     stub="""
         value_at_0 = ...""",
-    hints=["0 − 3 is −3. Square first, then add 5."],
+    hints=["0 − 3 is −3. Square it first, then add 5."],
     solution="""
         value_at_0 = (0 - 3) ** 2 + 5""",
     explained="9 + 5 = 14.",
-    why="f(0) is the height of the curve over x = 0.",
+    why="f(0) is the height of the curve at x = 0.",
     mistakes=[
         (5, "That is f(3). At 0 the square is not 0: (0 − 3)² comes before the + 5."),
         (9, "That is the square alone. Then comes + 5."),
@@ -278,7 +279,7 @@ def value(answer):
         answer,
         14,
         tried="f(0), where f(x) = (x − 3)² + 5",
-        shown="the height of the curve over x = 0",
+        shown="the height of the curve at x = 0",
         hints=value.mistakes,
     )
 
@@ -288,18 +289,18 @@ def value(answer):
     minutes=2,
     difficulty="easy",
     question="""
-        Of some other curve you know only this: at the point where you stand, the value is 12 and the gradient is −3. You move x by 0.02.
-        About what is the value now?""",
+        At some point of another curve, the value is 12 and the gradient is −3. From there you move x by 0.02. About what is the
+        value now?""",
     stub="""
         value_after = ...""",
     hints=[
-        "The gradient is a rate: so much change *per unit of x*. You did not move by a whole unit.",
-        "Change ≈ gradient × nudge. Then add the change to the value you had. Mind the sign.",
+        "The gradient is a rate, the change *per unit of x*. You moved by much less than a unit.",
+        "Change ≈ gradient × nudge. Then add the change to the old value. Mind the sign.",
     ],
     solution="""
         value_after = 12 + (-3) * 0.02""",
-    explained="The value, plus gradient × nudge: 11.94.",
-    why="The new value is about the old one, plus gradient times nudge. That is what a gradient is for.",
+    explained="The old value plus gradient × nudge is 11.94.",
+    why="The new value is about the old value plus gradient times nudge. This is what you use a gradient for.",
     mistakes=[
         (
             9,
@@ -367,12 +368,12 @@ def _downhill_is(got, expected):
         lowest_x = ...""",
     hints=[
         "At the lowest point the curve is flat. Which bar shows that?",
-        "Slide until the gradient's bar is empty. The answer is the x under it, not the value.",
+        "Move the slider until the gradient's bar is empty. The answer is the x above the bars, not the value.",
     ],
     solution="""
         lowest_x = -2.4""",
-    explained="There the gradient's bar is empty, and the value is 3.",
-    why="You found the lowest point of a bowl you never saw, by its gradient alone.",
+    explained="At this x the gradient's bar is empty. The value there is 3.",
+    why="You found the minimum of a bowl that you never saw, by its gradient alone.",
     mistakes=[
         (3, "That is the value there. The question asks for x."),
         (0, "0 is what the gradient shows there. Which x does the slider show?"),
@@ -395,20 +396,20 @@ def _next(x, gradient):
     minutes=5,
     difficulty="medium",
     question="""
-        A computer can walk like this too. Write `downhill(x, gradient)`: it returns the *next* x, a tenth of the gradient away from the
-        old x, on the downhill side. From x = 2 with a gradient of 4 you arrive at 1.6.""",
+        A computer can do this too. Write `downhill(x, gradient)`, which returns the *next* x: a tenth of the gradient away from
+        the old x, on the downhill side. For example, from x = 2 with a gradient of 4 you get to 1.6.""",
     stub="""
         def downhill(x, gradient):
             ...""",
     hints=[
-        "A positive gradient means: uphill is to the right. Which way do you change x?",
-        "One line is enough, and it needs no `if`: the sign of the gradient does the choosing.",
+        "If the gradient is positive, uphill is to the right. Which way do you change x?",
+        "One line is enough, and it needs no `if`, because the sign of the gradient gives the direction.",
     ],
     solution="""
         def downhill(x, gradient):
             return x - 0.1 * gradient""",
-    explained="The minus turns uphill into downhill.",
-    why="Minus the gradient is the way down, whichever side you stand on. Training a network repeats a step like this for "
+    explained="The minus sign turns uphill into downhill.",
+    why="Minus the gradient points downhill, on either side of the minimum. Training a network repeats a step like this for "
     "each of its numbers.",
     mistakes=[
         (

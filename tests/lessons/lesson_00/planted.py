@@ -4,7 +4,7 @@ from thrown import throw
 
 throw(
     "00.value",
-    planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")],
+    planted=[(15, "expected  the height of the curve at x = 0"), ("14", "of type str")],
 )
 
 throw("00.nudge", planted=[(11.9, "expected  the value after the nudge")])

@@ -132,7 +132,11 @@ def test_a_drawing_is_read():
     picture = as_read(
         ((1.0, 0.0), (0.0, 1.0)), np.log([0.1, 0, 0, 0.7, 0, 0.2, 0, 0, 0, 0] + np.full(10, 1e-30))
     )
-    assert picture.text.splitlines() == ["it reads 3 (share 0.70), and then 5 (0.20)", "#·", "·#"]
+    assert picture.text.splitlines() == [
+        "read as 3 (share 0.70); second choice 5 (0.20)",
+        "#·",
+        "·#",
+    ]
     assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(
         0.7 * 230 / 1.08, abs=0.1
     )
