@@ -1,4 +1,4 @@
-"""Lesson 01: a secant that closes in on its tangent, its error at every step, and steps downhill."""
+"""Draw the pictures of lesson 01: a secant and its tangent, the errors of finite differences, and gradient descent."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from ...drawing.picture import Picture, beside, svg
 
 
 def _short(x):
-    """A step or an error, to two digits."""
+    """Format a step or an error, to two digits."""
     return number(float(f"{x:.1e}"))
 
 
 def _secant(f, x, h, slope, title, reach=1.2):
-    """Axes from x − reach to x + reach: the curve, its tangent of the given slope, and the line through the points at x and x + h."""
+    """Draw the curve from x − reach to x + reach, its tangent of the given slope, and the secant through x and x + h."""
     span = (x - reach, x + reach)
     xs = np.linspace(*span, 121)
     heights, y, high = f(xs), float(f(x)), float(f(x + h))
@@ -34,10 +34,10 @@ def _secant(f, x, h, slope, title, reach=1.2):
 
 
 def secant(f, x, h, slope):
-    """The secant of f through x and x + h, beside the tangent at x, whose slope is given; and both in a window that shrinks with h."""
+    """Draw the secant of f through x and x + h with the tangent at x, of the given slope, and both again magnified by 1 / h."""
     plot, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
-    title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not yet magnified"
+    title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not magnified"
     near, _ = _secant(f, x, h, slope, title, 1.2 * h)
     return Picture(
         beside(*(svg("0 0 400 310", "".join(one.parts), text) for one in (plot, near))), text
@@ -45,13 +45,13 @@ def secant(f, x, h, slope):
 
 
 def chosen(panel):
-    """The step chosen in a panel of `predict`, also before it is revealed; None while there is none."""
+    """Return the step chosen in a panel of `predict`, even before the answer is revealed, or None."""
     text = panel.children[0].parts[0].text
     return float(text.replace("−", "-")) if text else None
 
 
 def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
-    """The secant for one h, and the error of every step from the largest down to h, both axes logarithmic.
+    """Draw the secant for one h, and the errors of all steps from the largest down to h, on logarithmic axes.
 
     hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
     others squares. bet: a step to mark with a vertical line, or None.
@@ -62,7 +62,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
         decades(-16, 0, 4),
         decades(-12, 0, 3),
         "step h, smaller to the right",
-        "how wrong the slope is",
+        "error of the slope",
     )
     if bet:
         place = np.log10(bet)
@@ -102,7 +102,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
 
 
 def descent(f, xs, span):
-    """The points xs, visited one after the other, on the curve of f. Points whose labels would touch share one."""
+    """Draw the points xs on the curve of f, in order. Points whose labels would overlap share one label."""
     grid = np.linspace(*span, 161)
     heights = f(grid)
     room = 0.14 * np.ptp(heights)
@@ -111,7 +111,7 @@ def descent(f, xs, span):
         ticks(*span, most=12),
         ticks(*plot.y),
         "x",
-        f"value, after 0 to {len(xs) - 1} steps against the slope",
+        f"value, after 0 to {len(xs) - 1} steps of gradient descent",
     )
     plot.line(grid, heights, style.VALUE, 2.5)
     plot.line(xs, [f(x) for x in xs], width=1, dash="4 3")
@@ -120,7 +120,7 @@ def descent(f, xs, span):
             plot.dot(x, f(x))
 
     def label(steps):
-        """(words, left, baseline) below the middle of some steps, where the lines from point to point do not pass."""
+        """Return (words, left, baseline) of a label below the middle of some steps, clear of the lines between points."""
         x = np.mean([xs[k] for k in steps])
         (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
         slope = (ay - by) / (bx - ax)

@@ -1,4 +1,4 @@
-"""Lesson 01: slopes from two points."""
+"""Ask the questions of lesson 01: finite differences, gradient checks and gradient descent."""
 
 from fractions import Fraction
 
@@ -17,18 +17,18 @@ recall(
         Question(
             "What does the gradient tell you that the value does not? (Lesson 00)",
             None,
-            "How fast the value grows as x grows: how **steep** the curve is, not how high.",
+            "It tells you how fast the value grows as x grows: how **steep** the curve is, not how high.",
         ),
         Question(
             "The gradient is negative. On which side is uphill?",
             "left",
-            "On the **left**: the value falls as x grows.",
+            "On the **left**, because the value falls as x grows.",
             choices=["left", "right"],
         ),
         Question(
             "The gradient is −3, and you move x by 0.1. By about how much does the value change?",
             -0.3,
-            "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.",
+            "By about gradient × nudge, which is **−0.3**. This lesson shows what “about” means.",
         ),
     ],
 )
@@ -38,50 +38,50 @@ prediction(
     question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
     answer="1e−8",
     choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
-    reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11: about a hundred times
-        better, and with a larger step.
+    reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11. So the central
+        difference is about a hundred times more exact, and with a larger step.
 
-        You saw the secant come down onto the tangent and lie on it for a long way. At h = 1e−15 it *tilts*, and at 1e−16 it falls flat.
-        The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e−7, is luck. On
-        the right arm the errors are noise, and now and then one is small.)
+        The secant came down onto the tangent and stayed on it for a long while. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
+        The error goes down and then up again, in the shape of a V. (Did your squares make a W? The second dip, near 1e−7, is luck. On
+        the right arm of the V the errors are random, and a few happen to be small.)
 
-        For this curve *smaller is better* is true on paper, and false in the machine.""",
+        So for this curve *smaller is better* is true in mathematics, but false on a computer.""",
 )
 
 prediction(
     "01.rounding",
-    question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?",
+    question="You type `1 + 1e-16 == 1` in Python. Is the result `True`?",
     answer=True,
-    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e−16 away. So 1 is nearer to the sum,
-        and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant has no rise at all.""",
+    reveal="""**Yes.** A float keeps about 16 significant digits. The next float above 1 is 2.2e−16 away, so 1 is the float nearest to the
+        sum, and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant does not rise at all.""",
 )
 
 prediction(
     "01.rate",
-    question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
-        beyond 1?""",
+    question="""From $x = 0$, which learning rate takes you to 3 in a single step? What happens at a learning rate of 1, and what
+        above 1?""",
     answer={
-        "arrives at once at": 0.5,
-        "at 1": "jumps to and fro",
-        "beyond 1": "goes ever further away",
+        "3 in one step at": 0.5,
+        "at 1": "it oscillates",
+        "above 1": "it diverges",
     },
     choices=dict.fromkeys(
-        ["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]
+        ["at 1", "above 1"], ["it gets to 3 at once", "it oscillates", "it diverges"]
     ),
-    reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6.
-        Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
-        Lesson 11 finds the largest that is safe.""",
+    reveal="""At **0.5** you get to 3 in a single step. Above 0.5 you overshoot and come back. At 1 you **oscillate** between 0 and 6.
+        Above 1 each jump is longer than the one before, so gradient descent **diverges**. A larger learning rate is not always faster.
+        Lesson 11 finds the largest one that is safe.""",
 )
 
 card(
     "01",
     [
         "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
-        "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
-        "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e−8 for forward, and 1e−5 for central.",
-        "Where the two sides disagree there is no slope, and the central difference will not tell you.",
-        "Check a derivative at several points, none of them special.",
-        "Downhill: x − rate · slope, measured anew at every step.",
+        "The central difference is better: (f(x + h) − f(x − h)) / (2h). Its error shrinks like h².",
+        "A smaller h is not always better: rounding error grows like eps / h. Near x = 1 try 1e−8 for forward, 1e−5 for central.",
+        "At a kink the slopes of the two sides differ: there is no derivative, and the central difference does not tell you.",
+        "Check a derivative at several points, and avoid special ones.",
+        "Gradient descent: x − learning rate · slope, with the slope measured again at every step.",
     ],
 )
 
@@ -105,7 +105,7 @@ def square(x):
         def my_central(f, x, h):
             ...""",
     hints=[
-        "Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
+        "Take two points, x + h and x − h. Divide the change of the value by the change of x.",
         ("Help: I get exactly double", "How far apart are the two points?"),
         (
             "Help: I get a tiny number",
@@ -115,8 +115,8 @@ def square(x):
     solution="""
         def my_central(f, x, h):
             return (f(x + h) - f(x - h)) / (2 * h)""",
-    explained="How far the value moved, divided by how far x moved.",
-    why="One step each way: the part of the error that shrinks like h cancels.",
+    explained="The change of the value, divided by the change of x.",
+    why="With one step to each side, the part of the error that shrinks like h cancels.",
     mistakes=[
         edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
@@ -225,7 +225,7 @@ def square(x):
     ],
 )
 def central(answer):
-    # at h = 0.2 no two of the usual mistakes give the same number
+    # h = 0.2, because there no two of the usual mistakes give the same number
     expect_over(
         answer,
         central_difference,
@@ -266,28 +266,28 @@ def _one_side(got, expected):
     names=lambda: {"forward": lambda f, x, h: (f(x + h) - f(x)) / h},
     question="""
         What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
-        `forward`: a step may be negative.""",
+        `forward`; a step may be negative.""",
     stub="""
         from_left = ...
         from_right = ...""",
     hints=[
         (
             "Help: I get 0",
-            "You asked the central difference, which only sees the mean of the two sides. Try each side alone.",
+            "You used the central difference, which gives only the mean of the two sides. Measure each side alone.",
         ),
         (
             "Help: I get 1 twice",
-            "`forward(abs, 0.0, 1e-5)` looks to the right. Which h looks to the left?",
+            "`forward(abs, 0.0, 1e-5)` measures to the right. Which h measures to the left?",
         ),
     ],
     solution="""
         from_left = forward(abs, 0.0, -1e-5)
         from_right = forward(abs, 0.0, 1e-5)""",
     explained="""
-        From the left −1, from the right 1. The two sides disagree, so the limit does not exist: $|x|$ has no slope at 0. The central
-        difference sees only their mean: it says 0, without a warning. So does `ag.grad(abs)(0.0)`, by convention;
-        `ag.check_grads(abs, 0.0)` warns you of the kink.""",
-    why="The two sides disagree, so there is no slope at 0, though the central difference says 0.",
+        The slope is −1 from the left and 1 from the right. The two sides differ, so the limit does not exist: $|x|$ is not
+        differentiable at 0. The central difference gives their mean, 0, without a warning. `ag.grad(abs)(0.0)` also returns 0, by
+        convention. `ag.check_grads(abs, 0.0)` warns you of the kink.""",
+    why="The slopes of the two sides differ, so there is no slope at 0, although the central difference gives 0.",
     mistakes=[
         (
             (0, 0),
@@ -323,18 +323,18 @@ def kink(answer):
     minutes=4,
     difficulty="medium",
     question="""
-        Write a *wrong* slope for $x^3$ that passes the check at x = 1, and only by luck: at x = 2 it must fail.""",
+        Write a *wrong* slope for $x^3$ that passes the check at x = 1 by luck, but fails at x = 2.""",
     stub="""
         def wrong_slope(x):
             ...""",
-    hints=["The true slope at 1 is 3. Which simpler formulas are 3 at x = 1?"],
+    hints=["The true slope at 1 is 3. Which simpler formulas also give 3 at x = 1?"],
     solution="""
         def wrong_slope(x):
             return 3 * x""",
     explained="""
-        It is 3 at x = 1, like the true slope $3x^2$, and there are many others. Lesson 07 has a wrong rule that
-        was really published, in *A Dive into Automatic Differentiation*: it passes in just this way.""",
-    why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
+        At x = 1 it is 3, like the true slope $3x^2$. There are many other answers. Lesson 07 has a wrong rule that was
+        really published, in *A Dive into Automatic Differentiation*; it passes a check in just this way.""",
+    why="A wrong rule can pass a check at one point. Check at several points, and avoid special ones.",
     mistakes=[
         (lambda x: x**3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
         (
@@ -353,7 +353,7 @@ def kink(answer):
     ],
 )
 def fool(answer):
-    # as close as the lesson's own `agrees` asks for
+    # the same tolerance as the lesson's `agrees`
     expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
     if not (
@@ -388,7 +388,7 @@ def _bowl(x):
 
 
 def _walk(slope, x, rate, steps):
-    """The positions of `descend` where the slope is known by a formula."""
+    """Return the positions of `descend`, with the slope given as a function."""
     xs = [x]
     for _ in range(steps):
         xs.append(xs[-1] - rate * slope(xs[-1]))
@@ -396,7 +396,7 @@ def _walk(slope, x, rate, steps):
 
 
 def _stopping(f, x, rate, steps, stops):
-    """A wrong `descend`: it stays for good as soon as stops(old x, new x)."""
+    """Return what a wrong `descend` returns that stops as soon as stops(old x, new x) is true."""
     xs = [x]
     for new in _walk(lambda x: central_difference(f, x), x, rate, steps)[1:]:
         if stops(xs[-1], new):
@@ -416,8 +416,9 @@ def _stopping(f, x, rate, steps, stops):
         "h": 0.01,
     },
     question="""
-        Now take all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
-        next position, with the slope measured by `central` at a step of `1e-5`. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
+        Now take all the steps, on any curve. `descend` returns the list of all positions, including the start. The loop is already there.
+        Append the next position, and measure the slope with `central` and the step `1e-5`. For example, `descend(bowl, 0.0, 0.3, 1)`
+        returns about `[0, 1.8]`. (`rate` is the learning rate.)""",
     stub="""
         def descend(f, x, rate, steps):
             xs = [x]
@@ -426,7 +427,7 @@ def _stopping(f, x, rate, steps, stops):
             return xs""",
     hints=[
         """
-        One step is the line that gave 1.8, with the names of the parameters in place of `bowl` and `0.3`, and with the newest x.""",
+        One step is the line that gave 1.8, with the parameters in place of `bowl` and `0.3`, and with the newest x.""",
         (
             "Help: the positions are evenly spaced",
             """
@@ -439,8 +440,8 @@ def _stopping(f, x, rate, steps, stops):
             for _ in range(steps):
                 xs.append(xs[-1] - rate * central(f, xs[-1], 1e-5))
             return xs""",
-    explained="Each step measures at the newest x, and begins there.",
-    why="Measure, step, repeat. The coming lessons replace the measuring by something better.",
+    explained="Each step measures the slope at the newest x and starts from there.",
+    why="Measure the slope, take a step, repeat. The next lessons replace the measurement by something better.",
     mistakes=[
         edit(
             "append(xs[-1] - rate * central(f, xs[-1], 1e-5))",
