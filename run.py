@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
 """Set up the course and run it:  python run.py TARGET [arguments]
 
-lab           open JupyterLab on the first lesson      python run.py lab --no-browser --port 9999
-test          run every test and every notebook        python run.py test -k relu
-test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
-mutate        delete each statement of the engine and list those that no test misses
-                                                       python run.py mutate tape
-mutate-exercises  list wrong answers that the checks of exercises accept
-                                                       python run.py mutate-exercises 08 11.adam
-bench         time the engine beside NumPy and peers   python run.py bench MLP
-site          write the course as pages that move     python run.py site folder
-class-report  summarise the progress files of a class  python run.py class-report folder
-nbgrader      a lesson that nbgrader hands out, marks  python run.py nbgrader 03 folder
-lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
-clean         remove .venv and whatever else was made here; notebooks and data stay
+lab               open JupyterLab on the first lesson         run.py lab --no-browser --port 9999
+test              run the tests, every notebook included      run.py test -k relu
+test-browser      run the lessons in a real browser           run.py test-browser -k 02_draw
+mutate            delete each statement of the engine and     run.py mutate tape
+                  list those that no test misses
+mutate-exercises  list wrong answers that checks accept       run.py mutate-exercises 08 11.adam
+bench             time the engine beside NumPy and peers      run.py bench MLP
+site              build the website in site/                  run.py site FOLDER
+class-report      summarise the progress files of a class     run.py class-report FOLDER
+nbgrader          export a lesson for nbgrader                run.py nbgrader 03 FOLDER
+lock              write requirements*.lock from               run.py lock --upgrade
+                  pyproject.toml, and check that every        run.py lock --check
+                  supported platform can install them
+clean             delete .venv and generated files; notebooks, data and progress stay
 
-`lab` first installs what requirements.lock names into .venv, unless that is done already; `bench` too.
-Both tests, `mutate`, `mutate-exercises` and `site` also install requirements-test.lock.
+`lab` and `bench` first install the packages in requirements.lock into .venv, if they are missing.
+`test`, `test-browser`, `mutate`, `mutate-exercises` and `site` also install requirements-test.lock.
 """
 
-# Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
+# Standard library only. The file must parse on Python 2.7, so that it can report that Python is too
+# old: no f-strings, and no * inside lists.
 from __future__ import print_function
 
 import sys
@@ -52,6 +54,25 @@ STAMP = (
 UNFINISHED = "unfinished"
 COURSE = ["requirements.lock"]
 ALL = COURSE + ["requirements-test.lock"]
+# What JupyterLab writes beside the language's name into a notebook that it saves.
+LANGUAGE_INFO = [
+    "codemirror_mode",
+    "file_extension",
+    "mimetype",
+    "nbconvert_exporter",
+    "pygments_lexer",
+    "version",
+]
+# Where the course can be installed: the names that uv has for them. The tests run on all but musl.
+PLATFORMS = [
+    "x86_64-pc-windows-msvc",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+    "x86_64-manylinux_2_28",
+    "aarch64-manylinux_2_28",
+    "x86_64-unknown-linux-musl",
+]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 MB = {1: 400, 2: 620}  # on disk, by how many of these are installed
 
 
@@ -130,6 +151,7 @@ def install(locks=COURSE):
             VENV, "--require-hashes", "--only-binary", ":all:", "--no-compile", *files
         )  # Python compiles what is used
         pip(VENV, "--no-deps", "--no-build-isolation", "-e", ROOT)
+        keep_outputs_out_of_git()
         STAMP.write_text("{}\n{}".format(stamp_of(locks), packages()), encoding="utf-8")
 
 
@@ -201,8 +223,32 @@ def make_venv(venv):
         sys.exit("{}\nCould not make {} (the reason is above).".format(made.stdout, venv))
 
 
+NO_CERTIFICATE = """The certificate of the package index could not be verified. A company proxy or an antivirus
+program that opens encrypted connections causes this, and so does a wrong system clock. Check the clock,
+or set PIP_CERT to the certificate file of your organisation (your administrator has it), and run the
+same command again. The full output of pip is in {}"""
+NO_PASSWORD = """The proxy refused the connection because it needs a user name and a password. Set
+HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT and run the same command again. The full output of pip is in {}"""
+NO_NETWORK = """No network: pip could not reach the package index. Connect to the internet (or set HTTPS_PROXY)
+and run the same command again. The full output of pip is in {}"""
+NO_WHEEL = """{}
+pip failed because this Python ({}) on this machine has no ready-made package for
+the requirement named above. Try another Python version. The full output of pip is in {}"""
+FAILED = """{}
+pip failed: the last lines of its output are above, and all of it is in {}
+Fix the cause and run the same command again."""
+
+
+def pip_environment():
+    """Return the environment for pip without the settings that install outside .venv."""
+    elsewhere = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
+    kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
+    kept["PIP_USER"] = "0"  # a `user = true` in pip.conf counts less than this
+    return kept
+
+
 def pip(venv, *args):
-    """pip install, its many lines shown as one that changes, and kept in a log."""
+    """Run pip install, show its output as one changing line, and keep all of it in a log."""
     command = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check"] + list(args)
     width = shutil.get_terminal_size().columns - 1
     lines = []
@@ -212,6 +258,7 @@ def pip(venv, *args):
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
+        env=pip_environment(),
     ) as process:
         for line in process.stdout:
             lines.append(line)
@@ -219,24 +266,39 @@ def pip(venv, *args):
                 print("\r" + line.strip()[:width].ljust(width), end="", flush=True)
     if sys.stdout.isatty():
         print("\r" + " " * width, end="\r")
-    if process.returncode and any("No space left on device" in line for line in lines):
+    output = "".join(lines)
+    if process.returncode and "No space left on device" in output:
         raise OSError(errno.ENOSPC, "while installing")
     log = venv / "install.log"
-    log.write_text("".join(lines), encoding="utf-8")
+    log.write_text(output, encoding="utf-8")
     if process.returncode == 0:
         return
-    if any("connection broken by" in line for line in lines):
-        sys.exit(
-            "No network: pip could not reach the package index. Connect (or set HTTPS_PROXY),\n"
-            "then run the same command again. What pip said is in {}".format(log)
-        )
-    sys.exit(
-        "{}\npip failed: its last lines are above, all of them in {}\n"
-        "'No matching distribution' means: nothing ready-made exists for Python {}\n"
-        "on this machine; try another Python. After any other error run the same command again.".format(
-            "".join(lines[-12:]), log, sys.version.split()[0]
-        )
+    if "CERTIFICATE_VERIFY_FAILED" in output:
+        sys.exit(NO_CERTIFICATE.format(log))
+    if "407 Proxy Authentication Required" in output:
+        sys.exit(NO_PASSWORD.format(log))
+    if "connection broken by" in output:
+        sys.exit(NO_NETWORK.format(log))
+    end = "".join(lines[-12:])
+    if "No matching distribution" in output:
+        sys.exit(NO_WHEEL.format(end, sys.version.split()[0], log))
+    sys.exit(FAILED.format(end, log))
+
+
+def keep_outputs_out_of_git():
+    """Let git ignore the outputs and the kernel's name that JupyterLab saves in a notebook.
+
+    `.gitattributes` names the filter; a clone has to define it once, and nbstripout does the work.
+    """
+    git = shutil.which("git")
+    if not git or not (ROOT / ".git").exists():
+        return
+    kernel = ["kernelspec"] + ["language_info.{}".format(name) for name in LANGUAGE_INFO]
+    clean = '"{}" -m nbstripout --keep-id --extra-keys "{}"'.format(
+        python_of(VENV).as_posix(), " ".join("metadata.{}".format(name) for name in kernel)
     )
+    for key, value in [("clean", clean), ("smudge", "cat")]:
+        subprocess.call([git, "config", "filter.notebook." + key, value], cwd=str(ROOT))
 
 
 def lab(*args):
@@ -324,31 +386,35 @@ def lock(*args):
         venv = Path(folder) / "venv"
         make_venv(venv)
         pip(venv, "uv")
-        write = [
-            python_of(venv),
-            "-m",
-            "uv",
-            "pip",
-            "compile",
-            "pyproject.toml",
-            "--extra",
-            "course",
-            "--universal",
-            "--quiet",
-            "--python-version",
-            "3.11",
-            "--generate-hashes",
-            "--no-annotate",
-            "--no-header",
-            "--no-strip-extras",
-        ]
+        uv = [python_of(venv), "-m", "uv", "pip"]
         course, tests = [ROOT / name for name in ALL]
-        failed = call(*(write + ["-o", course] + list(args)))
-        there = re.findall(r"^[\w.-]+", course.read_text(encoding="utf-8"), re.MULTILINE)
-        rest = ["--extra", "test", "-c", course] + [
-            "--no-emit-package={}".format(name) for name in there
-        ]
-        return failed or call(*(write + rest + ["-o", tests] + list(args)))
+        if "--check" not in args:
+            write = uv + "compile pyproject.toml --extra course --universal --quiet".split()
+            write += "--python-version 3.11 --generate-hashes".split()
+            write += "--no-annotate --no-header --no-strip-extras".split()
+            failed = call(*(write + ["-o", course] + list(args)))
+            there = re.findall(r"^[\w.-]+", course.read_text(encoding="utf-8"), re.MULTILINE)
+            rest = ["--extra", "test", "-c", course]
+            rest += ["--no-emit-package={}".format(name) for name in there]
+            failed = failed or call(*(write + rest + ["-o", tests] + list(args)))
+            if failed:
+                return failed
+        return check_lock(uv, course, tests, Path(folder) / "target")
+
+
+def check_lock(uv, course, tests, target):
+    """Resolve the locks for every supported platform and Python, from wheels, with hashes."""
+    failed = 0
+    for platform in PLATFORMS:
+        locks = ["-r", course] + ([] if "musl" in platform else ["-r", tests])
+        for python in PYTHONS:
+            options = "install --no-config --dry-run --quiet --require-hashes".split()
+            options += ["--only-binary", ":all:", "--target", target]
+            options += ["--python-platform", platform, "--python-version", python]
+            if call(*(uv + options + locks)):
+                print("The lock cannot be installed on {}, Python {}.".format(platform, python))
+                failed = 1
+    return failed
 
 
 def clean():

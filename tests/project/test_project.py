@@ -359,13 +359,14 @@ def test_notebook_is_stored_clean(path):
     notebook = as_stored(path)
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert notebook["metadata"] == {"language_info": {"name": "python"}}, (
-        "no kernel name, no version"
+        "the kernel's name or version was committed: run `make test` once in this clone, which sets up "
+        "the git filter, and then `git add --renormalize notebooks`"
     )
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
     for cell in notebook["cells"]:
         assert not cell.get("outputs") and cell.get("execution_count") is None, (
-            f"{cell['id']}: clear all outputs"
+            f"{cell['id']}: an output was committed; `git add --renormalize notebooks` removes it"
         )
 
 
