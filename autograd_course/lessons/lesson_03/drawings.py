@@ -1,4 +1,4 @@
-"""What lesson 03 alone draws."""
+"""Draw the pictures that only lesson 03 uses."""
 
 from ...drawing import style
 from ...drawing.axes import Axes
@@ -7,7 +7,7 @@ from ...drawing.picture import Picture, svg
 
 
 def grown_rectangle(x, y, dx, dy):
-    """The area x·y and what dx and dy, up to 1, add to it: two strips and a corner."""
+    """Draw the area x·y and the two strips and the corner that nudges dx and dy, of at most 1, add to it."""
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
     share = (
@@ -32,9 +32,7 @@ def grown_rectangle(x, y, dx, dy):
     plot.words(plot.at(x / 2, 0)[0], top, f"x · dy = {number(x * dy)}", style.CHANGE)
     plot.words(right, top, f"corner dx · dy = {number(dx * dy)}", anchor="start")
     opposite = (
-        f": they pull in opposite ways, together {number(round(dx * y + x * dy, 10))}"
-        if dx * dy < 0
-        else ""
+        f": opposite signs, together {number(round(dx * y + x * dy, 10))}" if dx * dy < 0 else ""
     )
     text = (
         f"area {number(x * y)}, grown by {number((x + dx) * (y + dy) - x * y)}\n"

@@ -1,4 +1,4 @@
-"""Lesson 03: the rules of + − × ÷ and of constant powers."""
+"""Ask the questions of lesson 03: the rules of + − × ÷ and of constant powers."""
 
 import numpy as np
 
@@ -13,20 +13,20 @@ recall(
     "03",
     [
         Question(
-            "A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)",
+            "A value goes into two slots, and the gradient from each is 50. What is the gradient of the value? (Lesson 02)",
             100,
-            "**100**. Each slot is a path of its own, and over paths you add.",
+            "**100**. Each slot is a path of its own, and you add over the paths.",
         ),
         Question(
-            "The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)",
+            "The upstream gradient of an operation is −4, and the local gradient of x is 2.5. What is the gradient of x? (02)",
             -10,
-            "What arrives times local: −4 · 2.5 = **−10**.",
+            "Upstream times local: −4 · 2.5 = **−10**.",
         ),
         Question(
-            "You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which is "
-            "nearer the truth? (01)",
+            "You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which result is "
+            "more exact? (01)",
             "h = 1e−5",
-            "**h = 1e−5**: at 1e−12 rounding has eaten all but a few digits.",
+            "**h = 1e−5**, because at 1e−12 rounding errors leave only a few digits right.",
             ["h = 1e−5", "h = 1e−12"],
         ),
     ],
@@ -34,13 +34,13 @@ recall(
 
 prediction(
     "03.corner",
-    question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
+    question="""Both sides of a rectangle, 3 by 2, grow by 0.1. What share of the growth is the corner, in percent? And when
         both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2},
     tolerance=0.08,
-    reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
-        smaller and the corner is a *hundred* times smaller: about **0.2 %**. Beside a small nudge, nudge times nudge
-        is nothing.""",
+    reveal="""At 0.1 the strips are 0.2 and 0.3, and the corner is 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten
+        times smaller, but the corner is a *hundred* times smaller: about **0.2 %**. Compared with a small nudge, nudge times nudge
+        is negligible.""",
 )
 
 prediction(
@@ -49,8 +49,8 @@ prediction(
         $\\partial z / \\partial y$?""",
     answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
     choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
-    reveal="""∂z/∂x **stays** 2: a wider rectangle has the same height, so another bit of width adds as much as before. ∂z/∂y **doubles**,
-        from 3 to 6. The rule for x uses y, and the rule for y uses x.""",
+    reveal="""∂z/∂x **stays** 2, because the wider rectangle is as high as before, so a little more width adds the same area. ∂z/∂y
+        **doubles**, from 3 to 6. The rule for x uses y, and the rule for y uses x: multiply *swaps*.""",
 )
 
 prediction(
@@ -59,7 +59,7 @@ prediction(
         $\\partial z / \\partial y$?""",
     answer={"z": "falls", "∂z/∂y": -1.5},
     choices={"z": ["rises", "falls"]},
-    reveal="""It **falls**, at the rate **−1.5**. If six are shared among more people, each gets less. The next lines
+    reveal="""It **falls**, and ∂z/∂y is **−1.5**. If six apples are shared among more people, each gets less. The next lines
         derive the number.""",
 )
 
@@ -67,19 +67,19 @@ prediction(
     "03.pattern",
     question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
     answer=80,
-    reveal="**80**. The four are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power with one factor less. "
-    "So the next is 5 · 16.",
+    reveal="**80**. The four slopes are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power with one factor less. "
+    "So the next one is 5 · 16.",
 )
 
 card(
     "03",
     [
-        "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-        "Where z against x is a straight line, as for x · y and x / y, the rule for x does not need x.",
-        "x in both slots of a product: two arrivals, 2x.",
-        "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
-        "x − y: g goes to x, and −g to y. −x: −g.",
-        "Power: n·xⁿ⁻¹. Where x > 0 that holds for negative n and for roots too.",
+        "Product: two strips, and a corner that may be dropped. ∂z/∂x = y and ∂z/∂y = x: multiply swaps.",
+        "If z is a straight line in x, as for x · y and x / y, the rule for x does not use x.",
+        "If x is in both slots of a product, two gradients are added: 2x. Copy sums.",
+        "Quotient: the product rule, dx = y dz + z dy, solved for dz. So ∂z/∂x = 1/y and ∂z/∂y = −z/y.",
+        "Add distributes: for x + y both inputs get g. For x − y, x gets g and y gets −g. For −x, x gets −g.",
+        "Power: the slope of xⁿ is n·xⁿ⁻¹. Where x > 0 this also holds for negative n and for roots.",
     ],
 )
 
@@ -89,20 +89,20 @@ card(
     minutes=3,
     difficulty="optional",
     question="""
-        The same Tensor in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
+        The same Tensor is in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
     stub="""
         gradient_of_x = ...""",
     hints=[
         "How many arrows run from x to the product? What is the local gradient on each?",
         (
             "Help: I get 3",
-            "That is what arrives through one slot. There are two slots, and one x: how many arrivals?",
+            "That is the gradient from one slot. There are two slots and one x, so how many gradients are added?",
         ),
     ],
     solution="""
-        gradient_of_x = 3 + 3      # through the first slot y = 3 arrives, through the second x = 3""",
-    explained="Each slot brings what stands in the other one, and over paths you add. It is the $2x$ from school.",
-    why="Two slots, one x: two arrivals, and they add.",
+        gradient_of_x = 3 + 3      # 3 from the first slot, and 3 from the second""",
+    explained="The gradient from each slot is the other factor, and you add over the paths. This is the $2x$ from school.",
+    why="Two slots and one x: two gradients, and they are added. Copy sums.",
     mistakes=[
         (3, "That is one arrival. There are two slots and one x: how many arrivals?"),
         (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
@@ -122,7 +122,7 @@ def square(answer):
     )
 
 
-# What goes wrong in the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where twice and half are nothing else.
+# Wrong results of the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where no two mistakes give the same number.
 WRONG_X = [
     (-8, "Your gradient for x is y's: are the two rules swapped?"),
     (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
@@ -159,10 +159,10 @@ WRONG_Y = [
 
 
 def _expect_at(rule, row, slot, x, y, hints, opposite=""):
-    """Tries a rule at two numbers and g = 10; `opposite` is the hint where it gives the right size with the wrong sign."""
+    """Check a rule at two numbers and g = 10; `opposite` is the hint for the right size with the wrong sign."""
     x, y = np.float64(x), np.float64(y)
     z = row.function(x, y)
-    right = row.rules[slot](10.0, z, x, y) + 0.0  # −0. would be shown as such
+    right = row.rules[slot](10.0, z, x, y) + 0.0  # so that −0. is not shown
     with np.errstate(all="ignore"):
         expect_call(
             rule,
@@ -181,28 +181,28 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     minutes=6,
     difficulty="medium",
     question="""
-        Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
-        local gradients are what stands before dx and dy, signs included. From here on a rule is a formula, for
-        numbers and arrays: a measured slope no longer counts.""",
+        Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns the gradient of its
+        slot. The local gradients are the factors of dx and dy, including their signs. From here on a rule must be a formula that works
+        for numbers and arrays; a finite difference is not accepted.""",
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",
     hints=[
-        "What goes to a slot is what arrives, g, times what stands before dx or dy.",
+        "The gradient of a slot is the upstream gradient g times the factor of dx or dy.",
         (
             "Help: the sign is wrong",
-            "Raise y a little. Does z rise? The local gradient of y has to say so.",
+            "Raise y a little. Does z rise or fall? The sign of the local gradient of y must agree.",
         ),
         (
-            "Help: how do I get by without z?",
-            "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.",
+            "Help: how do I do it without z?",
+            "You may use z, because it is passed in. But $z / y$ is $x / y^2$, and the check accepts either form.",
         ),
     ],
     solution="""
         divide_x = lambda g, z, x, y: g / y
         divide_y = lambda g, z, x, y: -g * z / y""",
-    explained="On paper `-g * x / y**2` is the same, with one multiplication more.",
-    why="Division needed no limit of its own: it is the product rule, read backward.",
+    explained="`-g * x / y**2` is the same in mathematics, with one more multiplication.",
+    why="Division needed no new limit: it is the product rule, solved for dz.",
 )
 def divide(answer):
     if any(map(is_stub, answer)):
@@ -249,25 +249,25 @@ LINEAR = [
     minutes=5,
     difficulty="easy",
     question="""
-        Write three more rules: two of $z = x - y$, and one of $z = -x$. How does z move when one input moves? (For
-        $z = x + y$ you know both since lesson 02: `g` and `g`.)""",
+        Write three more rules: two of $z = x - y$, and one of $z = -x$. How does z change when one input changes? (For
+        $z = x + y$ you know both rules from lesson 02: `g` and `g`.)""",
     stub="""
         subtract_x = lambda g, z, x, y: ...
         subtract_y = lambda g, z, x, y: ...
         negative_x = lambda g, z, x: ...""",
     hints=[
-        "Raise y in $x - y$ by 1, and z falls by 1.",
+        "If you raise y in $x - y$ by 1, z falls by 1.",
         (
             "Help: I wrote −1",
-            "That is the local gradient. What goes to the slot is what arrives, times it.",
+            "That is the local gradient. The rule returns the upstream gradient times the local gradient.",
         ),
     ],
     solution="""
         subtract_x = lambda g, z, x, y: g
         subtract_y = lambda g, z, x, y: -g
         negative_x = lambda g, z, x: -g""",
-    explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
-    why="These rules need no value at all, so nothing has to be kept for the way back.",
+    explained="The rules contain no x and no y, because these functions are straight lines, which have the same slope everywhere.",
+    why="These rules use no values, so nothing has to be kept for the backward pass.",
 )
 def drill(answer):
     if any(map(is_stub, answer)):
@@ -293,7 +293,7 @@ def drill(answer):
     minutes=4,
     difficulty="optional",
     question="""
-        Python uses subtract and divide for `5 - x` and `8 / x` too; the 5 and the 8 are constants and want no gradient. At $x = 2$, what
+        Python uses subtract and divide for `5 - x` and `8 / x` too. The 5 and the 8 are constants and need no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
@@ -302,14 +302,14 @@ def drill(answer):
         "Which slot is x in, the first or the second?",
         (
             "Help: I get 1 and 0.5",
-            "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.",
+            "You used the rules of the first slot. The first slot holds the 5 and the 8, which need no gradient.",
         ),
     ],
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
-    explained="For Python these are `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations, their arguments exchanged.",
-    why="A reflected operator needs no rule of its own, only the right slot.",
+    explained="Python calls `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations with their arguments swapped.",
+    why="`5 - x` needs no rule of its own: x is in the second slot of subtract.",
     mistakes=[
         ((1, 0.5), "Those are the first slots. Which slot is x in?"),
         ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
@@ -347,19 +347,19 @@ def reflected(answer):
     minutes=5,
     difficulty="medium",
     question="""
-        Write the rule of $z = x^y$ for a constant exponent: what goes to x. (The exponent is the second input, so it is called y, and
+        Write the rule of $z = x^y$ for x, where the exponent is constant. (The exponent is the second input, so it is called y, and
         not n.)""",
     stub="""
         power_x = lambda g, z, x, y: ...""",
     hints=[
-        "The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
+        "The boxed formula is $n \\cdot x^{n-1}$, and n is called y. Multiply it by the upstream gradient.",
         ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?"),
     ],
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
-    why="One line serves whole, negative and fractional exponents. Where x and y are both 0 the box says nan, and the library "
-    "states 0.",
+    why="One line covers whole, negative and fractional exponents. Where x and y are both 0 the formula gives nan; the library "
+    "returns 0.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
         (
@@ -510,7 +510,7 @@ def power(answer):
 
 
 def _powers(d):
-    """g, z, x and y: any x with a whole y, or x above 0 with any from −9 to 9, where nothing overflows."""
+    """Draw g, z, x and y: any x with a whole y, or x above 0 with any y from −9 to 9, so that nothing overflows."""
     n = d.shape(1, 2, 3)
     x, y = d.choice(
         (d(*n), float(d.choice(1, 2, 3, 5))),

@@ -19,6 +19,6 @@ def test_grown_rectangle():
     assert sizes == [(300, 200), (10, 200), (300, 10), (10, 10)]
     assert grown_rectangle(3, 2, 0.01, 0.01).text.endswith("0.20 % of the growth")
     assert grown_rectangle(3, 2, -0.1, 0.1).text.endswith("corner: dx·dy = −0.01")
-    assert "opposite ways, together 0\n" in grown_rectangle(3, 2, -0.6, 0.4).text, (
+    assert "opposite signs, together 0\n" in grown_rectangle(3, 2, -0.6, 0.4).text, (
         "the growth is the corner alone"
     )
