@@ -228,7 +228,7 @@ program that opens encrypted connections causes this, and so does a wrong system
 or set PIP_CERT to the certificate file of your organisation (your administrator has it), and run the
 same command again. The full output of pip is in {}"""
 NO_PASSWORD = """The proxy refused the connection because it needs a user name and a password. Set
-HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT and run the same command again. The full output of pip is in {}"""
+HTTPS_PROXY=USER:PASSWORD@HOST:PORT and run the same command again. The full output of pip is in {}"""
 NO_NETWORK = """No network: pip could not reach the package index. Connect to the internet (or set HTTPS_PROXY)
 and run the same command again. The full output of pip is in {}"""
 NO_WHEEL = """{}

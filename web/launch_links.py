@@ -14,14 +14,14 @@ from urllib.parse import quote
 ROOT = Path(__file__).resolve().parent.parent
 GITHUB, NOBODY = "https://github.com/", "OWNER/NAME"
 LAB = "```\nmake lab\n```\n"
-PAGES = "**[Read, move and run it in your browser]({})**, nothing installed, on a phone too. Or in JupyterLab:\n\n"
+PAGES = "**[Read and run the course in your browser]({})**, with nothing to install, also on a phone. Or run it in JupyterLab:\n\n"
 UNSET = """\
-- In Colab, on Binder, in a codespace: `python web/launch_links.py OWNER/NAME`, with the repository's name on GitHub,
-  writes the links here and on every page.
+- In Colab, on Binder, in a codespace: `python web/launch_links.py OWNER/NAME`, with the name of your repository on GitHub,
+  writes the links into this README and onto every page.
 """
 SET = (
-    "- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
-    "What you do there is gone when it ends, unless you save a copy.\n"
+    "- On a hosted machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
+    "Your work there is lost when the session ends, unless you save a copy.\n"
 )
 INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what it needs"
 

@@ -269,23 +269,6 @@ def test_the_engine_stays_small(record_property):
         assert count <= most, f"{what} has {count} statements, expected at most {most}: {files}"
 
 
-WIDE = 1199  # only ever lower
-
-
-def test_new_lines_are_no_wider_than_120():
-    wide = {
-        path.relative_to(ROOT).as_posix(): sum(
-            len(line) > 120 for line in path.read_text(encoding="utf-8").splitlines()
-        )
-        for folder in ["autograd_lib", "autograd_course", "tests", "bench", "web"]
-        for path in ROOT.glob(f"{folder}/**/*.py")
-    }
-    most = sorted(wide, key=wide.get, reverse=True)[:5]
-    assert sum(wide.values()) <= WIDE, (
-        f"{sum(wide.values())} lines are wider than 120, most of them in {most}: break yours"
-    )
-
-
 def test_ruff_finds_nothing():
     found = subprocess.run(
         [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
@@ -293,6 +276,15 @@ def test_ruff_finds_nothing():
         text=True,
     )
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_ruff_decides_the_layout():
+    found = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", ROOT],
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, f"run `ruff format`: {found.stdout}{found.stderr}"
 
 
 # ---------------------------------------------------------------- what is stored
