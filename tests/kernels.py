@@ -127,8 +127,9 @@ def become_a_kernel(asking):
     def obey():
         while asking.recv(1):
             os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.killpg(0, signal.SIGKILL)  # the processes that a lesson started, too
 
+    os.setpgrp()
     Thread(target=obey, daemon=True).start()
     IPKernelApp.launch_instance(list(arguments))
 

@@ -74,12 +74,14 @@ def test_it_is_interrupted(kernel):
     assert reply["content"]["ename"] == "KeyboardInterrupt"
 
 
-def test_it_ends_with_whoever_asked(kernel):
+def test_it_and_the_workers_it_started_end_with_whoever_asked(kernel):
     manager, client = kernel
-    process = Path("/proc", said(client, "import os; print(os.getpid())")[0])
-    assert process.exists()
+    start = "import os; from joblib import Parallel, delayed; print(os.getpid(), *Parallel(2)("
+    started = said(client, start + "delayed(os.getpid)() for _ in range(8)))")[0].split()
+    processes = [Path("/proc", number) for number in set(started)]
+    assert len(processes) > 1 and all(process.exists() for process in processes)
     manager.provisioner.process.kill()
     end = time.monotonic() + 20
-    while process.exists() and time.monotonic() < end:
+    while any(process.exists() for process in processes) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not process.exists()
+    assert not any(process.exists() for process in processes)
