@@ -3,6 +3,8 @@
 
 lab               open JupyterLab on the first lesson         run.py lab --no-browser --port 9999
 test              run the tests, every notebook included      run.py test -k relu
+test-all          run the tests, and open every lesson in a   run.py test-all
+                  browser (`test` opens a third of them)
 test-browser      run the lessons in a real browser           run.py test-browser -k 02_draw
 mutate            delete each statement of the engine and     run.py mutate tape
                   list those that no test misses
@@ -343,6 +345,10 @@ def test(*args):
     )  # parts and their order: tests/parts.py
 
 
+def test_all(*args):
+    return test("--all", *args)
+
+
 def test_browser(*args):
     install(ALL)
     return call(
@@ -445,6 +451,7 @@ def clean():
 TARGETS = {
     "lab": lab,
     "test": test,
+    "test-all": test_all,
     "test-browser": test_browser,
     "mutate": mutate,
     "mutate-exercises": mutate_exercises,

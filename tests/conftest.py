@@ -7,6 +7,7 @@ import hypothesis
 import once
 import parts
 import pytest
+import rotation
 
 # One BLAS thread in every process: the suite fills all cores with processes, and threads that wait for each other
 # made a lesson of 8 s take 140 s. Here, because it must be said before NumPy is loaded; kernels inherit it.
@@ -38,6 +39,7 @@ def progress_is_not_kept_here(tmp_path_factory):
 
 
 def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="open every lesson in a browser")
     parser.addoption(
         "--screenshots",
         action="store_true",
@@ -46,7 +48,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    for plugin in (parts, once):  # what stands in a conftest is not asked about notebooks/
+    for plugin in (
+        parts,
+        once,
+        rotation,
+    ):  # what stands in a conftest is not asked about notebooks/
         config.pluginmanager.register(plugin)
 
 

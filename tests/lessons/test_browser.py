@@ -76,7 +76,10 @@ DROPDOWNS = ".widget-dropdown:not(:has(~ .widget-slider)) select"  # a dropdown 
 TOGGLES = ".toggle"
 LABEL = "control => (control.closest('.widget-hbox') ?? control.parentElement).querySelector('.widget-label').innerText"
 
-every = pytest.mark.parametrize("lesson", LESSONS, indirect=True)
+
+def every(test):
+    """Run a test for each lesson; which of them, when not all are, is in rotation.py."""
+    return pytest.mark.rotating(pytest.mark.parametrize("lesson", LESSONS, indirect=True)(test))
 
 
 @pytest.fixture(scope="module")

@@ -148,6 +148,7 @@ def answered(page, name, text):
     return press(page, f"{name}-check", "Check")
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("name", RUNS)
 def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
     page = visit(name)

@@ -1,10 +1,12 @@
 """The suite's parts: the cells of a notebook come one after the other, in one process, before what asks for their outputs."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import rotation
 from parts import part_of
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +71,40 @@ def test_it(name, worker_id): print(name, worker_id)""")
     for lesson in ["03", "04", "05"]:
         assert len({worker for name, worker in ran if name.startswith(lesson)}) == 1, ran
     assert len({worker for _, worker in ran}) == 2, ran
+
+
+LESSONS = [f"{number:02}" for number in range(23)]
+
+
+def test_three_commits_open_every_lesson_in_a_browser():
+    thirds = [rotation.choose(LESSONS, commit, "") for commit in ("a0", "a1", "a2")]
+    assert sorted(sum(thirds, [])) == LESSONS
+    assert max(map(len, thirds)) <= 8
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "notebooks/05_walk_backward.ipynb",
+        "autograd_course/lessons/lesson_05/exercises.py",
+        "README.md\ntests/lessons/lesson_05/test_engine.py",
+    ],
+)
+def test_a_lesson_that_the_change_touches_is_opened_whatever_the_commit(changed):
+    assert all("05" in rotation.choose(LESSONS, commit, changed) for commit in ("a0", "a1", "a2"))
+
+
+@pytest.mark.parametrize(
+    "options, everything",
+    [([], False), (["--all"], True), (["-k", "toggles or sliders"], True)],
+)
+def test_a_selection_is_not_thinned_out(options, everything):
+    """What pytest would run, asked of a process of its own."""
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout
+    opened = set(re.findall(r"test_browser\.py::test_sliders\[(\d\d)_", found))
+    assert opened == set(LESSONS) if everything else set() < opened < set(LESSONS)
