@@ -371,7 +371,7 @@ RIGHT_ALL_THE_SAME = {
     "02.two_knobs": MEASURED,
     "04.from_z": {"sqrt_x .* where .* is 0": "a root has no slope at 0"},
     "04.switches": {"line [13]: (x|y) → z": "z is above 0 where x is, and above y where x is"},
-    "04.calm_tanh": {".*clipped": "tanh 20 is 1 in floats"},
+    "04.stable_tanh": {".*clipped": "tanh 20 is 1 in floats"},
     "04.longer": {"line 6": "where x is between the bounds, z is x"},
     "06.by_hand": {
         "line [34]: arguments": "the larger of two",

@@ -156,10 +156,10 @@ def test_another_style_and_a_part_of_a_place_are_no_place(name, changed, said):
 
 
 def test_a_verdict_says_it_where_no_hint_of_the_exercise_fits():
-    name = "04.calm_tanh"
+    name = "04.stable_tanh"
     wrong = typed(
         EXERCISES[name].solution.replace("(1 - p)", "(1 - p * p)"), EXERCISES[name]._scope
-    )["calm_tanh"]
+    )["stable_tanh"]
     assert dict(check(name, wrong).rows)["look"] == "at p * p in line 3"
     for planted, hint in EXERCISES[name].mistakes:
         rows = dict(check(name, planted).rows)

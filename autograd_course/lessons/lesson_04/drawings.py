@@ -1,4 +1,4 @@
-"""Lesson 04: walks on a plateau, and a graph turned over."""
+"""Draw the pictures of lesson 04: gradient descent on a plateau, and exp with its inverse, log."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from ...drawing.formatting import counted, number
 from ...drawing.picture import Picture, svg
 
 
-def plateau(walks, steps):
-    """The loss (tanh x − 1)² over x with where walks downhill stand after `steps` steps, and the size of the gradient below.
+def plateau(runs, steps):
+    """Draw the loss (tanh x − 1)² with the positions of several runs of gradient descent, and the size of the gradient.
 
-    walks: {start: [x after each step]}; at most five, some way apart.
+    runs: {start: [x after each step]}; at most five, some distance apart. steps: which position to draw.
     """
 
     def loss(x):
@@ -28,21 +28,21 @@ def plateau(walks, steps):
     )
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
     size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x")
-    size.words(72, 250, "how large the gradient is", anchor="start", halo=True)
+    size.words(72, 250, "size of the gradient", anchor="start", halo=True)
     xs = np.linspace(*span, 281)
     hill.line(xs, loss(xs), style.VALUE, 1.5)
     with np.errstate(divide="ignore"):
         sizes = np.maximum(np.log10(np.abs(gradient(xs))), lowest - 1)
     size.line(xs, sizes, style.GRADIENT, 2, "6 4")
-    for start, walk in walks.items():
-        way = np.linspace(start, walk[steps], 41)
+    for start, run in runs.items():
+        way = np.linspace(start, run[steps], 41)
         hill.line(way, loss(way), style.VALUE, 5)
     lines = []
-    for start, walk in walks.items():
-        x = walk[steps]
+    for start, run in runs.items():
+        x = run[steps]
         slope = gradient(x)
         arrives = number(float(f"{slope:.2g}")) if slope else "exactly 0.0"
-        z = number(np.tanh(x), 6)  # four digits would make −1 of tanh −6 too, and 0 of 1 − z²
+        z = number(np.tanh(x), 6)  # with four digits tanh −6 would also be shown as −1
         lines.append(
             f"From x = {number(start)}, {after}: x = {number(x)}, z = {z}, L = {number(loss(x))}, "
             f"gradient {arrives}."
@@ -52,7 +52,7 @@ def plateau(walks, steps):
         hill.words(
             px + 12 * steep,
             py + (5 if steep else -12),
-            "from " * (start == min(walks)) + number(start),
+            "from " * (start == min(runs)) + number(start),
             style.FAINT,
             "start" if steep else "middle",
             13,
@@ -70,11 +70,11 @@ def plateau(walks, steps):
     return Picture(svg("0 0 560 465", "".join(hill.parts + size.parts), text), text)
 
 
-def turned_over(x):
-    """The graphs of exp and log, each the other with its axes exchanged, and their slopes at the height x and at the place x."""
+def exp_and_log(x):
+    """Draw exp and log, which are mirror images, with the slope of exp where its height is x and the slope of log at x."""
     height, span = np.log(x), (-2.6, 7.2)
     plot = Axes((40, 34, 330, 330), span, span)
-    plot.frame(ticks(*span), ticks(*span), "x", "exp, and log: the same graph turned over")
+    plot.frame(ticks(*span), ticks(*span), "x", "exp and log: the same curve, axes swapped")
     plot.line(span, span, style.LINE, 1, "3 3")
     left, right = (
         np.linspace(span[0], np.log(span[1]), 121),
@@ -82,13 +82,13 @@ def turned_over(x):
     )
     plot.line(left, np.exp(left), style.VALUE, 2)
     plot.line(right, np.log(right), style.VALUE, 2)
-    leg = 1.5 / max(1.0, x)  # the short side of the steps that are drawn
+    leg = 1.5 / max(1.0, x)  # the short side of the triangles
     sides = [((height, x), (leg, leg * x), x), ((x, height), (leg * x, leg), 1 / x)]
     for (px, py), (run, rise), slope in sides:
         plot.straight(px, py, slope, style.TANGENT, 3.5, DOTS)
         plot.line([px, px + run, px + run], [py, py, py + rise], style.INK, 1.5)
         plot.dot(px, py, style.VALUE, style.VALUE)
-    for (px, py), (run, rise), _ in sides:  # over both triangles
+    for (px, py), (run, rise), _ in sides:  # drawn over both triangles
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
         run, rise = number(round(run, 3)), number(round(rise, 3))
         plot.words(
@@ -118,7 +118,7 @@ def turned_over(x):
     )
     text = (
         f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
-        f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
+        f"Axes swapped: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
         f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
         f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}."
     )

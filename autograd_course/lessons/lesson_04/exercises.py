@@ -1,4 +1,4 @@
-"""Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
+"""Ask the questions of lesson 04: the rules of functions, of variable exponents, and of functions with kinks."""
 
 import math
 from inspect import signature
@@ -31,58 +31,58 @@ recall(
         Question(
             "$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)",
             "−z / y",
-            "**−z / y**: where z and y are above 0, z falls when you raise y.",
+            "**−z / y**. The minus makes sense: where z and y are above 0, z falls when you raise y.",
             ["1 / y", "z / y", "−z / y", "−x / y"],
         ),
         Question(
-            "On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)",
+            "On the path from x to L there are two operations, with the local gradients 3 and −2. What is the gradient of x? (02)",
             -6,
             "**−6**. Along a path you multiply.",
         ),
         Question(
-            "What does the central difference say of $\\lvert x \\rvert$ at 0, and why? (01)",
+            "What is the central difference of $\\lvert x \\rvert$ at 0, and why? (01)",
             0,
-            "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.",
+            "**0**, the mean of −1 on the left and 1 on the right. There is no warning.",
         ),
     ],
 )
 
 prediction(
     "04.steepest",
-    question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
+    question="""Below, the slope of tanh is drawn as a function of its *output* z. At which z is it largest? At $x = 20$, z is
         almost 1, and the true slope is 1.7e−17. Which float does $1 - z^2$ give there?""",
     answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
     choices={"at x = 20": ["exactly 0.0", "1.7e−17", "2.2e−16, which is eps"]},
-    reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e−18, floats just below 1
-        are 1.1e−16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""",
+    reveal="""It is largest at **z = 0**, where it is 1. At x = 20, $1 - z^2$ is **exactly 0.0**. The true output differs from 1 by
+        8.5e−18, but the floats just below 1 are 1.1e−16 apart. So z is rounded to 1.0, and $1 - z^2$ is 0.""",
 )
 
 prediction(
     "04.turned",
-    question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
+    question="Where exp has the height 5, its slope is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
-    reveal="""**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Exchange the axes, and a
-        small step to the right takes you a fifth as far up.""",
+    reveal="""**1/5 = 0.2**. On the curve of exp, a small step to the right takes you 5 times as far up. If you swap the axes, a small
+        step to the right takes you a fifth as far up.""",
 )
 
 prediction(
     "04.at_zero",
-    question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what comes out
+    question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what is the result
         with h = 0.1? And with h = 1e−5?""",
     answer={"h = 0.1": 0.5, "h = 1e−5": 0.5},
-    reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
-        on the right, and no h brings the two together. Nowhere does relu have the slope ½.""",
+    reveal="""**0.5** both times, because from −h to h relu rises by h, and h / 2h is ½. This is the mean of the two slopes, 0 on the
+        left and 1 on the right, and they stay different however small h is. relu has the slope ½ nowhere.""",
 )
 
 card(
     "04",
     [
-        "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
-        "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
-        "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-        "Saturated need not mean finished: it may be stuck. A tanh that is far out lets hardly any of g through.",
-        "A kink has no slope. The library states one; a central difference there gives the mean of two.",
-        "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out.",
+        "exp: the slope is equal to the output, so the rule is g · z. It rests on (eʰ − 1)/h → 1.",
+        "Slopes computed from the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules do not need x.",
+        "The slope of log x is 1/x. The slope of xʸ with respect to y is z · log x, for bases above 0.",
+        "A saturated unit may be finished or stuck: far from 0, tanh passes on almost none of g.",
+        "At a kink there is no slope. The library defines one by convention; a central difference gives the mean of both sides.",
+        "Behind a `where`, 0 · inf is nan. Change the input of the branch, not its output.",
     ],
 )
 
@@ -91,7 +91,7 @@ GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0, 2.5])
 
 
 def _expect(rule, row, arg, inputs, mistakes):
-    """As expect_rule, on `inputs`, arrays of one length: a mistake is told from others by all of their entries; then on each entry."""
+    """Check a rule on the arrays `inputs`, of equal length, so that all entries together identify a mistake; then on single numbers."""
     g, z = GS[: np.size(inputs[arg])], row.function(*inputs)
     letters = list(signature(row.rules[arg]).parameters)[2:]
     tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
@@ -103,13 +103,13 @@ def _expect(rule, row, arg, inputs, mistakes):
         z,
         *inputs,
         gives=row.rules[arg](g, z, *inputs) + 0.0,
-        tried=tried,  # −0. would be shown as such
+        tried=tried,  # so that −0. is not shown
         hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])],
     )
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
     if (
         len(row.rules) == 3
-    ):  # clip's bounds keep their order, and the condition of `where` is no number
+    ):  # because clip's bounds must stay in order, and the condition of `where` is not a number
         expect_over(
             rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes
         )
@@ -118,7 +118,7 @@ def _expect(rule, row, arg, inputs, mistakes):
 
 
 def _bounds(d):
-    """g, z, x and two bounds, with an x at each of them, or just beyond."""
+    """Draw g, z, x and two bounds, with values of x at each bound and just beyond it."""
     low = d()
     high, x = low + d.above(), d(d.size())
     x[:4] = [low, high, *np.nextafter([low, high], [-np.inf, np.inf])][: len(x)]
@@ -126,7 +126,7 @@ def _bounds(d):
 
 
 def _choices(d):
-    """g, z, a condition, x and y."""
+    """Draw g, z, a condition, x and y."""
     shape = d.shape(0, 1, 2, 3)
     c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
     return d.g(*shape), np.where(c, x, y), c, x, y
@@ -194,7 +194,7 @@ FROM_Z = [
     minutes=5,
     difficulty="medium",
     question="""
-        Write both rules so that they read g and z alone. (x is passed in to fit the table.)""",
+        Write both rules so that they use only g and z. (x is passed in because all rules of the table have the same form.)""",
     stub="""
         sqrt_x = lambda g, z, x: ...
         sigmoid_x = lambda g, z, x: ...""",
@@ -203,14 +203,14 @@ FROM_Z = [
         "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
         (
             "Help: I have g * x * (1 - x)",
-            "Write z in place of x: the formula is about the sigmoid's output.",
+            "Write z in place of x: the formula uses the output of the sigmoid.",
         ),
     ],
     solution="""
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
-    explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
-    why="These rules need only z, which has been computed already. So nobody has to keep x for the way back.",
+    explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼. So a sigmoid passes on at most a quarter of the upstream gradient.",
+    why="These rules need only z, which has already been computed. So x need not be kept for the backward pass.",
 )
 def from_z(answer):
     if any(map(is_stub, answer)):
@@ -301,25 +301,25 @@ TURN = [
     minutes=4,
     difficulty="medium",
     question="""
-        Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$. In code log is `np.log`.""",
+        Write two rules: that of $z = \\log x$, and that of $z = x^y$ for the *exponent* y. In code, log is `np.log`.""",
     stub="""
         log_x = lambda g, z, x: ...
         power_y = lambda g, z, x, y: ...""",
     hints=[
-        "The rule of log is the box: what arrives, times 1/x.",
-        "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
+        "The rule of log is the boxed formula: the upstream gradient times 1/x.",
+        "③ is z, because z is exp of p. ④ is $\\log x$, because in $p = y \\log x$ only y moves.",
         (
             "Help: I have g * y * x ** (y - 1)",
-            "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.",
+            "That is the rule for the base, from lesson 03. Here the base is held still, and the exponent moves.",
         ),
     ],
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="The slope $z \\cdot \\log x$ is that of exp, with a factor. At the base e the factor is 1. (Let x move in "
-    "$e^{y \\log x}$ instead, and the slope is z · y/x, which is lesson 03's rule. "
+    explained="The slope $z \\cdot \\log x$ is that of exp times a factor, and for the base e the factor is 1. (If x moves in "
+    "$e^{y \\log x}$ instead of y, the slope is z · y/x, which is the rule of lesson 03. "
     "So for x above 0 that rule holds for every exponent.)",
-    why="Neither rule needed a limit of its own: both came from exp.",
+    why="Neither rule needed a new limit: both follow from exp.",
 )
 def turn(answer):
     if any(map(is_stub, answer)):
@@ -334,12 +334,12 @@ def turn(answer):
             "tried": "the rule for y, with g = 1, z = 9, x = −3, y = 2",
             "shown": "nan: there is no slope",
         }
-        if np.any(returned(rule_y, 1.0, 9.0, -3.0, 2.0, **below)):  # 0 is a choice
+        if np.any(returned(rule_y, 1.0, 9.0, -3.0, 2.0, **below)):  # 0 is accepted too
             expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, hints=[LOG_OF_SIZE], **below)
 
 
 X = np.array([-1.5, 0.0, 2.0, 0.7, 0.0001])
-SWITCHES = [  # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
+SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hint), …])
     (
         ag.relu,
         0,
@@ -502,8 +502,8 @@ RIGHT = (
     minutes=5,
     difficulty="medium",
     question="""
-        Write four rules for x. `np.where(c, p, q)` takes p where c is true, and q elsewhere, entry by entry. A product
-        with a comparison, `g * (x > 0)`, does the same while g is finite. Where g is ∞ and x is not
+        Write the four rules for x. `np.where(c, p, q)` takes p where c is true and q elsewhere, entry by entry. A product
+        with a comparison, such as `g * (x > 0)`, has the same result as long as g is finite. But where g is ∞ and x is not
         above 0, it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
@@ -511,20 +511,20 @@ RIGHT = (
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
     hints=[
-        "relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
-        "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: g where x wins; elsewhere half "
-        "of g where the two tie, and 0 where they do not.",
-        ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each."),
+        "relu: `np.where(x > 0, g, 0)`. This is g or 0, and it is 0 at the kink, as in the table.",
+        "`np.sign(x)` is −1, 0 or 1. For the maximum, nest a second `np.where` inside the first: g where x is larger; elsewhere "
+        "half of g in a tie, and 0 otherwise.",
+        ("Help: the maximum is wrong at 3 and 3", "In a tie each input gets half of g."),
     ],
     solution="""
         relu_x = lambda g, z, x: np.where(x > 0, g, 0)
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="relu and where pass all of g, or nothing. abs also turns the sign of g, and a tie shares g. (relu(x) "
-    "and maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated "
-    "rule belongs to the op.)",
-    why="No limits were needed: between its kinks each of them is a straight line.",
+    explained="relu and where pass g or 0; abs may also flip the sign of g; a tie splits g. (relu(x) and "
+    "maximum(x, 0) are the same function. But at 0 the gradient of the first is 0 and that of the second g/2, because each "
+    "operation has a convention of its own.)",
+    why="No limits were needed, because between its kinks each of these functions is a straight line.",
 )
 def switches(answer):
     if any(map(is_stub, answer)):
@@ -600,25 +600,25 @@ DRILL = [
     minutes=3,
     difficulty="easy",
     question="""
-        Write the three rules. `np.sin`, `np.cos` and `ag.sigmoid` are at hand.""",
+        Write the three rules. Use `np.sin`, `np.cos` and `ag.sigmoid`.""",
     stub="""
         sin_x = lambda g, z, x: ...
         cos_x = lambda g, z, x: ...
         softplus_x = lambda g, z, x: ...""",
     hints=[
-        "What goes to x is what arrives, g, times the slope.",
+        "The gradient of x is the upstream gradient g times the slope.",
         (
             "Help: cos has the wrong sign",
-            "Just right of 0, cos falls. So its slope there is negative, and sin is positive.",
+            "Just to the right of 0, cos falls, so its slope is negative there. But sin is positive.",
         ),
     ],
     solution="""
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
-    explained="For softplus `g * (np.exp(x) / (1 + np.exp(x)))` is right too, up to x = 709. The next section says "
-    "what happens beyond.",
-    why="Of these three, only sin needed a limit.",
+    explained="For softplus, `g * (np.exp(x) / (1 + np.exp(x)))` is also right, up to x = 709. The next section explains "
+    "what happens above.",
+    why="Of these three rules, only that of sin needed a limit.",
 )
 def drill(answer):
     if any(map(is_stub, answer)):
@@ -633,27 +633,28 @@ def _by_size(x):
 
 
 @exercise(
-    "04.calm_tanh",
+    "04.stable_tanh",
     minutes=4,
     difficulty="optional",
     question="""
-        Published code has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
-        $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both and further out.""",
+        Published code computes tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 this is nan. If you multiply numerator and
+        denominator by $e^{-2x}$, the result is right at 400, but nan at −400. Write a numerically stable `stable_tanh(x)` with
+        `np.exp`, which is right at both and further out.""",
     stub="""
-        def calm_tanh(x):
+        def stable_tanh(x):
             ...""",
     hints=[
-        "Which exp overflows, in each of the two forms? What do you know of the sign of its exponent?",
+        "Which exp overflows in each of the two forms? What is the sign of its exponent?",
         "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
-        ("Help: it gives 1 at −400", "`np.sign(x)` brings back the sign."),
+        ("Help: it gives 1 at −400", "`np.sign(x)` restores the sign."),
     ],
     solution="""
-        def calm_tanh(x):
+        def stable_tanh(x):
             p = np.exp(-2 * np.abs(x))
             return np.sign(x) * (1 - p) / (1 + p)""",
-    explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
-    "everywhere, the one that overflows too.)",
-    why="Right at both ends: far out exp(−2|x|) becomes 0, and 1 − 0 and 1 + 0 are 1.",
+    explained="An `if x > 0` with one form for each side also works, for one number at a time. (`np.where` would compute both "
+    "forms everywhere, including the one that overflows.)",
+    why="Right at both ends: far from 0, exp(−2|x|) underflows to 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
         *(
             (
@@ -697,14 +698,14 @@ def _by_size(x):
         printed(_by_size),
     ],
 )
-def calm_tanh(answer):
+def stable_tanh(answer):
     with np.errstate(all="ignore"):
         try:
             expect_over(
                 answer,
                 lambda x: float(np.tanh(x)),
                 lambda d: (d(),),
-                hints=calm_tanh.mistakes,
+                hints=stable_tanh.mistakes,
                 first=[
                     (x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0)
                 ],
@@ -717,7 +718,7 @@ def calm_tanh(answer):
             ) from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong(
-            "how calm_tanh is written",
+            "how stable_tanh is written",
             "tanh itself",
             "a formula with exp",
             "NumPy's tanh is calm already. Write yours with exp.",
@@ -725,7 +726,7 @@ def calm_tanh(answer):
 
 
 def _names(function):
-    """The names that a function's code uses, and those of functions inside it; what wraps one is looked through."""
+    """Return the names that the code of a function uses, including functions inside it and the function that it wraps."""
     codes = [one.__code__ for one in [underneath(function)] if hasattr(one, "__code__")]
     for one in codes:
         codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
@@ -791,7 +792,7 @@ def _five(x):
 
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
-    """gelu's rule with another ⑤, another slope of tanh, or other factors."""
+    """Return the rule of gelu with another ⑤, another slope of tanh, or other factors."""
     return lambda g, z, x: (
         g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
     )
@@ -849,8 +850,8 @@ GELU = [
     minutes=10,
     difficulty="optional",
     question="""
-        Write both rules for x. For `clip` join two comparisons with `&`, each in parentheses. For gelu, c and the function that gives
-        t are there.""",
+        Write both rules for x. For `clip`, join two comparisons with `&`, each in parentheses. For gelu, the constant c and the function
+        that computes t are given.""",
     stub="""
         c = 0.7978845608028654          # √(2/π)
 
@@ -860,12 +861,12 @@ GELU = [
         clip_x = lambda g, z, x, low, high: ...
         gelu_x = lambda g, z, x: ...""",
     hints=[
-        "gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
+        "gelu: write `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. The slope of tanh is `1 - t_of(x)**2`.",
         "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
-        ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`."),
+        ("Help: clip is wrong at its bound", "At the bound x still gets g: `<=`, not `<`."),
         (
             "Help: gelu is nearly right",
-            "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.",
+            "t is tanh of p, so the slope of tanh is multiplied by ⑤, the slope of p. And g multiplies both terms.",
         ),
     ],
     solution="""
@@ -877,7 +878,7 @@ GELU = [
         clip_x = lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0)
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
-    explained="gelu has the longest rule of this lesson, and it is a product rule with a chain rule inside.",
+    explained="gelu has the longest rule of this lesson: the product rule with a chain rule inside.",
     why="The longest rule of this lesson needed nothing new.",
 )
 def longer(answer):

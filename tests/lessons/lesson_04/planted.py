@@ -195,7 +195,7 @@ throw(
 )
 
 throw(
-    "04.calm_tanh",
+    "04.stable_tanh",
     planted=[
         (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
         (
@@ -226,7 +226,7 @@ throw(
     ],
     also_right=[
         """
-        def calm_tanh(x):
+        def stable_tanh(x):
             if x > 0:
                 p = np.exp(-2 * x)
                 return (1 - p) / (1 + p)
@@ -236,18 +236,18 @@ throw(
         """
         from functools import lru_cache
         @lru_cache
-        def calm_tanh(x):
+        def stable_tanh(x):
             return 1 - 2 / (1 + np.exp(2 * x))""",
         """
         class Calm:
             def __call__(self, x):
                 p = np.exp(-2 * np.abs(x))
                 return np.copysign((1 - p) / (1 + p), x)
-        calm_tanh = Calm()""",
+        stable_tanh = Calm()""",
         "lambda x: 2 * ag.sigmoid(2 * x) - 1",
         """
         import math
-        def calm_tanh(x):
+        def stable_tanh(x):
             p = math.exp(-2 * abs(x))
             return math.copysign(-math.expm1(-2 * abs(x)) / (1 + p), x)""",
     ],

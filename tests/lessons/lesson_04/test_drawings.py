@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from autograd_course.drawing import style
-from autograd_course.lessons.lesson_04.drawings import plateau, turned_over
+from autograd_course.lessons.lesson_04.drawings import exp_and_log, plateau
 
 
 def drawn(picture, tag, **look):
@@ -48,8 +48,8 @@ def test_plateau():
 @pytest.mark.parametrize(
     "x, steps", [(5.0, ["0.3", "1.5", "1.5", "0.3"]), (0.2, ["1.5", "0.3", "0.3", "1.5"])]
 )
-def test_turned_over(x, steps):
-    picture = turned_over(x)
+def test_exp_and_log(x, steps):
+    picture = exp_and_log(x)
     assert (
         f"log at {x:g} has the height" in picture.text
         and f"the slope 1/{x:g} = {1 / x:g}." in picture.text
