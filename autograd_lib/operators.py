@@ -1,4 +1,4 @@
-"""Which Python operator, method and NumPy function is which row; attached to Tensor."""
+"""Attach operators, methods and NumPy's functions to Tensor, each as a row of the table."""
 
 import operator
 import sys
@@ -8,20 +8,148 @@ from functools import cache
 import numpy as np
 
 from . import ops
+from .ops import explain_arguments
 from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, refuse, traced_in
 
+_OPERATORS = {
+    "add": ops.add,
+    "sub": ops.subtract,
+    "mul": ops.multiply,
+    "truediv": ops.divide,
+    "pow": ops.power,
+    "matmul": ops.matmul,
+}
+_METHODS = """
+    exp log sqrt abs sin cos tanh sigmoid softplus gelu relu clip sum mean max min dot matmul
+    broadcast_to squeeze expand_dims swapaxes astype logsumexp softmax log_softmax var std
+""".split()
+_FUNCTIONS = """
+    add subtract multiply divide negative power exp log sqrt abs absolute sin cos tanh maximum
+    minimum where sum mean max min amax amin matmul dot reshape transpose broadcast_to squeeze
+    expand_dims swapaxes concatenate stack var std flip split einsum
+""".split()
+# Functions whose derivative is 0 wherever it exists; then those that look at shapes only.
+_ZERO_GRADIENT = """
+    greater greater_equal less less_equal equal not_equal sign floor ceil rint round around trunc
+    fix floor_divide isnan isfinite isinf argmax argmin argsort array_equal allclose isclose any all
+    logical_and logical_or logical_xor logical_not
+""".split()
+_OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
+_RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
-def _method(f):
-    return f.method if isinstance(f, Primitive) else f
+# Names that PyTorch, JAX or NumPy have and this engine does not, and what to use instead.
+_SUBSTITUTES = {
+    "view": "reshape(shape)",
+    "flatten": "reshape(-1)",
+    "ravel": "reshape(-1)",
+    "permute": "transpose(axes)",
+    "t": "T",
+    "unsqueeze": "expand_dims(axis)",
+    "expand": "broadcast_to(shape)",
+    "clamp": "clip(min, max)",
+    "cat": "concatenate([x, y], axis)",
+    "vstack": "stack([x, y]) for 1-D arrays, concatenate([x, y]) for others",
+    "hstack": "concatenate([x, y]) for 1-D arrays, concatenate([x, y], 1) for others",
+    "mm": "@",
+    "bmm": "@",
+    "mul": "multiply(x, y) or *",
+    "sub": "subtract(x, y) or -",
+    "div": "divide(x, y) or /",
+    "neg": "negative(x) or -",
+    "pow": "power(x, y) or **",
+    "remainder": "x - y * np.floor(x / y)",
+    "mod": "x - y * np.floor(x / y)",
+    "fmod": "x - y * np.trunc(x / y)",
+    "divmod": "np.floor(x / y) and x - y * np.floor(x / y)",
+    "numpy": ".data",
+    "tolist": ".data.tolist()",
+    "cpu": ".data",
+    "size": ".size without brackets, or .shape",
+    "numel": ".size",
+    "dim": ".ndim",
+    "clone": "the Tensor itself, because operations never change it; or .detach() for a constant",
+    "copy": "the Tensor itself, because operations never change it; or .detach() for a constant",
+    "to": "astype(dtype)",
+    "type": "astype(dtype)",
+    "float": "astype(np.float32)",
+    "double": "astype(float)",
+    "half": "astype(np.float16)",
+    "int": ".data.astype(int), which is a constant",
+    "long": ".data.astype(int), which is a constant",
+    "bool": ".data.astype(bool), which is a constant",
+    "grad_fn": ".op",
+    "is_leaf": ".op is None",
+    "requires_grad_": "t.requires_grad = True",
+    "zero_": ".zero_grad()",
+    "add_": "t.data += … for a leaf, or z = x + y",
+    "sub_": "t.data -= … for a leaf, or z = x - y",
+    "mul_": "t.data *= … for a leaf, or z = x * y",
+    "stop_gradient": ".detach()",
+    "tensor": "Tensor",
+    "from_numpy": "Tensor",
+    "square": "x * x",
+    "reciprocal": "1 / x",
+    "norm": "(x * x).sum() ** 0.5",
+    "prod": "math.prod(x), which multiplies the entries one by one",
+    "vdot": "(x * y).sum()",
+    "tensordot": "einsum(letters, x, y)",
+    "outer": "x.reshape(-1, 1) * y",
+    "cumsum": "@ with a triangle of ones, np.tri(n)",
+    "take": "x[index]",
+    "gather": "x[index]",
+    "repeat": "x[index], with indices repeated",
+    "sort": "x[np.argsort(x)]",
+    "flip": "flip(x, axis) of autograd_lib",
+    "split": "split(x, parts, axis) of autograd_lib",
+    "log1p": "log(1 + x)",
+    "log_sigmoid": "-softplus(-x)",
+    "silu": "x * sigmoid(x)",
+    "leaky_relu": "where(x > 0, x, slope * x)",
+    "tan": "sin(x) / cos(x)",
+    "randn": "np.random.default_rng(seed).normal(size=shape)",
+    "rand": "np.random.default_rng(seed).random(shape)",
+    "randint": "np.random.default_rng(seed).integers(low, high, shape)",
+    "manual_seed": "np.random.default_rng(seed), and give layers rng=",
+    **{
+        name: f"np.{name}"
+        for name in """zeros ones full eye arange linspace zeros_like ones_like argsort sign floor
+            ceil round any all isnan""".split()
+    },
+}
+# Names for which there is no substitute, and why.
+_NOTES = {
+    "cuda": "the engine runs on the CPU; leave it out",
+    "device": "the engine runs on the CPU; leave it out",
+    "contiguous": "every layout works; leave it out",
+    "register_hook": "read .grad after backward(), or call retain_grad() first",
+}
 
 
-def _reflected(f):
-    return lambda self, other: f(other, self)
+def _hint(name):
+    return _NOTES.get(name) or (name in _SUBSTITUTES and f"use {_SUBSTITUTES[name]}") or ""
+
+
+def missing(owner, name):
+    """Return an AttributeError for a missing name that suggests what to use instead."""
+    return AttributeError(f"{owner} has no {name}" + (f": {hint}" if (hint := _hint(name)) else ""))
+
+
+class _Missing:
+    """An attribute that raises `missing`. A `__getattr__` would slow every op down by a fifth."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        raise missing("a Tensor", self.name)
+
+
+# --- NumPy's functions ----------------------------------------------------------------------------
 
 
 @cache
-def _flat(function):
-    """`function`, whose slope is 0 wherever it exists, as a row without rules: its results are plain arrays."""
+def _zero_gradient(function):
+    """Return `function`, whose derivative is 0, as a call that takes Tensors and returns arrays."""
     arity = getattr(function, "nin", 1)
     row = primitive(function, [None] * arity, [None] * arity)
 
@@ -34,207 +162,54 @@ def _flat(function):
     return call
 
 
-def _reduction(row):
-    """NumPy has other arguments third by position: they must not be taken for keepdims."""
+def _named(name, f):
+    """Return `f` with an explanation of wrong arguments that calls it `name`."""
+    f.__name__ = name
+    return explain_arguments(f)
+
+
+def _reduction(row, name):
+    """Return NumPy's form of a reduction, whose third positional argument is not keepdims."""
 
     def reduce(a, axis=None, **keywords):
         return row(a, axis=axis, **keywords)
 
-    return reduce
+    return _named(f"np.{name}", reduce)
 
 
 def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise TypeError("np.clip: expected the bounds by position or as min= and max=, got both")
     return ops.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-_OPERATORS = {
-    "add": ops.add,
-    "sub": ops.subtract,
-    "mul": ops.multiply,
-    "truediv": ops.divide,
-    "pow": ops.power,
-    "matmul": ops.matmul,
-}
-_METHODS = [
-    "exp",
-    "log",
-    "sqrt",
-    "abs",
-    "sin",
-    "cos",
-    "tanh",
-    "sigmoid",
-    "softplus",
-    "gelu",
-    "relu",
-    "clip",
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "dot",
-    "matmul",
-    "broadcast_to",
-    "squeeze",
-    "expand_dims",
-    "swapaxes",
-    "astype",
-    "logsumexp",
-    "softmax",
-    "log_softmax",
-    "var",
-    "std",
-]
-_FUNCTIONS = [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "negative",
-    "power",
-    "exp",
-    "log",
-    "sqrt",
-    "abs",
-    "absolute",
-    "sin",
-    "cos",
-    "tanh",
-    "maximum",
-    "minimum",
-    "where",
-    "clip",
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "amax",
-    "amin",
-    "matmul",
-    "dot",
-    "reshape",
-    "transpose",
-    "broadcast_to",
-    "squeeze",
-    "expand_dims",
-    "swapaxes",
-    "concatenate",
-    "stack",
-    "var",
-    "std",
-    "flip",
-    "split",
-    "einsum",
-]
-# Functions whose slope is 0 wherever it exists; and those whose result does not depend on the values.
-_CONSTANT = [
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "equal",
-    "not_equal",
-    "sign",
-    "floor",
-    "ceil",
-    "rint",
-    "isnan",
-    "isfinite",
-    "isinf",
-    "argmax",
-    "argmin",
-    "argsort",
-    "array_equal",
-    "allclose",
-    "isclose",
-    "any",
-    "all",
-]
-_OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
-_RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
+def _pad(array, pad_width, mode="constant", constant_values=0):
+    if mode != "constant" or np.any(constant_values):
+        raise TypeError(
+            f"np.pad: only zeros can be padded, got mode={mode!r} with constant_values="
+            f"{constant_values!r}; join other borders with concatenate"
+        )
+    return ops.pad(array, pad_width)
 
-_STORE_SUBSCR = opmap["STORE_SUBSCR"]
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
 _rows |= {
-    f: _reduction(_rows[f])
-    for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)
+    getattr(np, name): _reduction(_rows[getattr(np, name)], name)
+    for name in "sum mean max min amax amin var std".split()
 }
 _rows |= {
-    np.clip: _clip,
+    np.clip: _named("np.clip", _clip),
+    np.pad: _named("np.pad", _pad),
+    np.matmul: explain_arguments(ops.matmul),
     np.shape: operator.attrgetter("shape"),
     np.ndim: operator.attrgetter("ndim"),
 }
-_constant = {getattr(np, name): _flat(getattr(np, name)) for name in _CONSTANT}
+_constant = {getattr(np, name): _zero_gradient(getattr(np, name)) for name in _ZERO_GRADIENT}
 _of_shape = {getattr(np, name) for name in _OF_SHAPE}
 
 
-# What has another name here than in PyTorch, JAX or NumPy, or is made of what there is.
-_ELSEWHERE = {
-    "view": "reshape",
-    "flatten": "reshape(-1)",
-    "ravel": "reshape(-1)",
-    "permute": "transpose(axes)",
-    "t": "T",
-    "unsqueeze": "expand_dims",
-    "expand": "broadcast_to",
-    "clamp": "clip",
-    "cat": "concatenate([x, y], axis)",
-    "vstack": "concatenate",
-    "hstack": "concatenate",
-    "mm": "@",
-    "bmm": "@",
-    "mul": "multiply, *,",
-    "sub": "subtract, −,",
-    "div": "divide, /,",
-    "neg": "negative",
-    "pow": "power, **,",
-    "numpy": ".data",
-    "tolist": ".data.tolist()",
-    "cpu": ".data",
-    "requires_grad_": "t.requires_grad = True",
-    "zero_": ".zero_grad()",
-    "stop_gradient": ".detach()",
-    "tensor": "Tensor",
-    "square": "x * x",
-    "reciprocal": "1 / x",
-    "norm": "(x * x).sum() ** 0.5",
-    "prod": "exp(log(x).sum()) for x > 0",
-    "vdot": "(x * y).sum()",
-    "tensordot": "einsum(letters, x, y)",
-    "outer": "x.reshape(-1, 1) * y",
-    "cumsum": "@ with a triangle of ones",
-    "take": "x[index]",
-    "repeat": "x[index], with indices repeated,",
-    "sort": "x[np.argsort(x)]",
-    "log1p": "log(1 + x)",
-    "log_sigmoid": "−softplus(−x)",
-    "silu": "x * sigmoid(x)",
-    "leaky_relu": "where(x > 0, x, slope * x)",
-    "tan": "sin(x) / cos(x)",
-}
-
-
-def missing(owner, name):
-    """The AttributeError of a name that is not here; it says what there is in its place."""
-    return AttributeError(
-        f"{owner} has no {name}"
-        + (f": {_ELSEWHERE[name]} is what does it here" if name in _ELSEWHERE else "")
-    )
-
-
-class _Missing:
-    """An attribute that raises `missing`. A __getattr__ would do, and slow every op down by a fifth."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, instance, owner):
-        raise missing("a Tensor", self.name)
-
-
 def _like(a):
-    """An array of the same shape and dtype."""
+    """Return an array of the same shape and dtype as `a`."""
     return np.broadcast_to(np.zeros((), a.dtype), a.shape) if isinstance(a, Tensor) else a
 
 
@@ -243,26 +218,37 @@ def _dispatch(function, args, kwargs):
         return _rows[function](*args, **kwargs)
     if function in _constant:
         return _constant[function](*args, **kwargs)
-    if function in _of_shape:  # an array of that shape and dtype is as good, and no Tensor
+    if function in _of_shape:  # the values do not matter, so a plain array will do
         return function(*[_like(a) for a in args], **{name: _like(a) for name, a in kwargs.items()})
-    if isinstance(function, np.ufunc) and all(
-        type(a) is Traced for a in args if isinstance(a, Tensor)
-    ):
-        return _flat(function)(*args, **kwargs)  # of arrays, in a function that is compiled
+    name = function.__name__
+    if isinstance(function, np.ufunc):
+        if name == "clip":  # the ufunc behind the method of arrays, as in np.ones(3).clip(0, t)
+            return ops.clip(*args, **kwargs)
+        if all(type(a) is Traced for a in args if isinstance(a, Tensor)):
+            return _zero_gradient(function)(*args, **kwargs)  # of arrays, inside compile
+    module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
-        f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
-        + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
-        + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if "
-        "no gradient is wanted"
+        f"{module}.{name} has no row in the table, so it cannot be differentiated: "
+        + (_hint(name) or "use the functions of autograd_lib")
+        + ", add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted"
     )
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    if method != "__call__" or "out" in kwargs:
-        what = f".{method}" if method != "__call__" else " with out=, or in place on an array,"
+    if "out" in kwargs:
         raise TypeError(
-            f"np.{ufunc.__name__}{what} on a Tensor is not supported: nothing may be written over while "
-            "gradients are recorded; write z = x + y for x += y, and t.sum(…) for np.add.reduce"
+            f"np.{ufunc.__name__} with out=, or in place on an array, cannot write the value of a "
+            "Tensor into an array: write z = x + y instead of x += y"
+        )
+    if method != "__call__":
+        instead = {
+            "reduce": "np.sum(t), np.max(t) or np.min(t)",
+            "outer": f"np.{ufunc.__name__}(x.reshape(-1, 1), y)",
+            "accumulate": "@ with a triangle of ones, np.tri(n), for np.add.accumulate",
+        }.get(method, "the functions of autograd_lib")
+        raise TypeError(
+            f"np.{ufunc.__name__}.{method} has no row in the table, so it cannot be "
+            f"differentiated: use {instead}"
         )
     return _dispatch(ufunc, inputs, kwargs)
 
@@ -275,10 +261,15 @@ def _array(self, dtype=None, copy=None):
     if not is_constant(self):
         refuse(
             self,
-            "a Tensor that requires a gradient cannot become an array unnoticed: use t.data for its value, "
-            "t.detach() for a constant, stack or concatenate to join several",
+            "a Tensor that requires a gradient cannot be converted to an array, because its "
+            "gradient would be lost: use the functions of autograd_lib or NumPy (a @ t for "
+            "a.dot(t)), stack or concatenate to join Tensors, t.data for the value or t.detach() "
+            "for a constant",
         )
     return np.array(plain(self), dtype=dtype, copy=copy)
+
+
+# --- Where Python needs a plain value -------------------------------------------------------------
 
 
 def _getitem(self, index):
@@ -288,39 +279,89 @@ def _getitem(self, index):
         if any(type(i) is Traced and i.dtype == bool for i in parts):
             refuse(
                 self,
-                "x[mask] has as many entries as the mask has True, and a program is written for one number of "
-                "them: use where(mask, x, 0)",
+                "x[mask] cannot be compiled, because its length depends on the values of the mask: "
+                "use where(mask, x, 0)",
             )
         index = parts if isinstance(index, tuple) else parts[0]
     return ops.getitem(self, index)
 
 
-def _seen(self):
-    """The value, where it may decide something."""
+def _concrete(self):
+    """Return the value as an array. Raise TypeError if it is being traced by `compile`."""
     value = plain(self)
     if type(value) is Traced:
         refuse(
             self,
-            "a value decides here, as an if, a while or an index does, in a function that is being compiled: "
-            "the program would always do what it did for the first call; use where(…), or keep this part out",
+            "a value decides an if, a while or an index inside a function that is being compiled, "
+            "and the program would repeat the decision of the first call: use where(…), or keep "
+            "this part outside the function",
         )
     return value
 
 
 def _bool(self):
-    return bool(_seen(self))
+    value = _concrete(self)
+    if value.size != 1:
+        raise TypeError(
+            f"bool: a Tensor of shape {value.shape} has no single truth value; use np.any(t) or "
+            "np.all(t)"
+        )
+    return bool(value.item())
 
 
 def _float(self):
     caller = sys._getframe(1)
-    if (
-        not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR
-    ):  # NumPy asks so in `a[i] = t`
+    # NumPy calls float(t) in `a[i] = t`.
+    if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == opmap["STORE_SUBSCR"]:
         raise TypeError(
             "a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
             "concatenate, choose with where, or write a[i] = t.data if no gradient is wanted"
         )
     return float(self.item())
+
+
+def _int(self):
+    _concrete(self)
+    return int(self.item())
+
+
+def _index(self):
+    value = _concrete(self)
+    if value.ndim or value.dtype.kind not in "iu":
+        raise TypeError(
+            f"index: expected an integer scalar, got a Tensor of {value.dtype} and shape "
+            f"{value.shape}; use int(t) to cut off the fraction"
+        )
+    return int(value)
+
+
+def _complex(self):
+    if is_constant(self):
+        return complex(self.item())
+    raise TypeError(
+        "complex: complex numbers have no gradient here; use float(t) for the value, and stack or "
+        "concatenate to join Tensors"
+    )
+
+
+def _len(self):
+    if not self.ndim:
+        raise TypeError(
+            "a 0-d Tensor has no length and cannot be iterated over; use t.item() for its number"
+        )
+    return self.shape[0]
+
+
+def _iter(self):
+    return (self[i] for i in range(len(self)))
+
+
+def _format(self, spec):
+    value = plain(self)
+    return format(value[()], spec) if spec and type(value) is not Traced else repr(self)
+
+
+# --- Operators and methods ------------------------------------------------------------------------
 
 
 def _setitem(self, index, value):
@@ -332,34 +373,64 @@ def _setitem(self, index, value):
 
 
 def _in_place(self, other):
-    """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
+    """Let Python compute `x += y` as `x = x + y`, except for a leaf.
+
+    In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
+    """
     if type(self) is Traced:
         refuse(
             self,
-            "an operator in place, such as x += y, would write into an array in a function that is being "
-            "compiled: write x = x + y",
+            "an operator in place, such as x += y, would write into an array inside a function "
+            "that is being compiled: write x = x + y",
         )
     if self.op is None and self._requires_grad and self.level == 0:
         raise TypeError(
-            "an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as "
-            "it is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor"
+            "an operator in place, such as p -= …, would create a new Tensor and leave this one, "
+            "which requires a gradient, unchanged: write p.data -= … to change its value, or "
+            "z = x - … for a new Tensor"
         )
     return NotImplemented
 
 
-def _shape_args(args):
-    """reshape(3, 4) and reshape((3, 4)) are the same, and so for transpose."""
+def _no_remainder(self, other):
+    raise TypeError(f"% and divmod of a Tensor have no row in the table: use {_SUBSTITUTES['mod']}")
+
+
+def _method(f):
+    return f.method if isinstance(f, Primitive) else f
+
+
+def _reflected(f):
+    return lambda self, other: f(other, self)
+
+
+def _from_varargs(args):
+    """Return the shape or axes in `args`: reshape(3, 4) and reshape((3, 4)) mean the same."""
     return args[0] if len(args) == 1 and (args[0] is None or np.ndim(args[0])) else args
 
 
-def _len(self):
-    if not self.ndim:
-        raise TypeError("len() of a 0-d Tensor")
-    return self.shape[0]
+@explain_arguments
+def reshape(self, *shape):
+    """Return the entries in another shape, given as one tuple or as several ints."""
+    return ops.reshape(self, _from_varargs(shape))
 
 
-def _iter(self):
-    return (self[i] for i in range(len(self)))
+@explain_arguments
+def transpose(self, *axes):
+    """Return the array with its axes permuted; without arguments, in reverse order."""
+    return ops.transpose(self, _from_varargs(axes) if axes else None)
+
+
+@explain_arguments
+def argmax(self, axis=None):
+    """Return the index of the largest entry along `axis`, as a plain array."""
+    return np.argmax(self, axis=axis)
+
+
+@explain_arguments
+def argmin(self, axis=None):
+    """Return the index of the smallest entry along `axis`, as a plain array."""
+    return np.argmin(self, axis=axis)
 
 
 for name, f in _OPERATORS.items():
@@ -373,45 +444,49 @@ for name, ufunc in {
     "le": np.less_equal,
     "eq": np.equal,
     "ne": np.not_equal,
+    "floordiv": np.floor_divide,
 }.items():
     setattr(Tensor, f"__{name}__", _constant[ufunc])
+Tensor.__rfloordiv__ = _reflected(_constant[np.floor_divide])
+for name in ("mod", "rmod", "divmod", "rdivmod"):
+    setattr(Tensor, f"__{name}__", _no_remainder)
 for name, ufunc in {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "mod": np.remainder,
-    "floordiv": np.floor_divide,
-}.items():  # what arrays have, and Tensors not
-    setattr(Traced, f"__{name}__", _flat(ufunc))
-    setattr(Traced, f"__r{name}__", _reflected(_flat(ufunc)))
-Traced.__invert__ = _flat(np.invert)
+}.items():  # operators that arrays have and Tensors do not
+    setattr(Traced, f"__{name}__", _zero_gradient(ufunc))
+    setattr(Traced, f"__r{name}__", _reflected(_zero_gradient(ufunc)))
+Traced.__invert__ = _zero_gradient(np.invert)
 for name in ("any", "all"):
     setattr(Traced, name, _constant[getattr(np, name)])
 for name in _METHODS:
     setattr(Tensor, name, _method(getattr(ops, name)))
-Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
-Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
+Tensor.reshape = reshape
+Tensor.transpose = transpose
+Tensor.argmax = argmax
+Tensor.argmin = argmin
 Tensor.T = property(lambda self: ops.transpose(self))
 Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
 Tensor.__neg__ = ops.negative.method
 Tensor.__pos__ = lambda self: self
 Tensor.__abs__ = ops.abs.method
+Tensor.__round__ = _constant[np.round]
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = _iter
 Tensor.__bool__ = _bool
 Tensor.__float__ = _float
-Tensor.__index__ = lambda self: operator.index(_seen(self)[()])
-Tensor.__format__ = lambda self, spec: (
-    format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
-)
-for name in _ELSEWHERE.keys() - set(dir(Tensor)):
+Tensor.__int__ = _int
+Tensor.__index__ = _index
+Tensor.__complex__ = _complex
+Tensor.__format__ = _format
+for name in (_SUBSTITUTES.keys() | _NOTES.keys()) - set(dir(Tensor)):
     setattr(Tensor, name, _Missing(name))
-Tensor.argmax = lambda self, axis=None: np.argmax(self, axis=axis)
-Tensor.argmin = lambda self, axis=None: np.argmin(self, axis=axis)
 Tensor.__dir__ = lambda self: [
-    name for name in object.__dir__(self) if name not in _ELSEWHERE or hasattr(self, name)
+    name for name in object.__dir__(self) if not _hint(name) or hasattr(self, name)
 ]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc

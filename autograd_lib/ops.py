@@ -1,15 +1,17 @@
 """The table: every primitive, one row each, in the order of the lessons.
 
-A row is a function on arrays and one rule per argument. In a rule, `g` is the gradient arriving at the
-output, `z` the output, `x, y` the inputs; it returns what goes to that input. Rules are written in NumPy,
-so they run on plain arrays for a first derivative and on Tensors for the next. They neither assign into
-arrays nor undo broadcasting (tape.py does).
+A row is a function on arrays and one rule per argument. In a rule, `g` is the upstream gradient,
+that is, the gradient of the output; `z` is the output and `x, y` are the inputs. The rule returns
+the gradient of its input. Rules are written in NumPy, so they run on plain arrays for a first
+derivative and on Tensors for the next. They neither assign into arrays nor undo broadcasting
+(tape.py does that for every row).
 
-The formulas are derived in the lessons named at each heading; "NumPy" below means numpy.org's reference.
+Each heading names the lesson that derives its formulas.
 """
 
 import builtins
 import functools
+import inspect
 import math
 import operator
 from itertools import accumulate
@@ -19,11 +21,43 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
 
-# A rule and its formula share a line; the formatter would split rows and move the formulas.
+# What PyTorch calls a keyword, and what to write here.
+_KEYWORD_HINTS = {
+    "dim": "PyTorch's dim is axis here",
+    "dims": "PyTorch's dims is axis here",
+    "keepdim": "PyTorch's keepdim is keepdims here",
+    "unbiased": "PyTorch's unbiased=True is ddof=1 here",
+    "correction": "PyTorch's correction is ddof here",
+    "out": "a Tensor is never written into; assign the result",
+}
+
+
+def explain_arguments(f):
+    """Wrap `f` to explain a call whose arguments do not match its signature."""
+
+    @functools.wraps(f)
+    def wrapped(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except TypeError:
+            try:
+                parameters = inspect.signature(f)
+                parameters.bind(*args, **kwargs)
+            except TypeError as error:
+                hints = [f" ({hint})" for name, hint in _KEYWORD_HINTS.items() if name in kwargs]
+                raise TypeError(
+                    f"{f.__name__}: {error}{''.join(hints)}; its arguments are {parameters}"
+                ) from None
+            raise
+
+    return wrapped
+
+
+# The formatter would split a rule from its formula, so it skips the rows.
+
+# --- Lesson 03: arithmetic ------------------------------------------------------------------------
+
 # fmt: off
-
-# --- Lesson 03: arithmetic -------------------------------------------------------------------------------
-
 add = elementwise(operator.add,
     lambda g, z, x, y: g,                  # ∂z/∂x = 1
     lambda g, z, x, y: g)                  # ∂z/∂y = 1
@@ -46,21 +80,25 @@ divide = elementwise(operator.truediv,
 negative = elementwise(operator.neg,
     lambda g, z, x: -g,                    # ∂z/∂x = −1
     name="negative")
+# fmt: on
 
 
-def _less_one(x, y):
-    """y − 1 as an exponent of x; 0 where x = y = 0, for x⁰ is 1 everywhere and its slope there is 0·x⁰."""
+def _exponent_less_one(x, y):
+    """Return y − 1 as an exponent of x; but 0 where x = y = 0, so that y·xʸ⁻¹ is 0 there."""
     if np.ndim(y) == 0 and not isinstance(y, Tensor):
         return y - 1 if y != 0 else y
+    if y.dtype.kind in "bu":  # True − True is refused, and 0 − 1 would wrap around
+        y = y + 0.0
     return y - ((x != 0) | (y != 0))
 
 
+# fmt: off
 power = elementwise(operator.pow,
-    lambda g, z, x, y: g * y * x ** _less_one(x, y),            # ∂z/∂x = y·xʸ⁻¹
-    lambda g, z, x, y: g * z * np.log(np.where(x == 0, 1, x)),  # ∂z/∂y = xʸ·log x; 0 at x = 0, nan below
+    lambda g, z, x, y: g * y * x**_exponent_less_one(x, y),    # ∂z/∂x = y·xʸ⁻¹
+    lambda g, z, x, y: g * z * np.log(np.where(x == 0, 1, x)), # ∂z/∂y = xʸ·log x; 0 at 0, nan below
     name="power")
 
-# --- Lesson 04: functions --------------------------------------------------------------------------------
+# --- Lesson 04: functions -------------------------------------------------------------------------
 
 exp = elementwise(np.exp,
     lambda g, z, x: g * z)                 # ∂z/∂x = eˣ, and z is eˣ
@@ -79,6 +117,7 @@ cos = elementwise(np.cos,
 
 tanh = elementwise(np.tanh,
     lambda g, z, x: g * (1 - z * z))       # ∂z/∂x = 1 − tanh²x, and z is tanh x
+# fmt: on
 
 
 def _sigmoid(x):
@@ -86,6 +125,7 @@ def _sigmoid(x):
     return np.where(x >= 0, 1, e) / (1 + e)
 
 
+# fmt: off
 sigmoid = elementwise(_sigmoid,
     lambda g, z, x: g * z * (1 - z),       # ∂z/∂x = σ(x)·(1 − σ(x)), and z is σ(x)
     name="sigmoid")
@@ -93,6 +133,7 @@ sigmoid = elementwise(_sigmoid,
 softplus = elementwise(lambda x: np.logaddexp(0, x),
     lambda g, z, x: g * sigmoid(x),        # z = log(1 + eˣ), ∂z/∂x = σ(x)
     name="softplus")
+# fmt: on
 
 _GELU = float(np.sqrt(2 / np.pi))
 
@@ -102,35 +143,50 @@ def _gelu_tanh(x):
 
 
 def _gelu_rule(g, z, x):
-    x = np.clip(x, -100, 100)      # beyond, slope 0 or 1; x³ would overflow
+    x = np.clip(x, -100, 100)  # further out the slope is 0 or 1, and x³ would overflow
     t = _gelu_tanh(x)
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _GELU * (1 + 3 * 0.044715 * x * x))
 
 
 # The tanh form of Hendrycks and Gimpel (2016); PyTorch's gelu(approximate="tanh").
+# fmt: off
 gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
     _gelu_rule,                            # the product rule, with tanh′ = 1 − tanh²
     name="gelu")
+# fmt: on
 
-# Kinks have a stated rule: the slope of relu and of abs at 0 is 0; a tie of maximum or minimum shares
-# equally; clip passes the gradient on at its bounds. As in PyTorch, but for clip with equal bounds.
-
+# Conventions at kinks: the slope of relu and of abs at 0 is 0; tied entries of maximum or minimum
+# share the gradient equally; clip passes the gradient at its bounds. PyTorch does the same, except
+# for clip with equal bounds.
 
 _BITS = {"f": np.int32, "d": np.int64}
 
 
 def _where(c, x, y, out=None):
-    """np.where, which stumbles over every change of a mask; where y is 0, x's bits are joined to the mask's instead."""
-    if type(x) is type(c) is np.ndarray and x.size >= 1024 and type(y) in (int, float) and str(y) in ("0", "0.0") \
-            and c.shape == x.shape and c.dtype == bool and x.dtype.char in _BITS:
+    """Return np.where(c, x, y), faster where y is 0.
+
+    np.where is slow on a mask that changes often. Where y is 0, the bits of x are masked instead.
+    """
+    if (
+        type(x) is type(c) is np.ndarray
+        and x.size >= 1024
+        and type(y) in (int, float)
+        and y == 0
+        and math.copysign(1, y) > 0
+        and c.shape == x.shape
+        and c.dtype == bool
+        and x.dtype.char in _BITS
+    ):
         bits = _BITS[x.dtype.char]
-        mask = np.negative(c.view(np.int8), dtype=bits, out=None if out is None else out.view(bits))   # all ones, or 0
+        out = None if out is None else out.view(bits)
+        mask = np.negative(c.view(np.int8), dtype=bits, out=out)  # all bits 1, or all 0
         return np.bitwise_and(x.view(bits), mask, out=mask).view(x.dtype)
     return np.where(c, x, y)
 
 
+# fmt: off
 relu = elementwise(lambda x: np.maximum(x, 0),
-    lambda g, z, x: _where(x > 0, g, 0.0),       # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
+    lambda g, z, x: _where(x > 0, g, 0.0),  # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
     name="relu")
 
 abs = elementwise(np.abs,
@@ -150,40 +206,68 @@ _clip = elementwise(np.clip,
     lambda g, z, x, low, high: np.where((x < low) & (low <= high), g, 0.0),
     lambda g, z, x, low, high: np.where((x > high) | (low > high), g, 0.0),
     name="clip")
+# fmt: on
 
 
+@explain_arguments
 def clip(x, min=None, max=None):
-    """`x` kept between `min` and `max` (None: no bound); the bounds may be arrays or Tensors too."""
+    """Return `x` with every entry limited to the range from `min` to `max`.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of any shape.
+    min, max : array_like or Tensor, optional
+        Bounds that broadcast to the shape of `x`. None means that there is no bound.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the broadcast shape.
+    """
     dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
-    least, most = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
+    least, most = -np.inf, np.inf
+    if dtype.kind in "iu":
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
     return _clip(x, least if min is None else min, most if max is None else max)
 
 
+# fmt: off
 where = elementwise(_where,
     None,                                  # a condition has no slope
     lambda g, z, c, x, y: _where(c, g, 0.0),
     lambda g, z, c, x, y: np.where(c, 0, g),
     name="where")
+# fmt: on
 
-# --- Lesson 08: share and sum ----------------------------------------------------------------------------
+# --- Lesson 08: share and sum ---------------------------------------------------------------------
 
 
-def _restore(a, x, axis):
-    """`a`, which was reduced from `x` over `axis`, in a shape that broadcasts against `x`."""
+def _keep_dims(a, x, axis):
+    """Return `a`, a reduction of `x` over `axis`, in a shape that broadcasts against `x`."""
     return a if axis is None or a.ndim == x.ndim else np.expand_dims(a, axis)
 
 
-def _spread(g, z, x, axis=None, keepdims=False):
-    return np.broadcast_to(_restore(g, x, axis), x.shape)
+def _spread(g, z, x, axis=None, *, keepdims=False):
+    return np.broadcast_to(_keep_dims(g, x, axis), x.shape)
 
 
+def _mean_rule(g, z, x, axis=None, *, keepdims=False):
+    weight = builtins.max(z.size, 1) / builtins.max(x.size, 1)  # a float16 can hold 1/n, but not n
+    return _spread(g * weight, z, x, axis)
+
+
+def _inverse_axes(x, axes):
+    return None if axes is None else np.argsort([a % x.ndim for a in axes])
+
+
+# fmt: off
 sum = linear(np.sum,
     _spread,                               # every entry of x is in its sum once
     name="sum")
 
 mean = linear(np.mean,
-    lambda g, z, x, axis=None, keepdims=False:              # … with weight 1/n, which a float16 can hold where n is too large
-        _spread(g * (builtins.max(z.size, 1) / builtins.max(x.size, 1)), z, x, axis),
+    _mean_rule,                            # every entry of x is in its mean with weight 1/n
     name="mean")
 
 broadcast_to = linear(np.broadcast_to,
@@ -193,140 +277,196 @@ reshape = linear(np.reshape,
     lambda g, z, x, shape: np.reshape(g, x.shape))
 
 transpose = linear(np.transpose,
-    lambda g, z, x, axes=None: np.transpose(g, None if axes is None else np.argsort([a % x.ndim for a in axes])))
+    lambda g, z, x, axes=None: np.transpose(g, _inverse_axes(x, axes)))
 
 squeeze = linear(np.squeeze,
     lambda g, z, x, axis=None: np.reshape(g, x.shape))
 
 expand_dims = linear(np.expand_dims,
     lambda g, z, x, axis: np.reshape(g, x.shape))
+# fmt: on
 
 
 def _astype(x, dtype):
     if np.dtype(dtype).kind != "f":
-        raise TypeError(f"{np.dtype(dtype)} values have no gradient; use t.data.astype for a plain array")
+        raise TypeError(
+            f"expected a floating dtype, got {np.dtype(dtype)}, whose values have no gradient; "
+            "use t.data.astype(dtype) for a plain array"
+        )
     return x.astype(dtype)
 
 
+# fmt: off
 astype = linear(_astype,
     lambda g, z, x, dtype: g,              # the engine gives a gradient the dtype of its input
     name="astype")
+# fmt: on
 
 
 def _scatter(x, index, shape):
-    if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice))
-           for i in (index if isinstance(index, tuple) else (index,))):
+    if all(
+        i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice))
+        for i in (index if isinstance(index, tuple) else (index,))
+    ):
         out = np.zeros(shape, x.dtype)
         out[index] = x
         return out
-    # An entry that was read twice is paid twice: add.at does that, and bincount two to three times as fast where most
-    # entries are read (it works in float64).
+    # An entry that was read twice receives both gradients: np.add.at adds them up. np.bincount does
+    # so two to three times as fast where most entries are read, but it works in float64.
     size = math.prod(shape)
     if x.size < size or x.dtype.itemsize > 8:
         out = np.zeros(shape, x.dtype)
         np.add.at(out, index, x)
         return out
-    places = np.arange(size).reshape(shape)[index]
-    return np.bincount(places.ravel(), np.broadcast_to(x, places.shape).ravel(), size).reshape(shape).astype(x.dtype, copy=False)
+    flat_index = np.arange(size).reshape(shape)[index]
+    weights = np.broadcast_to(x, flat_index.shape).ravel()
+    total = np.bincount(flat_index.ravel(), weights, size)
+    return total.reshape(shape).astype(x.dtype, copy=False)
 
 
+# fmt: off
 getitem = linear(lambda x, index: x[index],
     lambda g, z, x, index: scatter(g, index, x.shape),
     name="getitem")
 
 scatter = linear(_scatter,
     lambda g, z, x, index, shape: getitem(g, index),
-    name="scatter", doc="`x` added into zeros of `shape` at `index`: the transpose of `getitem`.")
+    name="scatter", doc="Add `x` into zeros of `shape` at `index`: the transpose of `getitem`.")
+# fmt: on
 
 
-def _own_part(i):
+def _slice_of(i):
     def rule(g, z, *xs, axis, starts):
         return g[(slice(None),) * axis + (slice(starts[i], starts[i + 1]),)]
+
     return rule
 
 
+# fmt: off
 _concatenate = linear(lambda *xs, axis, starts: np.concatenate(xs, axis),
-    each=_own_part,
+    each=_slice_of,
     name="concatenate")
 
-# --- Lesson 09: matrices ---------------------------------------------------------------------------------
-
+# --- Lesson 09: matrices --------------------------------------------------------------------------
 
 _matmul = bilinear(operator.matmul,
     lambda g, z, x, y: g @ y.mT,           # ∂L/∂X = g·Yᵀ
     lambda g, z, x, y: x.mT @ g,           # ∂L/∂Y = Xᵀ·g
     name="matmul")
+# fmt: on
 
 
 def matmul(x, y):
-    """The matrix product, as NumPy's `@`: (…, n, k) and (…, k, m) give (…, n, m); a 1-D operand is lent an axis of length 1.
+    """Return the matrix product of `x` and `y`, as NumPy's `@`.
 
-    A stack of matrices times one matrix is computed as one product, of all their rows: so is its gradient then.
+    A 1-D operand is given an axis of length 1 for the product. A stack of matrices times one matrix
+    is computed as one product of all their rows, and so is its gradient.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of shape (…, n, k) or (k,).
+    y : array_like or Tensor
+        Array of shape (…, k, m) or (k,).
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (…, n, m), without the axis of a 1-D operand.
+
+    Raises
+    ------
+    ValueError
+        If the inner lengths differ, or an operand is a scalar.
     """
     try:
         x_ndim, y_ndim = x.ndim, y.ndim
-    except AttributeError:                     # a list or a number
-        return matmul(*[a if hasattr(a, "ndim") else as_array(a, f"matmul: argument {i}") for i, a in enumerate((x, y))])
+    except AttributeError:  # a list or a number
+        arrays = [
+            a if hasattr(a, "ndim") else as_array(a, f"matmul: argument {i}")
+            for i, a in enumerate((x, y))
+        ]
+        return matmul(*arrays)
     if x_ndim == y_ndim == 2 or x_ndim > 2 < y_ndim:
         return _matmul.method(x, y)
     x_shape, y_shape = x.shape, y.shape
     if not x_shape or not y_shape or x_shape[-1] != y_shape[-2:][0]:
-        return _matmul(x, y)                   # which says what does not fit
+        return _matmul(x, y)  # raises an error that names the shapes
     if y_ndim > 2:
         if x_ndim == 1:
             return squeeze(matmul(expand_dims(x, 0), y), -2)
-        return swapaxes(matmul(swapaxes(y, -1, -2), swapaxes(x, -1, -2)), -1, -2)      # Z = (Yᵀ·Xᵀ)ᵀ
+        return swapaxes(matmul(swapaxes(y, -1, -2), swapaxes(x, -1, -2)), -1, -2)  # Z = (Yᵀ·Xᵀ)ᵀ
     rows = x if x_ndim == 2 else reshape(x, (math.prod(x_shape[:-1]), x_shape[-1]))
     z = _matmul.method(rows, y if y_ndim == 2 else expand_dims(y, -1))
     return reshape(z, x_shape[:-1] + y_shape[1:])
 
-# --- Lesson 10: choose and normalise ---------------------------------------------------------------------
+
+# --- Lesson 10: choose and normalise --------------------------------------------------------------
 
 
 def _weighted(weigh):
-    """Both rules of a reduction with weigh(t, z, x, axis) = t·∂z/∂x: spread the gradient, or sum up the tangents."""
-    def rule(g, z, x, axis=None, keepdims=False):
-        return weigh(_restore(g, x, axis), _restore(z, x, axis), x, axis)
+    """Return the rule and the push of a reduction, given weigh(t, z, x, axis) = t·∂z/∂x.
 
-    def push(t, z, x, axis=None, keepdims=False):
-        return np.sum(weigh(t, _restore(z, x, axis), x, axis), axis=axis, keepdims=keepdims)
+    The rule spreads the gradient over the entries; the push sums the tangents of the entries.
+    """
+
+    def rule(g, z, x, axis=None, *, keepdims=False):
+        return weigh(_keep_dims(g, x, axis), _keep_dims(z, x, axis), x, axis)
+
+    def push(t, z, x, axis=None, *, keepdims=False):
+        weighted = weigh(t, _keep_dims(z, x, axis), x, axis)
+        return np.sum(weighted, axis=axis, keepdims=keepdims)
 
     return [rule], [push]
 
 
-def _parts(x, axis):
-    """`x` at every place along `axis`, if these are few and NumPy is slow at reducing it: not its last axis, as in pooling."""
+def _slices_along(x, axis):
+    """Return the slices of `x` along `axis` if there are few, else an empty list.
+
+    NumPy is slow at reducing a short axis that is not the last, as pooling does.
+    """
     axes = axis if isinstance(axis, tuple) else (axis,)
-    if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]) or len(set(axes)) < len(axes):
+    if axis is None or x.size < 4096 or len(set(axes)) < len(axes):
+        return []
+    if not all([0 <= a < x.ndim - 1 for a in axes]):
         return []
     lengths = [x.shape[a] if a in axes else 1 for a in range(x.ndim)]
-    return [x[tuple(i if a in axes else slice(None) for a, i in enumerate(place))]
-            for place in np.ndindex(*lengths)] if math.prod(lengths) <= 16 else []
+    if math.prod(lengths) > 16:
+        return []
+    return [
+        x[tuple(i if a in axes else slice(None) for a, i in enumerate(index))]
+        for index in np.ndindex(*lengths)
+    ]
 
 
 def _extremum(of_two, of_all):
     def extremum(x, axis=None, keepdims=False):
-        parts = _parts(x, axis)
-        z = functools.reduce(of_two, parts) if parts else of_all(x, axis=axis, keepdims=keepdims)
-        return np.expand_dims(z, axis) if parts and keepdims else z
+        slices = _slices_along(x, axis)
+        if not slices:
+            return of_all(x, axis=axis, keepdims=keepdims)
+        z = functools.reduce(of_two, slices)
+        return np.expand_dims(z, axis) if keepdims else z
+
     return extremum
 
 
-def _extreme(t, z, x, axis):
-    """`t` where `x` is its extreme value `z`, or an equal part of it where several entries tie; else 0."""
-    best, dtype = x == z, np.result_type(x.dtype, np.float32)       # float16 cannot count
-    parts = [part.astype(dtype) for part in _parts(best, axis)]
-    count = np.expand_dims(functools.reduce(np.add, parts), axis) if parts else \
-        np.sum(best.astype(dtype), axis=axis, keepdims=True)
+def _shared_extreme(t, z, x, axis):
+    """Return `t` where `x` equals its extreme value `z`, shared equally among ties; else 0."""
+    best, dtype = x == z, np.result_type(x.dtype, np.float32)  # float16 cannot count
+    slices = [part.astype(dtype) for part in _slices_along(best, axis)]
+    if slices:
+        count = np.expand_dims(functools.reduce(np.add, slices), axis)
+    else:
+        count = np.sum(best.astype(dtype), axis=axis, keepdims=True)
     return t / count * best
 
 
-max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
-min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
+max = primitive(_extremum(np.maximum, np.max), *_weighted(_shared_extreme), name="max")
+min = primitive(_extremum(np.minimum, np.min), *_weighted(_shared_extreme), name="min")
 
 
 def _floating(x):
-    """Integers as float64, as NumPy's mean takes them: x − max would wrap around."""
+    """Return integers as float64, as NumPy's mean does: x − max would wrap around."""
     x = x if hasattr(x, "dtype") else np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
@@ -334,15 +474,18 @@ def _floating(x):
 def _logsumexp(x, axis=None, keepdims=False):
     x = _floating(x)
     top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
+    top = np.where(np.isfinite(top), top, 0)  # ∞ − ∞ would be nan
     with np.errstate(divide="ignore"):
         z = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
     return z if keepdims else z.squeeze(axis)
 
 
+# fmt: off
 logsumexp = primitive(_logsumexp,
     *_weighted(lambda t, z, x, axis: t * softmax(x, axis=axis)),   # ∂z/∂xᵢ = eˣⁱ/Σeˣ
-    name="logsumexp", doc="log Σ eˣ over `axis`, an int, a tuple or None for all; exact for x of any size.")
+    name="logsumexp",
+    doc="Return log Σ eˣ over `axis`, an int, a tuple or None for all; stable for x of any size.")
+# fmt: on
 
 
 def _softmax(x, axis=-1):
@@ -351,114 +494,166 @@ def _softmax(x, axis=-1):
     return e
 
 
+def _softmax_rule(g, z, x, axis=-1):
+    return z * (g - np.sum(g * z, axis=axis, keepdims=True))
+
+
 def _log_softmax(x, axis=-1):
     x = _floating(x)
     d = x - x.max(axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 
-def _softmax_rule(g, z, x, axis=-1):
-    return z * (g - np.sum(g * z, axis=axis, keepdims=True))
+def _log_softmax_rule(g, z, x, axis=-1):
+    return g - np.exp(z) * g.sum(axis=axis, keepdims=True)
 
 
+def _log_softmax_push(t, z, x, axis=-1):
+    return t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)
+
+
+# fmt: off
 softmax = primitive(_softmax,
     [_softmax_rule], [_softmax_rule],      # J = diag(z) − z·zᵀ is its own transpose
-    name="softmax", doc="eˣ/Σeˣ along `axis`, in the shape of x; exact for x of any size.")
+    name="softmax",
+    doc="Return eˣ/Σeˣ along `axis`, in the shape of x; stable for x of any size.")
 
 log_softmax = primitive(_log_softmax,
-    [lambda g, z, x, axis=-1: g - np.exp(z) * g.sum(axis=axis, keepdims=True)],     # Jᵀ = I − p·1ᵀ, with p = softmax x
-    [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = I − 1·pᵀ
-    name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
+    [_log_softmax_rule],                   # Jᵀ = I − p·1ᵀ, with p = softmax x
+    [_log_softmax_push],                   # J = I − 1·pᵀ
+    name="log_softmax",
+    doc="Return log softmax along `axis`, in the shape of x; stable also where softmax is 0.")
+# fmt: on
+
 
 def _nll_loss(x, target):
     n = getattr(target, "size", None)
     if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
-        raise ValueError("x of shape (N, C) and for target an array of N class numbers, integers, are needed")
+        raise ValueError(
+            "expected x of shape (N, C) and integer targets of shape (N,), "
+            f"got x of shape {np.shape(x)} and {getattr(target, 'dtype', type(target).__name__)} "
+            f"targets of shape {np.shape(target)}"
+        )
     if n and np.minimum.reduce(target) < 0:
-        raise IndexError("target holds a class below 0, and they are counted from 0")
+        raise IndexError(f"target contains the negative class {target.min()}; classes start at 0")
     picked = x[np.arange(n), target]
-    return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()     # a float16 may not hold the sum
+    if x.itemsize == 2:  # a float16 may not hold the sum
+        return -picked.mean()
+    return -np.add.reduce(picked) / n
 
 
+def _nll_loss_rule(g, z, x, target):
+    chosen = np.arange(x.shape[-1]) == target[:, None]
+    return chosen * (g * (-1 / builtins.max(len(target), 1)))
+
+
+# fmt: off
 nll_loss = linear(_nll_loss,
-    lambda g, z, x, target:                                 # ∂z/∂xₙₖ = −1/N at the target
-        (np.arange(x.shape[-1]) == target[:, None]) * (g * (-1 / builtins.max(len(target), 1))),
-    name="nll_loss", doc="−mean of x at the target: (N, C) log-probabilities and (N,) class numbers give one number.")
+    _nll_loss_rule,                        # ∂z/∂xₙₖ = −1/N at the target
+    name="nll_loss",
+    doc="Return −mean of `x` at `target`: x (N, C) log-probabilities, target (N,) integer classes.")
+# fmt: on
 
-# --- Lesson 14: see locally -------------------------------------------------------------------------------
+# --- Lesson 14: see locally -----------------------------------------------------------------------
 
 
-def pair(n):
-    """An int for both directions, or one for each."""
+def pair(n, name):
+    """Return the int or pair of ints `n` as a pair; `name` names it in the error."""
     both = tuple(n) if isinstance(n, (tuple, list)) else (n, n)
     if len(both) != 2 or not all(isinstance(k, (int, np.integer)) for k in both):
-        raise TypeError(f"an int or a pair of them is needed, not {n!r}")
+        raise TypeError(f"{name}: expected an int or a pair of ints, got {n!r}")
     return both
 
 
-def _sizes(image, kernel, stride, padding):
-    """How many windows there are down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1 of each."""
-    numbers = tuple(zip(image, pair(kernel), pair(stride), pair(padding)))
+def _window_pairs(kernel_size, stride, padding):
+    return pair(kernel_size, "kernel_size"), pair(stride, "stride"), pair(padding, "padding")
+
+
+def _sizes(image, kernel_size, stride, padding):
+    """Return how many windows fit down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1."""
+    pairs = _window_pairs(kernel_size, stride, padding)
+    numbers = tuple(zip(image, *pairs))
     if any(s < 1 or p < 0 or not 1 <= k <= n + 2 * p for n, k, s, p in numbers):
-        raise ValueError(f"a kernel of {pair(kernel)} with stride {pair(stride)} and padding {pair(padding)} does not fit "
-                         f"an image of {tuple(image)}")
+        raise ValueError(
+            f"a kernel of size {pairs[0]} with stride {pairs[1]} and padding {pairs[2]} does not "
+            f"fit an image of size {tuple(image)}; "
+            "choose 1 <= kernel size <= image + 2·padding, stride >= 1 and padding >= 0"
+        )
     return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in numbers)
 
 
 def _unfold(x, kernel_size, stride=1, padding=0):
     if x.ndim != 4:
-        raise ValueError("images of shape (N, C, H, W) are needed")
-    (kh, kw), (sh, sw), (ph, pw) = pair(kernel_size), pair(stride), pair(padding)
+        raise ValueError(f"expected images of shape (N, C, H, W), got {x.shape}")
+    (kh, kw), (sh, sw), (ph, pw) = _window_pairs(kernel_size, stride, padding)
     h, w = _sizes(x.shape[2:], kernel_size, stride, padding)
     n, c, height, width = x.shape
-    image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)      # channels last, so that a row of a window is one block
-    image[:, ph:ph + height, pw:pw + width] = x.transpose(0, 2, 3, 1)
+    # Channels come last, so that a row of a window is one block of memory.
+    image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)
+    image[:, ph : ph + height, pw : pw + width] = x.transpose(0, 2, 3, 1)
     rows = image.reshape(n, height + 2 * ph, (width + 2 * pw) * c)
-    windows = np.lib.stride_tricks.sliding_window_view(rows, (kh, kw * c), axis=(1, 2))[:, ::sh, ::sw * c]
-    return windows.reshape(n, h * w, kh * kw * c)
+    windows = np.lib.stride_tricks.sliding_window_view(rows, (kh, kw * c), axis=(1, 2))
+    return windows[:, ::sh, :: sw * c].reshape(n, h * w, kh * kw * c)
 
 
 def _fold(x, output_size, kernel_size, stride=1, padding=0):
-    (kh, kw), (sh, sw), (ph, pw) = pair(kernel_size), pair(stride), pair(padding)
-    height, width = output_size = pair(output_size)
+    (kh, kw), (sh, sw), (ph, pw) = _window_pairs(kernel_size, stride, padding)
+    height, width = output_size = pair(output_size, "output_size")
     h, w = _sizes(output_size, kernel_size, stride, padding)
     if x.ndim != 3 or x.shape[1] != h * w or x.shape[2] % (kh * kw):
-        raise ValueError(f"windows of shape (N, {h * w}, {kh * kw}·C) are needed")
+        raise ValueError(f"expected windows of shape (N, {h * w}, {kh * kw}·C), got {x.shape}")
     n, c = len(x), x.shape[2] // (kh * kw)
     windows = x.reshape(n, h, w, kh, kw * c)
     rows = np.zeros((n, height + 2 * ph, w, kw * c), x.dtype)
-    for i in range(kh):                        # row i of every window at once
-        rows[:, i:i + sh * h:sh] += windows[:, :, :, i]
+    for i in range(kh):  # row i of every window at once
+        rows[:, i : i + sh * h : sh] += windows[:, :, :, i]
     columns = rows.reshape(n, height + 2 * ph, w, kw, c)
     image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)
     for j in range(kw):
-        image[:, :, j:j + sw * w:sw] += columns[:, :, :, j]
-    return image[:, ph:ph + height, pw:pw + width].transpose(0, 3, 1, 2)
+        image[:, :, j : j + sw * w : sw] += columns[:, :, :, j]
+    return image[:, ph : ph + height, pw : pw + width].transpose(0, 3, 1, 2)
 
 
+def _unfold_rule(g, z, x, kernel_size, stride=1, padding=0):
+    return fold(g, x.shape[2:], kernel_size, stride, padding)
+
+
+def _fold_rule(g, z, x, output_size, kernel_size, stride=1, padding=0):
+    return unfold(g, kernel_size, stride, padding)
+
+
+# fmt: off
 unfold = linear(_unfold,
-    lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding),
-    name="unfold", doc="The windows of (N, C, H, W) images, each as one row of kh·kw·C numbers: (N, windows, kh·kw·C).")
+    _unfold_rule,                          # the transpose: every window added where it was cut out
+    name="unfold",
+    doc="Cut (N, C, H, W) images into windows, each one row of kh·kw·C numbers: "
+        "(N, windows, kh·kw·C).")
 
 fold = linear(_fold,
-    lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding),
-    name="fold", doc="Windows added up where they were cut out, in images of `output_size` (H, W): the transpose of `unfold`.")
+    _fold_rule,                            # the transpose: every window cut out where it was added
+    name="fold",
+    doc="Add windows up where `unfold` cut them out of images of `output_size` (H, W): "
+        "the transpose of `unfold`.")
+# fmt: on
 
 
 def _as_columns(y):
-    """Kernels (K, C, kh, kw), each as a column in the order of `unfold`'s rows: (kh·kw·C, K)."""
+    """Return kernels (K, C, kh, kw) as columns, (kh·kw·C, K), in the order of `unfold`'s rows."""
     return np.reshape(np.transpose(y, (2, 3, 1, 0)), (-1, len(y)))
 
 
 def _as_rows(g):
-    """(N, K, h, w), each place a row: (N, h·w, K)."""
+    """Return (N, K, h, w) with one row for each window: (N, h·w, K)."""
     n, k, h, w = g.shape
     return np.reshape(np.transpose(g, (0, 2, 3, 1)), (n, h * w, k))
 
 
 def _conv2d(x, y, stride=1, padding=0):
     if x.ndim != 4 or y.ndim != 4 or x.shape[1] != y.shape[1]:
-        raise ValueError("images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw) are needed, with the same C")
+        raise ValueError(
+            "expected images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw), same C, "
+            f"got {x.shape} and {y.shape}"
+        )
     h, w = _sizes(x.shape[2:], y.shape[2:], stride, padding)
     windows = unfold(x, y.shape[2:], stride, padding)
     z = windows.reshape(-1, windows.shape[2]) @ _as_columns(y)
@@ -471,152 +666,384 @@ def _conv2d_x(g, z, x, y, stride=1, padding=0):
 
 def _conv2d_y(g, z, x, y, stride=1, padding=0):
     rows = unfold(x, y.shape[2:], stride, padding)
-    gy = np.reshape(rows, (-1, rows.shape[2])).mT @ np.reshape(_as_rows(g), (-1, len(y)))       # as columns
     k, c, kh, kw = y.shape
-    return np.transpose(np.reshape(gy, (kh, kw, c, k)), (3, 2, 0, 1))
+    columns = np.reshape(rows, (-1, rows.shape[2])).mT @ np.reshape(_as_rows(g), (-1, k))
+    return np.transpose(np.reshape(columns, (kh, kw, c, k)), (3, 2, 0, 1))
 
 
-conv2d = bilinear(_conv2d,                     # Z = X·Y with a window a row of X, a kernel a column of Y: its rules are matmul's
-    _conv2d_x,                                 # ∂L/∂X = g·Yᵀ, folded
-    _conv2d_y,                                 # ∂L/∂Y = Xᵀ·g, cut into kernels
-    name="conv2d", doc="Kernels (K, C, kh, kw) slid over images (N, C, H, W), not flipped: (N, K, windows down, windows across).")
+# fmt: off
+conv2d = bilinear(_conv2d,    # Z = X·Y as in matmul: windows are rows of X, kernels columns of Y
+    _conv2d_x,                             # ∂L/∂X = g·Yᵀ, folded
+    _conv2d_y,                             # ∂L/∂Y = Xᵀ·g, cut into kernels
+    name="conv2d",
+    doc="Slide kernels (K, C, kh, kw), not flipped, over images (N, C, H, W): "
+        "(N, K, windows down, windows across).")
 
-# --- Lesson 18: attend -----------------------------------------------------------------------------------
+# --- Lesson 18: attend ----------------------------------------------------------------------------
 
-
-_einsum = bilinear(lambda x, y, a, b, c:               # a, b, c: the letters of x, y, z
+_einsum = bilinear(lambda x, y, a, b, c:                    # a, b, c: the letters of x, y, z
         np.einsum(f"{a},{b}->{c}", x, y, optimize=True),
-    lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y),       # x and z swap places, and so do their letters
-    lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g),       # y and z do
+    lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y),  # x and z swap places, and letters
+    lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g),  # y and z do
     name="einsum")
+# fmt: on
 
 
+@explain_arguments
 def einsum(subscripts, *operands):
-    """The sum of products that letters spell, as NumPy's einsum of two arrays: "ij,jk->ik" is the matrix product.
+    """Return the sum of products that `subscripts` describes, as NumPy's einsum of two arrays.
 
-    Each axis has a letter, and what the result, after the arrow, does not have is summed over; without an arrow it has
-    those that stand in one array only. Raises ValueError if a letter stands twice in one array, has two lengths, or
-    comes from nowhere.
+    Each axis has a letter. Letters missing from the result, which follows the arrow, are summed
+    over. Without an arrow the result has the letters that occur in one array only.
+
+    Parameters
+    ----------
+    subscripts : str
+        Letters of the axes; "ij,jk->ik" is the matrix product.
+    *operands : array_like or Tensor
+        The two arrays.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array with one axis for each letter of the result.
+
+    Raises
+    ------
+    TypeError
+        If there are not exactly two arrays.
+    ValueError
+        If a letter occurs twice in one array or stands for two lengths, or the result has a letter
+        that no array has.
     """
     if not isinstance(subscripts, str) or len(operands) != 2:
-        raise TypeError('einsum: its arguments are letters and two arrays, as in einsum("ij,jk->ik", x, y); for one '
-                        "array use sum and transpose, for three two calls")
-    x, y = (x if hasattr(x, "ndim") else as_array(x, f"einsum: argument {i}") for i, x in enumerate(operands))
+        raise TypeError(
+            'einsum: expected letters and two arrays, such as einsum("ij,jk->ik", x, y); for one '
+            "array use sum and transpose, for three call einsum twice"
+        )
+    x, y = (
+        x if hasattr(x, "ndim") else as_array(x, f"einsum: argument {i}")
+        for i, x in enumerate(operands)
+    )
     inputs, arrow, c = subscripts.replace(" ", "").partition("->")
     a, _, b = inputs.partition(",")
     c = c if arrow else "".join(sorted(set(a) ^ set(b)))
     lengths = dict(zip(a + b, x.shape + y.shape))
-    if ((len(a), len(b)) != (x.ndim, y.ndim) or any(lengths[k] != n for k, n in zip(a, x.shape))
-            or not set(c) <= lengths.keys()
-            or any(part and not part.isalpha() or len(set(part)) < len(part) for part in (a, b, c))):
-        raise ValueError(f"einsum: {subscripts!r} does not fit arrays of shapes {x.shape} and {y.shape}: each axis has "
-                         "a letter, none twice in one array, the same letter has one length, and the result has letters "
-                         "of the two")
-    x, a = _summed(x, a, b + c)
-    y, b = _summed(y, b, a + c)
+    if (
+        (len(a), len(b)) != (x.ndim, y.ndim)
+        or any(lengths[k] != n for k, n in zip(a, x.shape))
+        or not set(c) <= lengths.keys()
+        or any(part and not part.isalpha() or len(set(part)) < len(part) for part in (a, b, c))
+    ):
+        raise ValueError(
+            f"einsum: {subscripts!r} does not fit arrays of shapes {x.shape} and {y.shape}: give "
+            "each axis one letter, different letters to the axes of one array, and the same letter "
+            "only to axes of the same length; the result can only use letters of the two arrays"
+        )
+    x, a = _sum_unshared(x, a, b + c)
+    y, b = _sum_unshared(y, b, a + c)
     return _einsum(x, y, a=a, b=b, c=c)
 
 
-def _summed(x, letters, others):
-    """`x` summed over the letters that it alone has, and those left: each is in the result or in the other array, where
-    its rule finds it."""
+def _sum_unshared(x, letters, others):
+    """Sum `x` over the letters that are not in `others`; return the sum and the remaining letters.
+
+    The rules of einsum find the remaining letters in the result or in the other array.
+    """
     alone = tuple(i for i, k in enumerate(letters) if k not in others)
-    return (sum(x, axis=alone), "".join(k for k in letters if k in others)) if alone else (x, letters)
+    if not alone:
+        return x, letters
+    return sum(x, axis=alone), "".join(k for k in letters if k in others)
 
-# --- Made of the rows above ------------------------------------------------------------------------------
+
+# --- Built from the rows above --------------------------------------------------------------------
 
 
+@explain_arguments
 def swapaxes(x, axis1, axis2):
-    """`x` with two of its axes exchanged."""
+    """Return `x` with two of its axes exchanged.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of at least one axis.
+    axis1, axis2 : int
+        The axes to exchange.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array with the same entries.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If `x` does not have such an axis.
+    """
     shape = np.shape(x)
     axes = list(range(len(shape)))
-    i, j = (normalize_axis_index(axis, len(axes), f"swapaxes of shape {shape}") for axis in (axis1, axis2))
+    i, j = (
+        normalize_axis_index(axis, len(axes), f"swapaxes of shape {shape}")
+        for axis in (axis1, axis2)
+    )
     axes[i], axes[j] = j, i
     return transpose(x, tuple(axes))
 
 
-def _several(xs, axis, op):
+def _as_list(xs, axis, op):
     if np.ndim(axis) or isinstance(axis, Tensor) and axis.dtype.kind == "f":
-        raise TypeError(f"{op}: the arrays are given in one list, as in {op}([x, y]), and after it the axis")
+        raise TypeError(
+            f"{op}: expected one list of arrays and then the axis, as in {op}([x, y], 0)"
+        )
     xs = list(xs)
     if not xs:
-        raise ValueError(f"{op}: at least one array is needed")
+        raise ValueError(f"{op}: expected at least one array, got an empty list")
     return xs
 
 
+@explain_arguments
 def concatenate(xs, axis=0):
-    """Join a sequence of arrays along an axis that they have; None flattens them first.
+    """Join arrays along an axis that they have.
 
-    Raises ValueError if there is none, or if their other axes differ.
+    Parameters
+    ----------
+    xs : sequence of array_like or Tensor
+        Arrays whose shapes differ at most along `axis`.
+    axis : int or None, default 0
+        The axis to join along. None flattens the arrays first.
+
+    Returns
+    -------
+    Tensor or ndarray
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If `xs` is empty, or the shapes differ in another axis.
     """
-    xs = _several(xs, axis, "concatenate")
+    xs = _as_list(xs, axis, "concatenate")
     if axis is None:
         xs, axis = [reshape(x, -1) for x in xs], 0
     shapes = [np.shape(x) for x in xs]
     axis = normalize_axis_index(axis, len(shapes[0]), f"concatenate of shape {shapes[0]}")
-    if any(s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
-        raise ValueError(f"concatenate: the shapes {shapes} differ in more than axis {axis}")
-    return _concatenate(*xs, axis=axis, starts=list(accumulate((s[axis] for s in shapes), initial=0)))
+    if any(s[:axis] + s[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :] for s in shapes):
+        raise ValueError(
+            f"concatenate: expected shapes that differ only along axis {axis}, got {shapes}"
+        )
+    starts = list(accumulate((s[axis] for s in shapes), initial=0))
+    return _concatenate(*xs, axis=axis, starts=starts)
 
 
+@explain_arguments
 def stack(xs, axis=0):
-    """Join a sequence of arrays of one shape along a new axis. Raises ValueError if there is none, or if their shapes differ."""
-    xs = _several(xs, axis, "stack")
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    xs : sequence of array_like or Tensor
+        Arrays of one shape.
+    axis : int, default 0
+        The position of the new axis in the result.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array with one more axis, of length len(xs).
+
+    Raises
+    ------
+    ValueError
+        If `xs` is empty, or the shapes differ.
+    """
+    xs = _as_list(xs, axis, "stack")
     shapes = [np.shape(x) for x in xs]
     if len(set(shapes)) > 1:
-        raise ValueError(f"stack: arrays of one shape are needed, not {shapes}")
+        raise ValueError(f"stack: expected arrays of one shape, got {shapes}")
     return concatenate([expand_dims(x, axis) for x in xs], axis)
 
 
-def var(x, axis=None, keepdims=False, ddof=0):
-    """The mean of the squared distance from the mean over `axis`; the sum of squares is divided by n − `ddof`, 0 as in NumPy
-    (PyTorch's default is 1). Raises ValueError if that is not above 0."""
+@explain_arguments
+def var(x, axis=None, *, keepdims=False, ddof=0):
+    """Return the variance over `axis`: the mean of the squared distances from the mean.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of any shape.
+    axis : int, tuple of int or None, default None
+        The axes to reduce; None means all.
+    keepdims : bool, default False
+        Keep the reduced axes, with length 1.
+    ddof : int, default 0
+        The sum of squares is divided by n − `ddof`. The default is NumPy's; PyTorch's is 1.
+
+    Returns
+    -------
+    Tensor or ndarray
+        The variance, without the reduced axes unless `keepdims`.
+
+    Raises
+    ------
+    ValueError
+        If `ddof` is not less than the number of entries.
+    """
     d = x - mean(x, axis=axis, keepdims=True)
     z = mean(d * d, axis=axis, keepdims=keepdims)
     n = d.size // builtins.max(z.size, 1)
     if n <= ddof:
-        raise ValueError(f"var: over {n} entries, and ddof is {ddof}")
+        raise ValueError(f"var: ddof = {ddof} must be less than the number of entries, {n}")
     return z * (n / (n - ddof)) if ddof else z
 
 
-def std(x, axis=None, keepdims=False, ddof=0):
-    """The square root of `var`. Where that is 0 it has no slope, and the gradient is nan."""
-    return sqrt(var(x, axis, keepdims, ddof))
+@explain_arguments
+def std(x, axis=None, *, keepdims=False, ddof=0):
+    """Return the standard deviation over `axis`: the square root of `var`.
+
+    Where it is 0 it is not differentiable, and the gradient is nan.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of any shape.
+    axis : int, tuple of int or None, default None
+        The axes to reduce; None means all.
+    keepdims : bool, default False
+        Keep the reduced axes, with length 1.
+    ddof : int, default 0
+        The sum of squares is divided by n − `ddof`. The default is NumPy's; PyTorch's is 1.
+
+    Returns
+    -------
+    Tensor or ndarray
+        The standard deviation, without the reduced axes unless `keepdims`.
+
+    Raises
+    ------
+    ValueError
+        If `ddof` is not less than the number of entries.
+    """
+    return sqrt(var(x, axis, keepdims=keepdims, ddof=ddof))
 
 
+@explain_arguments
 def flip(x, axis=None):
-    """`x` with the order of its entries reversed along `axis`: an int, a tuple or None for all."""
-    axes = range(np.ndim(x))
-    flipped = axes if axis is None else normalize_axis_tuple(axis, len(axes), f"flip of shape {np.shape(x)}")
+    """Return `x` with its entries in reverse order along `axis`.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of any shape.
+    axis : int, tuple of int or None, default None
+        The axes to reverse; None means all.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the same shape.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If `x` does not have such an axis.
+    """
+    axes = flipped = range(np.ndim(x))
+    if axis is not None:
+        flipped = normalize_axis_tuple(axis, len(axes), f"flip of shape {np.shape(x)}")
     return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in axes))
 
 
+@explain_arguments
 def split(x, parts, axis=0):
-    """A list of the parts of `x` along `axis`: so many of equal length, or cut before each index of a sequence.
+    """Return a list of consecutive parts of `x` along `axis`.
 
-    Raises ValueError if the parts would not be of equal length.
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of at least one axis.
+    parts : int or sequence of int
+        The number of parts, all of equal length; or the indices before which to cut.
+    axis : int, default 0
+        The axis to split.
+
+    Returns
+    -------
+    list of Tensor or ndarray
+        The parts, in order.
+
+    Raises
+    ------
+    ValueError
+        If `parts` is a number that does not divide the length of the axis.
     """
     shape = np.shape(x)
     axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
     if not np.ndim(parts) and (parts < 1 or shape[axis] % parts):
-        raise ValueError(f"split: axis {axis} has {shape[axis]} entries, which are not {parts} equal parts")
+        raise ValueError(
+            f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {parts} "
+            "equal parts; give the indices to cut at as a list instead"
+        )
     cuts = list(parts) if np.ndim(parts) else [shape[axis] // parts * k for k in range(1, parts)]
-    return [getitem(x, index=(slice(None),) * axis + (slice(start, end),)) for start, end in zip([0, *cuts], [*cuts, shape[axis]])]
+    return [
+        getitem(x, index=(slice(None),) * axis + (slice(start, end),))
+        for start, end in zip([0, *cuts], [*cuts, shape[axis]])
+    ]
 
 
+@explain_arguments
 def pad(x, pad_width):
-    """`x` with zeros around it: so many on every side, or (before, after), or such a pair for each axis, as in NumPy."""
+    """Pad `x` with zeros.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Array of any shape.
+    pad_width : int or sequence of int
+        The number of zeros on every side, a pair (before, after), or one such pair for each axis.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array with each axis longer by its widths.
+
+    Raises
+    ------
+    TypeError
+        If `pad_width` is a Tensor.
+    ValueError
+        If a width is negative.
+    """
+    if isinstance(pad_width, Tensor):
+        raise TypeError("pad: expected pad_width as an int or a sequence of ints, got a Tensor")
     shape = np.shape(x)
     widths = np.broadcast_to(pad_width, (len(shape), 2)).tolist()
-    if any(n < 0 for pair in widths for n in pair):
-        raise ValueError(f"pad: widths of 0 or more are needed, not {pad_width}")
+    if any(n < 0 for both in widths for n in both):
+        raise ValueError(f"pad: expected widths >= 0, got {pad_width}")
     index = tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))
-    return scatter(x, index=index, shape=tuple(n + before + after for (before, after), n in zip(widths, shape)))
+    padded_shape = tuple(n + before + after for (before, after), n in zip(widths, shape))
+    return scatter(x, index=index, shape=padded_shape)
 
 
+@explain_arguments
 def dot(x, y):
-    """NumPy's dot: the product of scalars or of matrices; with more axes, the sum over the last axis of `x` and
-    the last but one of `y`."""
+    """Return NumPy's dot product of `x` and `y`.
+
+    Parameters
+    ----------
+    x, y : array_like or Tensor
+        A scalar, a vector, a matrix or an array of more axes.
+
+    Returns
+    -------
+    Tensor or ndarray
+        The product if one is a scalar, else the matrix product; with more than two axes in `y`, the
+        sum over the last axis of `x` and the last but one of `y`.
+
+    Raises
+    ------
+    ValueError
+        If the lengths of the summed axes differ.
+    """
     x_shape, y_shape = np.shape(x), np.shape(y)
     if not x_shape or not y_shape:
         return multiply(x, y)

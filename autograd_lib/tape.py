@@ -281,7 +281,7 @@ class Primitive:
 
     The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a rule gets. Arguments
     that can have a gradient are positional, others by keyword: these follow the inputs in a rule's parameters, and
-    may be given by position in a call, as in NumPy. `each(i)` is the rule of argument `i`, of any number of arguments.
+    may be given by position in a call, as in NumPy, unless the rule's are keyword-only. `each(i)` is the rule of argument `i`, of any number of arguments.
     """
 
     def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
@@ -295,7 +295,7 @@ class Primitive:
         )
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
-        self.letters, self.keywords = self._read_names()
+        self.letters, self.keywords, self.positional = self._read_names()
         self.method = _quick(self)
 
     def _check_rules(self):
@@ -320,7 +320,7 @@ class Primitive:
     def _read_names(self):
         """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
         count = 1 if self.arity is None else self.arity
-        letters, keywords = (), ()
+        letters, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # nor letters, but the function has keywords
             with suppress(ValueError):  # a ufunc
                 keywords = tuple(signature(self.function).parameters)[count:]
@@ -339,7 +339,8 @@ class Primitive:
                     str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
                 )
                 keywords = tuple(p.name for p in parameters[end:])
-        return letters, keywords
+                named = sum(p.kind is p.KEYWORD_ONLY for p in parameters[end:])
+        return letters, keywords, len(keywords) - named
 
     def __repr__(self):
         return f"<{self.kind} {self.name}>"
@@ -452,9 +453,11 @@ class Primitive:
         if not self.arity:
             raise TypeError(f"{self.name}: it has no rules; give one for each input")
         extra = args[self.arity :]
-        if len(args) < self.arity or len(extra) > len(self.keywords):
+        if len(args) < self.arity or len(extra) > self.positional:
+            names = ", ".join([*self.letters, *self.keywords[: self.positional]])
             raise TypeError(
-                f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments"
+                f"{self.name}: expected the arguments ({names}), got {len(args)} positional arguments"
+                + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 

@@ -389,7 +389,7 @@ x -= 0.1
 → TypeError: in place
 
 np.asarray(leaf(1.0))
-→ TypeError: unnoticed
+→ TypeError: its gradient would be lost
 
 np.cumprod(leaf([1.0, 2.0]))
 → TypeError: no row

@@ -91,7 +91,7 @@ PARTS = {
                 "The arithmetic of lesson 03. A sum passes g on; a product passes it on times the other factor.",
             ),
             (
-                "ops:power ops:_less_one",
+                "ops:power ops:_exponent_less_one",
                 "03 Pattern, then proof",
                 "The exponent comes down, and one less stays up; only at 0 has the exponent to be looked at.",
             ),
@@ -199,12 +199,12 @@ PARTS = {
                 "The second kind of row: if the function is linear, the way back is its transpose.",
             ),
             (
-                "ops:sum ops:mean ops:_restore ops:_spread",
+                "ops:sum ops:mean ops:_mean_rule ops:_keep_dims ops:_spread",
                 "08 Sums",
                 "A sum spreads g over what was summed; a mean gives each its share.",
             ),
             (
-                "ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
+                "ops:broadcast_to ops:reshape ops:_inverse_axes ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
                 "08 What only moves",
                 "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
                 "summed.",
@@ -217,7 +217,7 @@ PARTS = {
         ],
         [
             (
-                "ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
+                "ops:_concatenate ops:concatenate ops:_slice_of ops:_as_list ops:stack",
                 "08 More ways back (optional)",
                 "Joined forward, cut apart on the way back.",
             ),
@@ -250,7 +250,7 @@ PARTS = {
                 "NumPy's older product, by the newer; and the whole table by name.",
             ),
             (
-                "ops:unfold ops:fold ops:_unfold ops:_fold ops:pair ops:_sizes",
+                "ops:unfold ops:fold ops:_unfold* ops:_fold* ops:pair ops:_window_pairs ops:_sizes",
                 "14 A window as a row",
                 "Each window of an image becomes a row of numbers; the way back adds them up where they were.",
             ),
@@ -260,7 +260,7 @@ PARTS = {
                 "Then a convolution is a matrix product, and so are its rules.",
             ),
             (
-                "ops:einsum ops:_einsum ops:_summed",
+                "ops:einsum ops:_einsum ops:_sum_unshared",
                 "18 One rule for every product (optional)",
                 "One rule for every product that letters spell: on the way back they swap places.",
             ),
@@ -270,25 +270,25 @@ PARTS = {
         "Choose and normalise",
         [
             (
-                "tape:primitive ops:_weighted ops:max ops:min ops:_extreme",
+                "tape:primitive ops:_weighted ops:max ops:min ops:_shared_extreme",
                 "10 Choose the largest",
                 "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
                 "gradient; those who tie share.",
             ),
             (
-                "ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
+                "ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax*",
                 "10 Without the Jacobian",
                 "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built.",
             ),
         ],
         [
             (
-                "ops:_extremum ops:_parts ops:_floating",
+                "ops:_extremum ops:_slices_along ops:_floating",
                 "10 Choose the largest",
                 "A quicker way to the same maximum, as pooling needs it; and integers as floats.",
             ),
             (
-                "ops:nll_loss ops:_nll_loss",
+                "ops:nll_loss ops:_nll_loss*",
                 "10 Cross-entropy",
                 "The log-probabilities of the right classes, and a check that there are such classes.",
             ),
@@ -304,7 +304,7 @@ PARTS = {
                 "`subtract(2, x)`.",
             ),
             (
-                "operators:_dispatch operators:_array_ufunc operators:_array_function operators:_array",
+                "operators:_dispatch operators:_array_ufunc operators:_array_function",
                 "06 The engine that you wrote",
                 "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
                 "with a way out.",
@@ -312,18 +312,18 @@ PARTS = {
         ],
         [
             (
-                "operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED operators:_OF_SHAPE "
+                "operators:_METHODS operators:_FUNCTIONS operators:_ZERO_GRADIENT operators:_RENAMED operators:_OF_SHAPE "
                 "operators:_rows* operators:_constant operators:_of_shape",
                 "06 The engine that you wrote",
                 "Which method and which function of NumPy is which row.",
             ),
             (
-                "operators:_flat operators:_reduction operators:_clip operators:_like",
+                "operators:_zero_gradient operators:_reduction operators:_clip operators:_pad operators:_like",
                 "05 A number that remembers",
                 "A comparison has no slope; a sum has NumPy's keywords.",
             ),
             (
-                "operators:_shape_args operators:_len operators:_iter operators:for* operators:Tensor* operators:Traced*",
+                "operators:_from_varargs operators:reshape operators:transpose operators:argmax operators:argmin operators:for* operators:Tensor* operators:Traced*",
                 "05 A number that remembers",
                 "Where all of it is attached to Tensor.",
             ),
@@ -333,7 +333,7 @@ PARTS = {
         "What is refused",
         [
             (
-                "operators:_setitem operators:_in_place tape:refuse",
+                "operators:_setitem operators:_in_place operators:_no_remainder tape:refuse",
                 "08 What is picked",
                 "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
                 "error says what to write in its place.",
@@ -341,12 +341,12 @@ PARTS = {
         ],
         [
             (
-                "operators:_getitem operators:_float operators:_STORE_SUBSCR operators:_seen operators:_bool",
+                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index operators:_complex operators:_format",
                 "08 What is picked",
                 "Where a Tensor is asked for a plain number, as an index or by an `if`.",
             ),
             (
-                "operators:_ELSEWHERE operators:missing operators:_Missing*",
+                "ops:explain_arguments ops:_KEYWORD_HINTS operators:_named operators:_SUBSTITUTES operators:_NOTES operators:_hint operators:missing operators:_Missing*",
                 "21 One network, three engines",
                 "Names that other libraries have, with what does it here.",
             ),

@@ -349,7 +349,7 @@ class Conv2d(Module):
     ):
         _check_sizes(self, in_channels=in_channels, out_channels=out_channels)
         rng = np.random.default_rng(rng)
-        kh, kw = ops.pair(kernel_size)
+        kh, kw = ops.pair(kernel_size, "Conv2d: kernel_size")
         fan_in = in_channels * kh * kw
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
         self.bias = _parameter(out_channels, fan_in, rng, dtype) if bias else None
@@ -365,7 +365,9 @@ class MaxPool2d(Module):
 
     def __init__(self, kernel_size, stride=None):
         self.kernel_size, self.stride = kernel_size, stride
-        self(np.zeros((0, 1, *ops.pair(kernel_size))))  # refuses what fits no image
+        self(
+            np.zeros((0, 1, *ops.pair(kernel_size, f"{type(self).__name__}: kernel_size")))
+        )  # refuses what fits no image
 
     def forward(self, x):
         return functional.max_pool2d(x, self.kernel_size, self.stride)

@@ -240,8 +240,8 @@ def avg_pool2d(input, kernel_size, stride=None):
 def _pool(name, reduce, x, kernel_size, stride):
     if len(np.shape(x)) != 4:
         raise ValueError(f"{name}: images of shape (N, C, H, W) are needed, not {np.shape(x)}")
-    kh, kw = ops.pair(kernel_size)
-    sh, sw = (kh, kw) if stride is None else ops.pair(stride)
+    kh, kw = ops.pair(kernel_size, f"{name}: kernel_size")
+    sh, sw = (kh, kw) if stride is None else ops.pair(stride, f"{name}: stride")
     n, c, height, width = x.shape
     if min(kh, kw, sh, sw) < 1 or kh > height or kw > width:
         raise ValueError(

@@ -480,9 +480,9 @@ def test_short_axes_of_large_arrays_are_reduced_as_ever(name, axis):
     x = np.random.default_rng(0).integers(0, 3, (2, 7, 3, 11, 2, 16)).astype(float)  # full of ties
     row, reduce = getattr(ag, name), getattr(np, name)
     assert (
-        len(ag.ops._parts(x, axis)) > 1
-        and not ag.ops._parts(x, (5,))
-        and not ag.ops._parts(x[..., :2], axis)
+        len(ag.ops._slices_along(x, axis)) > 1
+        and not ag.ops._slices_along(x, (5,))
+        and not ag.ops._slices_along(x[..., :2], axis)
     )
     for keepdims in (False, True):
         z = reduce(x, axis=axis, keepdims=keepdims)
@@ -694,7 +694,7 @@ def test_reductions_over_every_form_of_axis(name, axis, keepdims):
     for z in (
         row(t, axis=axis, keepdims=keepdims),
         getattr(t, name)(axis=axis, keepdims=keepdims),
-        row(t, axis, keepdims),
+        row(t, axis, keepdims=keepdims),
     ):
         np.testing.assert_allclose(z.data, reference(x, axis=axis, keepdims=keepdims), rtol=1e-14)
     agree(lambda x: row(x, axis=axis, keepdims=keepdims), [x])
@@ -892,7 +892,7 @@ def test_var_and_std(axis, keepdims, ddof):
             np.testing.assert_allclose(z.data, theirs(x, **keywords), rtol=1e-13)
         agree(lambda x, f=f: f(x, **keywords), [x])
         assert f(x.astype(np.float32)).dtype == np.float32
-    with pytest.raises(ValueError, match="var: over 1 entries"):
+    with pytest.raises(ValueError, match="var: ddof = 1"):
         ag.var(x[0, 0, :1], ddof=1)
 
 
@@ -969,7 +969,7 @@ def test_einsum_says_what_does_not_fit(subscripts, shapes):
     with pytest.raises(ValueError, match=r"einsum: '.*' does not fit .* \(2"):
         ag.einsum(subscripts, x, y)
     for wrong in [("i->", x), (x, y), ("i,i,i", x, x, x)]:
-        with pytest.raises(TypeError, match="einsum: its arguments are letters"):
+        with pytest.raises(TypeError, match="einsum: "):
             np.einsum(*wrong) if wrong[0] is not x else ag.einsum(*wrong)
 
 
@@ -1149,11 +1149,11 @@ def test_indexing_of_0d():
         ),
         (
             lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 2, 2, 2))),
-            ["conv2d", "the same C", "(1, 2, 2, 2)"],
+            ["conv2d", "same C", "(1, 2, 2, 2)"],
         ),
         (
             lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 3, 2))),
-            ["conv2d", "kernel of (3, 2)", "does not fit", "(2, 3)"],
+            ["conv2d", "kernel of size (3, 2)", "does not fit", "(2, 3)"],
         ),
         (
             lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2)), stride=0),
@@ -1183,11 +1183,11 @@ def test_indexing_of_0d():
         (lambda t: np.add(t, 1, where=True), ["add", "where"]),
         (lambda t: t + "a", ["add", "argument 1", "str"]),
         (lambda t: None * t, ["multiply", "argument 0", "NoneType"]),
-        (lambda t: ag.where(t > 0, t), ["where", "3 inputs"]),
+        (lambda t: ag.where(t > 0, t), ["where", "(c, x, y)", "2 positional"]),
         (lambda t: ag.concatenate([]), ["concatenate", "at least one"]),
         (lambda t: ag.stack([]), ["stack", "at least one"]),
-        (lambda t: ag.concatenate(t, t), ["concatenate([x, y])", "one list"]),
-        (lambda t: ag.stack(t[0, 0], t[0, 0]), ["stack([x, y])"]),
+        (lambda t: ag.concatenate(t, t), ["concatenate([x, y], 0)", "one list"]),
+        (lambda t: ag.stack(t[0, 0], t[0, 0]), ["stack([x, y], 0)"]),
         (lambda t: t.sum(dim=0), ["sum", "dim is axis here", "keepdims"]),
         (lambda t: t.mean(axis=0, keepdim=True), ["mean", "keepdim is keepdims here"]),
         (lambda t: t.exp(dim=0), ["exp", "dim is not supported", "none"]),
@@ -1246,8 +1246,18 @@ def test_softmax_and_its_kin_take_integers_for_floats(dtype):
 
 
 def test_a_row_tells_what_it_is():
-    assert (
-        "exact for x of any size" in ag.softmax.__doc__
-        and "transpose of `unfold`" in ag.fold.__doc__
-    )
+    assert "in the shape of x" in ag.softmax.__doc__ and "transpose of `unfold`" in ag.fold.__doc__
     assert ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), doc="Said.").__doc__ == "Said."
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64])
+def test_an_exponent_of_any_dtype(dtype):
+    """NumPy's "boolean subtract" once; and with an unsigned 0 as exponent, 0·∞ = nan."""
+    x, y = np.array([1e30, -1.5, 0.0, 2.0, 0.0]), np.array([0, 1, 1, 1, 0], dtype)
+    np.testing.assert_array_equal(ag.grad(lambda x: (x**y).sum())(x), [0, 1, 1, 1, 0])
+    np.testing.assert_array_equal(ag.hessian(lambda x: (x**y).sum())(x), np.zeros((5, 5)))
+    t = Tensor(2.0, requires_grad=True)
+    (t ** y[1] + t ** y[0]).backward()
+    assert t.grad == 1
+    program = ag.compile(ag.grad(lambda x: (x ** (x > 1)).sum()))
+    np.testing.assert_array_equal(program(x), [1, 0, 0, 1, 0])

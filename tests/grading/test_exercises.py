@@ -190,7 +190,7 @@ OTHERWISE = {
     "minimum, to x": LEFT,
     "minimum, to y": LEFT,
     "scatter, to x": LEFT,
-    "sum, to x": "`restore` is `_restore` there",
+    "sum, to x": "`restore` is `_keep_dims` there",
     "mean, to x": "0 of an empty array",
     "nll_loss, to x": "0 of an empty batch",
     "log_softmax, to x": "`g.sum()`, which is quicker than `np.sum(g)`",
