@@ -1,39 +1,59 @@
-"""Mini-batches, as torch.utils.data gives them, from arrays."""
+"""Mini-batches of arrays, as torch.utils.data gives them."""
 
 import numpy as np
 
 
 class DataLoader:
-    """Goes over arrays of the same length in batches: `for x, y in DataLoader(images, labels, batch_size=32, shuffle=True)`.
+    """Iterate over arrays of the same length in mini-batches.
 
-    Every pass yields each row once, together with the rows of the other arrays that belong to it: a tuple of arrays, or the array
-    itself where one alone was given. With `shuffle` each pass has an order of its own. The last batch is smaller if the rows
-    do not divide, and left out with `drop_last`. `len` is the number of batches. `rng` is a NumPy Generator or a seed.
+    Each pass yields every row once, with the corresponding rows of the other arrays: a tuple of
+    arrays, or the array itself if only one was given. `len` is the number of batches.
 
-    Raises ValueError if there is no array, their lengths differ, or `batch_size` is not a whole number from 1.
+    Parameters
+    ----------
+    *arrays : array_like
+        Arrays of the same length, with any dtypes and further axes.
+    batch_size : int, default 1
+        Number of rows in a batch.
+    shuffle : bool, default False
+        Draw a new order for each pass.
+    drop_last : bool, default False
+        Leave out the last batch if it is smaller than the others.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the order.
+
+    Raises
+    ------
+    ValueError
+        If there is no array, the lengths differ, the arrays are given as a tuple, or `batch_size`
+        is not a positive integer.
+
+    Examples
+    --------
+    >>> images, labels = np.zeros((5, 2)), np.arange(5)
+    >>> [len(x) for x, y in DataLoader(images, labels, batch_size=2, shuffle=True)]
+    [2, 2, 1]
     """
 
     def __init__(self, *arrays, batch_size=1, shuffle=False, drop_last=False, rng=None):
         if any(isinstance(a, tuple) for a in arrays):
             raise ValueError(
-                "DataLoader: give the arrays one by one, DataLoader(x, y, batch_size=…), not as a tuple"
+                "DataLoader: expected arrays one by one, as in DataLoader(x, y, batch_size=…), "
+                "got a tuple"
             )
         self.arrays = [np.asarray(a) for a in arrays]
         shapes = [a.shape for a in self.arrays]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
-                f"DataLoader: arrays of the same length are needed, not of shapes {shapes}; batch_size is given by name"
+                f"DataLoader: expected arrays of the same length, got shapes {shapes}; "
+                "give batch_size by name"
             )
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ValueError(
-                f"DataLoader: batch_size must be a whole number from 1, and is {batch_size}"
+                f"DataLoader: batch_size must be a positive integer, got {batch_size!r}"
             )
-        self.batch_size, self.shuffle, self.drop_last, self.rng = (
-            batch_size,
-            shuffle,
-            drop_last,
-            np.random.default_rng(rng),
-        )
+        self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
+        self.rng = np.random.default_rng(rng)
 
     def __len__(self):
         n, size = len(self.arrays[0]), self.batch_size
@@ -41,8 +61,8 @@ class DataLoader:
 
     def __iter__(self):
         n, size = len(self.arrays[0]), self.batch_size
-        order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+        row_order = self.rng.permutation(n) if self.shuffle else np.arange(n)
         for k in range(len(self)):
-            rows = order[k * size : (k + 1) * size]
+            rows = row_order[k * size : (k + 1) * size]
             batch = tuple(a[rows] for a in self.arrays)
             yield batch if len(batch) > 1 else batch[0]

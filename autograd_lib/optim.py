@@ -1,4 +1,4 @@
-"""Optimizers and learning-rate schedules, in PyTorch's names. A user of the engine's public interface, nothing more."""
+"""Optimizers and learning-rate schedules, with PyTorch's names."""
 
 import math
 from operator import setitem
@@ -8,65 +8,80 @@ import numpy as np
 from .state import Stateful
 from .tape import Tensor, as_array, commit, replacing
 
-# Of other settings: 0 and infinity.
+# The range of a setting, (least, below). Settings that are not listed are finite and at least 0.
 _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max": (1, math.inf)}
 
 
 def __getattr__(name):
-    """The names of torch.optim that are not here."""
+    """Raise AttributeError for a name of torch.optim that is missing here."""
     raise AttributeError(
-        f"autograd_lib.optim has no {name}: it has SGD, RMSprop, Adam and AdamW, and the schedules "
-        "LambdaLR, StepLR and CosineAnnealingLR; another is an Optimizer with an _update method"
+        f"autograd_lib.optim has no {name}: use SGD, RMSprop, Adam or AdamW, with LambdaLR, StepLR "
+        "or CosineAnnealingLR; or write a subclass of Optimizer with an _update method"
     )
 
 
-def _demand(owner, **settings):
+def _check_settings(owner, settings):
+    """Raise TypeError or ValueError if a value in the dict `settings` is not a number in range."""
     kind = type(owner).__name__
     for name, given in settings.items():
         count, (least, below) = (2 if name == "betas" else 1), _BOUNDS.get(name, (0, math.inf))
         values = given if count == 2 and isinstance(given, (tuple, list)) else [given]
         if len(values) != count or any(
-            np.ndim(v) or np.asarray(v).dtype.kind not in "biuf" for v in values
+            isinstance(v, Tensor) or np.ndim(v) or np.asarray(v).dtype.kind not in "biuf"
+            for v in values
         ):
-            raise TypeError(
-                f"{kind}: {name} must be {'two numbers' if count == 2 else 'a number'}, not {given!r}"
-            )
+            wanted = "two numbers" if count == 2 else "a number"
+            raise TypeError(f"{kind}: {name} must be {wanted}, got {given!r}")
         if not all(least <= v < below for v in values):
-            raise ValueError(
-                f"{kind}: {name} must be at least {least} and less than {below}, and is {given}"
+            bounds = (
+                f"a finite {name} >= {least}" if below == math.inf else f"0 <= {name} < {below}"
             )
+            raise ValueError(f"{kind}: expected {bounds}, got {given}")
 
 
 class Optimizer(Stateful):
-    """Holds the parameters and what is remembered of their gradients; subclasses write `_update`.
+    """Base class that holds the parameters, their settings and the state kept for each parameter.
+
+    A subclass names its state arrays in `state_names` and computes the step in `_update`.
 
     Parameters
     ----------
-    params : iterable of Tensors that require a gradient, or a list of dicts, each a group with settings of its own:
-        `[{"params": weights, "weight_decay": 0.1}, {"params": biases}]`
-    settings : of every group that does not say otherwise; `lr`, the factor of every step, and `weight_decay`, how
-        strongly every weight is pulled towards 0, are common to all optimizers
+    params : iterable of Tensor or of dict
+        Leaves that require a gradient, in an order that stays the same; or groups with settings of
+        their own, such as `[{"params": weights, "weight_decay": 0.1}, {"params": biases}]`.
+    **settings : float, bool or tuple
+        Settings of every group that does not give its own. All optimizers have `lr`, the learning
+        rate, and `weight_decay`, which pulls every weight towards 0.
 
-    `param_groups` is the list of groups, as in PyTorch. `lr` is the rate of the first; to assign it sets that of all.
-    A group's `lr` may be replaced there by an array that broadcasts to its parameters: a rate for each entry. It cannot be saved.
+    Attributes
+    ----------
+    param_groups : list of dict
+        The groups, as in PyTorch. The "lr" of a group may be replaced by an array that broadcasts
+        to its parameters, a learning rate for each entry; such an array is not saved.
+    lr : float
+        The learning rate of the first group. Assigning to it sets the learning rate of all groups.
 
-    Raises ValueError if there are no parameters, one is given twice, or a setting is negative or, for running means,
-    not below 1; and TypeError if one of them is no leaf that requires a gradient, or a group has a setting that is
-    not known.
+    Raises
+    ------
+    TypeError
+        If `params` is a set or not iterable, a parameter is not a leaf that requires a gradient, a
+        group has an unknown setting, or a setting is not a number.
+    ValueError
+        If there are no parameters, a parameter is given twice, or a setting is out of range.
     """
 
-    memories = ()  # the names of the arrays kept per parameter, all zero before the first step
+    state_names = ()  # the arrays kept for each parameter, all zero before the first step
 
     def __init__(self, params, **settings):
         name = type(self).__name__
         if (
-            isinstance(params, (Tensor, dict))
+            isinstance(params, (Tensor, dict, set, frozenset))
             or callable(params)
             or not hasattr(params, "__iter__")
         ):
             raise TypeError(
-                f"{name}: a list of parameters is needed, as model.parameters() gives it, "
-                f"not {type(params).__name__}"
+                f"{name}: expected a list of parameters such as model.parameters(), "
+                f"got {type(params).__name__}"
             )
         groups = list(params)
         if not any(isinstance(group, dict) for group in groups):
@@ -79,54 +94,86 @@ class Optimizer(Stateful):
                 or group.keys() - {"params", *settings}
             ):
                 raise TypeError(
-                    f'{name}: a group is a dict of "params" and of settings among {", ".join(settings)}, '
-                    f"not {group!r}"
+                    f'{name}: expected each group to be a dict of "params" and of settings among '
+                    f"{', '.join(settings)}, got {group!r}"
                 )
-            mine = (
-                (group["params"],)
-                if isinstance(group["params"], Tensor)
-                else tuple(group["params"])
-            )
-            self.param_groups.append({**settings, **group, "params": mine})
-            _demand(
-                self,
-                **{key: value for key, value in self.param_groups[-1].items() if key != "params"},
-            )
-            self.params += mine
+            params = group["params"]
+            if isinstance(params, (set, frozenset)):
+                raise TypeError(
+                    f'{name}: expected a list as "params" of a group, got {type(params).__name__}'
+                )
+            params = (params,) if isinstance(params, Tensor) else tuple(params)
+            group = {**settings, **group}
+            self._check_group(group)
+            self.param_groups.append({**group, "params": params})
+            self.params += params
         if not self.params:
-            raise ValueError(f"{name}: there are no parameters to optimize")
+            raise ValueError(f"{name}: expected at least one parameter, got an empty list")
         for i, p in enumerate(self.params):
             if not isinstance(p, Tensor) or not p.requires_grad or p.op is not None:
+                got = f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p)
                 raise TypeError(
-                    f"{name}: parameter {i} is not a Tensor made with requires_grad=True, but "
-                    + (f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p))
+                    f"{name}: expected parameter {i} to be a Tensor made with requires_grad=True, "
+                    f"got {got}"
                 )
         if len(set(self.params)) < len(self.params):
-            raise ValueError(f"{name}: the same parameter is given twice")
-        self.steps = [0] * len(self.params)  # of each parameter, which may join late
+            raise ValueError(f"{name}: the same parameter is given twice; list each one once")
+        self.steps = [0] * len(self.params)  # counted per parameter, because one may join late
         self._memory = [
-            [np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.memories]
+            [np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.state_names]
             for p in self.params
         ]
 
+    def __getattr__(self, name):
+        """Raise AttributeError; for a name of PyTorch's optimizers, suggest what to do."""
+        hint = (
+            ": give all groups when you create the optimizer" if name == "add_param_group" else ""
+        )
+        raise AttributeError(f"{type(self).__name__} has no {name}{hint}")
+
+    def _check_group(self, group):
+        """Raise TypeError or ValueError if a setting of `group` is not valid."""
+        _check_settings(self, {name: value for name, value in group.items() if name != "params"})
+
     @property
     def lr(self):
+        """The learning rate of the first group; assigning sets that of all groups."""
         return self.param_groups[0]["lr"]
 
     @lr.setter
     def lr(self, value):
-        _demand(self, lr=value)
+        _check_settings(self, {"lr": value})
         commit([(setitem, group, "lr", value) for group in self.param_groups])
 
-    def step(self):
-        """Update every parameter that has a gradient; those without one stay as they are.
+    def step(self, closure=None):
+        """Update every parameter that has a gradient, and leave the others as they are.
 
-        Raises TypeError or ValueError if a `.grad` that was set by hand is not an array of its parameter's shape. Then
-        nothing has changed, and so if it is interrupted. So, too, if an array put in for `lr` does not broadcast to a parameter.
+        If an error or an interrupt occurs, nothing is changed.
+
+        Parameters
+        ----------
+        closure : None
+            PyTorch's argument, which is not supported.
+
+        Raises
+        ------
+        TypeError
+            If a `closure` is given, or a `.grad` that was set by hand is not an array of real
+            numbers.
+        ValueError
+            If such a `.grad` has another shape than its parameter, or an array given as the "lr" of
+            a group does not broadcast to a parameter.
         """
+        if closure is not None:
+            raise TypeError(
+                f"{type(self).__name__}.step: a closure is not supported; call loss.backward() "
+                "and then step()"
+            )
         updates, steps, memory, i = [], self.steps.copy(), self._memory.copy(), -1
         for group in self.param_groups:
             settings = {name: value for name, value in group.items() if name != "params"}
+            if type(settings["lr"]) is not float and type(settings["lr"]) is not np.ndarray:
+                _check_settings(self, {"lr": settings["lr"]})  # it may have been replaced
             for p in group["params"]:
                 i += 1
                 g, value = p.grad, p.data
@@ -143,8 +190,9 @@ class Optimizer(Stateful):
                 change, *memory[i] = self._update(g, value, steps[i], *memory[i], **settings)
                 if change.shape != value.shape:
                     raise ValueError(
-                        f"{type(self).__name__}: parameter {i} has shape {value.shape}, and its step {change.shape}: "
-                        "does the lr in param_groups broadcast to the parameter?"
+                        f"{type(self).__name__}: the step of parameter {i} has shape "
+                        f"{change.shape}, expected {value.shape}; "
+                        'an array given as "lr" must broadcast to the parameter'
                     )
                 new = np.subtract(value, change, out=change if change.ndim else None)
                 updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
@@ -157,81 +205,134 @@ class Optimizer(Stateful):
         )
 
     def _gradient(self, i, p):
-        """The gradient of parameter `i`, if it was set by hand or is a float16, which would not hold its square."""
+        """Check a gradient set by hand; convert float16, which cannot hold the square."""
         g = as_array(p.grad, f"{type(self).__name__}: the .grad of parameter {i}")
         if g.shape != p.shape:
             raise ValueError(
-                f"{type(self).__name__}: parameter {i} has shape {p.shape}, and its .grad {g.shape}"
+                f"{type(self).__name__}: the .grad of parameter {i} has shape {g.shape}, "
+                f"expected {p.shape}"
             )
         return g.astype(np.result_type(p.dtype, np.float32))
 
     def _update(self, g, p, step, *memory, **settings):
-        """What is taken from `p`, an array of its own, given the gradient `g`; and new arrays to remember in place of
-        those of `memory`. `step` counts from 1. `settings` are the group's.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no _update method")
+        """Return the step to subtract from `p` as a new array, followed by the new state arrays.
 
-    def zero_grad(self):
-        """Forget every parameter's gradient."""
+        `g` is the gradient of `p`, `step` counts from 1, `memory` holds the state arrays of `p`,
+        and `settings` are those of its group.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no _update method; write one that returns the step and "
+            "the new state arrays"
+        )
+
+    def zero_grad(self, set_to_none=True):
+        """Set the gradient of every parameter to None.
+
+        Parameters
+        ----------
+        set_to_none : bool, default True
+            PyTorch's argument; only True is supported.
+
+        Raises
+        ------
+        ValueError
+            If `set_to_none` is False.
+        """
+        if not set_to_none:
+            raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
         commit([(setattr, p, "grad", None) for p in self.params])
 
     def _state(self):
-        named = {
+        settings = {
+            name: _per_group(name, [group[name] for group in self.param_groups])
+            for name in self.param_groups[0]
+            if name != "params"
+        }
+        arrays = {
             f"{name}.{i}": array
             for i, memory in enumerate(self._memory)
-            for name, array in zip(self.memories, memory)
+            for name, array in zip(self.state_names, memory)
         }
-        return {
-            "lr": _rates([group["lr"] for group in self.param_groups]),
-            "steps": np.array(self.steps),
-            **named,
-        }
+        return {**settings, "steps": np.array(self.steps), **arrays}
 
     def _changes(self, state):
-        memory = [[state[f"{name}.{i}"] for name in self.memories] for i in range(len(self.params))]
-        rates = state["lr"].ravel().tolist()
-        for lr in rates:
-            _demand(self, lr=lr)
-        return [
-            *((setitem, group, "lr", lr) for group, lr in zip(self.param_groups, rates)),
+        memory = [
+            [state[f"{name}.{i}"] for name in self.state_names] for i in range(len(self.params))
+        ]
+        changes = [
             (setattr, self, "steps", state["steps"].tolist()),
             (setattr, self, "_memory", memory),
         ]
+        for i, group in enumerate(self.param_groups):
+            settings = {name: _of_group(state[name], i, self) for name in group if name != "params"}
+            self._check_group(settings)
+            changes += [(setitem, group, name, value) for name, value in settings.items()]
+        return changes
 
 
-def _rates(rates):
-    """One rate per group; a single one as a number. Raises TypeError for a rate per entry, which a state does not hold."""
-    if any(map(np.ndim, rates)):
-        raise TypeError("an lr that is an array is not saved: set a number in param_groups first")
-    return np.array(rates if len(rates) > 1 else rates[0], float)
+def _per_group(name, values):
+    """Return a setting of all groups as one array; for a single group, without that axis."""
+    if name == "lr" and any(map(np.ndim, values)):
+        raise TypeError(
+            'an "lr" that is an array cannot be saved; set a number in param_groups first'
+        )
+    dtype = bool if all(isinstance(value, bool) for value in values) else float
+    return np.array(values if len(values) > 1 else values[0], dtype)
 
 
-def _decayed(g, p, weight_decay):
-    """The gradient with that of the penalty ½·weight_decay·p² added."""
+def _of_group(array, i, optimizer):
+    """Return the value of group `i` in an array made by `_per_group`."""
+    value = (array if len(optimizer.param_groups) > 1 else array[None])[i].tolist()
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _with_decay(g, p, weight_decay):
+    """Return the gradient plus that of the penalty ½·weight_decay·p²."""
     return g + weight_decay * p if weight_decay else g
 
 
 class SGD(Optimizer):
-    """p ← p − lr·v with v ← momentum·v + g, PyTorch's form; plain gradient descent without momentum.
+    """Gradient descent: p ← p − lr·v with v ← momentum·v + g.
 
-    With `nesterov` the step is lr·(g + momentum·v): the gradient as it would act after the next stretch of momentum
-    (Sutskever et al. 2013, in the form that needs no second evaluation). `weight_decay` adds weight_decay·p to the gradient.
-    Raises ValueError for `nesterov` without momentum.
+    Without momentum v is the gradient g. `weight_decay` adds weight_decay·p to the gradient.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or of dict
+        The parameters, or groups of them; see `Optimizer`.
+    lr : float, default 1e-3
+        Learning rate.
+    momentum : float, default 0
+        Share of the previous velocity v that is kept.
+    nesterov : bool, default False
+        Step by lr·(g + momentum·v) instead, with the new v.
+    weight_decay : float, default 0
+        Strength of the penalty ½·weight_decay·p².
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `Optimizer`; ValueError also for `nesterov` without momentum.
+
+    Source
+    ------
+    Sutskever et al. (2013) for `nesterov`, in PyTorch's form, which needs no second evaluation.
     """
 
-    memories = ("velocity",)
+    state_names = ("velocity",)
 
     def __init__(self, params, lr=1e-3, momentum=0.0, nesterov=False, weight_decay=0.0):
         super().__init__(
             params, lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay
         )
-        if any(group["nesterov"] and not group["momentum"] > 0 for group in self.param_groups):
-            raise ValueError(
-                "SGD: nesterov looks ahead along the momentum, so momentum must be above 0"
-            )
+
+    def _check_group(self, group):
+        super()._check_group(group)
+        if group["nesterov"] and not group["momentum"] > 0:
+            raise ValueError("SGD: nesterov needs momentum > 0, got momentum 0")
 
     def _update(self, g, p, step, velocity, lr, momentum, nesterov, weight_decay):
-        g = _decayed(g, p, weight_decay)
+        g = _with_decay(g, p, weight_decay)
         if momentum:
             velocity = momentum * velocity + g
             g = g + momentum * velocity if nesterov else velocity
@@ -239,37 +340,70 @@ class SGD(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """p ← p − lr·g/(√v + eps) with the running mean v ← alpha·v + (1 − alpha)·g², zero at the start.
+    """Step of lr·g/(√v + eps), where v is the moving average of g²: v ← alpha·v + (1 − alpha)·g².
 
-    Tieleman and Hinton (2012), lecture 6.5, in PyTorch's form. `weight_decay` adds weight_decay·p to the gradient.
+    `weight_decay` adds weight_decay·p to the gradient.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or of dict
+        The parameters, or groups of them; see `Optimizer`.
+    lr : float, default 1e-2
+        Learning rate.
+    alpha : float, default 0.99
+        Share of the moving average that is kept.
+    eps : float, default 1e-8
+        Added to the denominator.
+    weight_decay : float, default 0
+        Strength of the penalty ½·weight_decay·p².
+
+    Source
+    ------
+    Tieleman and Hinton (2012), lecture 6.5, in PyTorch's form.
     """
 
-    memories = ("v",)
+    state_names = ("v",)
 
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0):
         super().__init__(params, lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay)
 
     def _update(self, g, p, step, v, lr, alpha, eps, weight_decay):
-        g = _decayed(g, p, weight_decay)
-        v = (
-            alpha * v + (1 - alpha) * g * g
-        )  # not v + (1 − alpha)·(g² − v), where a large v rounds g² away
+        g = _with_decay(g, p, weight_decay)
+        # Not v + (1 − alpha)·(g² − v), where a large v would round g² away.
+        v = alpha * v + (1 - alpha) * g * g
         return lr * g / (np.sqrt(v) + eps), v
 
 
 class Adam(Optimizer):
-    """p ← p − lr·m̂/(√v̂ + eps), with running means m of g and v of g² freed of their start at zero.
+    """Step of lr·m̂/(√v̂ + eps), where m̂ and v̂ are bias-corrected moving averages of g and g².
 
-    Kingma and Ba (2015), algorithm 1. `weight_decay` adds weight_decay·p to the gradient.
+    `weight_decay` adds weight_decay·p to the gradient.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or of dict
+        The parameters, or groups of them; see `Optimizer`.
+    lr : float, default 1e-3
+        Learning rate.
+    betas : pair of float, default (0.9, 0.999)
+        Share of each moving average that is kept.
+    eps : float, default 1e-8
+        Added to the denominator.
+    weight_decay : float, default 0
+        Strength of the penalty ½·weight_decay·p².
+
+    Source
+    ------
+    Kingma and Ba (2015), algorithm 1.
     """
 
-    memories = ("m", "v")
+    state_names = ("m", "v")
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
     def _update(self, g, p, step, m, v, lr, betas, eps, weight_decay):
-        g, (beta1, beta2) = _decayed(g, p, weight_decay), betas
+        g, (beta1, beta2) = _with_decay(g, p, weight_decay), betas
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g * g
         m_hat = m / (1 - beta1**step)
@@ -278,9 +412,20 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam, with the weights decayed beside the gradient and not through it: p ← p − lr·weight_decay·p − Adam's step.
+    """Adam with decoupled weight decay: p ← p − lr·weight_decay·p − Adam's step.
 
-    Loshchilov and Hutter (2019), algorithm 2, in PyTorch's form: there no running mean rescales the decay.
+    The decay does not pass through the moving averages, so it is not rescaled.
+
+    Parameters
+    ----------
+    params, lr, betas, eps
+        As for `Adam`.
+    weight_decay : float, default 1e-2
+        Share of the weight that is subtracted in each step, times lr.
+
+    Source
+    ------
+    Loshchilov and Hutter (2019), algorithm 2, in PyTorch's form.
     """
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
@@ -292,29 +437,43 @@ class AdamW(Adam):
 
 
 class LRScheduler(Stateful):
-    """Sets an optimizer's `lr` anew at every `step()`, which is called after the optimizer's own; subclasses write `_factor`.
+    """Base class of schedules, which set the learning rate of an optimizer at every `step()`.
 
-    The rate of each group is the one it had at the start, in `base_lrs`, times `_factor(last_epoch)`, where
-    `last_epoch` counts the calls: batches or passes over the data, as you call it. An optimizer has one schedule, and a
-    rate set by hand in between is overwritten. Raises TypeError if there is no optimizer, ValueError if a factor is
-    negative; then nothing has changed.
+    Each group has the learning rate it started with, in `base_lrs`, times `_factor(last_epoch)`,
+    which a subclass computes. `last_epoch` counts the calls of `step`: call it after each batch or
+    each pass over the data. An optimizer has one schedule; a learning rate set by hand in between
+    is overwritten.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer whose learning rates are set.
+
+    Raises
+    ------
+    TypeError
+        If `optimizer` is not an Optimizer, or a factor is not a number.
+    ValueError
+        If a factor is negative or not finite. Nothing is changed then.
     """
 
     def __init__(self, optimizer):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
-                f"{type(self).__name__}: the optimizer is needed first, not {type(optimizer).__name__}"
+                f"{type(self).__name__}: the first argument must be an optimizer, "
+                f"got {type(optimizer).__name__}"
             )
         self.optimizer = optimizer
-        commit(self._at(0, [group["lr"] for group in optimizer.param_groups]))
+        commit(self._changes_at(0, [group["lr"] for group in optimizer.param_groups]))
 
     def step(self):
-        commit(self._at(self.last_epoch + 1, self.base_lrs))
+        """Set the learning rates of the next epoch."""
+        commit(self._changes_at(self.last_epoch + 1, self.base_lrs))
 
-    def _at(self, epoch, base_lrs):
-        """The changes that this epoch brings."""
+    def _changes_at(self, epoch, base_lrs):
+        """Return the learning-rate changes of `epoch`, for `commit`."""
         factor = self._factor(epoch)
-        _demand(self, **{f"the factor at epoch {epoch}": factor})
+        _check_settings(self, {f"factor at epoch {epoch}": factor})
         return [
             (setattr, self, "last_epoch", epoch),
             (setattr, self, "base_lrs", base_lrs),
@@ -325,27 +484,51 @@ class LRScheduler(Stateful):
         ]
 
     def _state(self):
-        return {"base_lr": _rates(self.base_lrs), "last_epoch": np.array(self.last_epoch)}
+        return {
+            "base_lr": _per_group("lr", self.base_lrs),
+            "last_epoch": np.array(self.last_epoch),
+        }
 
     def _changes(self, state):
-        return self._at(int(state["last_epoch"]), state["base_lr"].ravel().tolist())
+        return self._changes_at(int(state["last_epoch"]), state["base_lr"].ravel().tolist())
 
 
 class LambdaLR(LRScheduler):
-    """The starting rate times `lr_lambda(epoch)`, a function of the count; linear warm-up is `lambda epoch: min(1, (epoch + 1) / 100)`."""
+    """Multiply the starting learning rate by a function of the epoch.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer whose learning rates are set.
+    lr_lambda : callable
+        Takes the epoch, from 0, and returns the factor. `lambda epoch: min(1, (epoch + 1) / 100)`
+        is a linear warm-up.
+    """
 
     def __init__(self, optimizer, lr_lambda):
         if not callable(lr_lambda):
-            raise TypeError(f"LambdaLR: lr_lambda is a function of the epoch, not {lr_lambda!r}")
+            raise TypeError(
+                f"LambdaLR: lr_lambda must be a function of the epoch, got {lr_lambda!r}"
+            )
         self._factor = lr_lambda
         super().__init__(optimizer)
 
 
 class StepLR(LRScheduler):
-    """The starting rate, times `gamma` after every `step_size` calls."""
+    """Multiply the learning rate by `gamma` after every `step_size` epochs.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer whose learning rates are set.
+    step_size : int
+        Number of epochs between two changes.
+    gamma : float, default 0.1
+        Factor of each change.
+    """
 
     def __init__(self, optimizer, step_size, gamma=0.1):
-        _demand(self, step_size=step_size, gamma=gamma)
+        _check_settings(self, {"step_size": step_size, "gamma": gamma})
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer)
 
@@ -354,13 +537,24 @@ class StepLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine wave from the starting rate at call 0 down to 0 at call `T_max`: (1 + cos(π·epoch/T_max))/2 of it.
+    """Lower the learning rate along half a cosine wave, to 0 at epoch `T_max`.
 
+    The factor is (1 + cos(π·epoch/T_max))/2.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer whose learning rates are set.
+    T_max : int
+        The epoch at which the learning rate is 0.
+
+    Source
+    ------
     Loshchilov and Hutter (2017), equation 5 without restarts.
     """
 
     def __init__(self, optimizer, T_max):
-        _demand(self, T_max=T_max)
+        _check_settings(self, {"T_max": T_max})
         self.T_max = T_max
         super().__init__(optimizer)
 

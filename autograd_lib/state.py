@@ -1,9 +1,8 @@
-"""Saving and loading named arrays as .npz files, for nn.py and optim.py: no pickle, and never half a file."""
+"""Save and load named arrays as .npz files, for nn and optim."""
 
 import os
 from pathlib import Path
 from threading import get_ident
-from zipfile import ZipFile
 
 import numpy as np
 
@@ -11,96 +10,134 @@ from .tape import as_array, commit
 
 
 class Stateful:
-    """Adds `state_dict`, `load_state_dict`, `save` and `load` to a class with two methods: `_state()` names the arrays
-    it lives by, and `_changes(state)` says to `commit` how to take over others of their shapes and dtypes."""
+    """Base class with `state_dict`, `load_state_dict`, `save` and `load`.
+
+    A subclass has two methods: `_state()` returns its arrays by name, and `_changes(state)`
+    returns, for `commit`, the changes that replace them by other arrays of the same shapes and
+    dtypes.
+    """
 
     def state_dict(self):
-        """A copy of every array, by name."""
+        """Return a dict with a copy of every array, by name."""
         return {name: np.array(array) for name, array in self._state().items()}
 
     def load_state_dict(self, state):
-        """Take over the arrays in `state`, a dict as `state_dict` returns it.
+        """Replace every array by the one of the same name in `state`.
 
-        Raises ValueError if a name is missing or unknown, or a shape differs; and TypeError if a value is not an array
-        of real numbers, or would lose its fractions. Then nothing has changed, and so if it is interrupted.
+        If an error or an interrupt occurs, nothing is changed.
+
+        Parameters
+        ----------
+        state : dict of str to array_like
+            Arrays by name, as returned by `state_dict`.
+
+        Raises
+        ------
+        TypeError
+            If `state` is not a dict, or a value is not an array of real numbers, or would be cut to
+            integers.
+        ValueError
+            If a name is missing or unknown, or a shape differs.
         """
-        own, name = self._state(), type(self).__name__
+        current, name = self._state(), type(self).__name__
         if not hasattr(state, "items"):
             raise TypeError(
-                f"{name}.load_state_dict: a dict of arrays is needed, not {type(state).__name__}; "
-                "a file is read by load(path)"
+                f"{name}.load_state_dict: expected a dict of arrays, got {type(state).__name__}; "
+                "use load(path) to read a file"
             )
         new = {
             key: as_array(value, f"{name}.load_state_dict: {key}") for key, value in state.items()
         }
-        faults = [f"{key} is missing" for key in own.keys() - new.keys()]
-        faults += [f"{key} is not known here" for key in new.keys() - own.keys()]
+        faults = [f"{key} is missing" for key in current.keys() - new.keys()]
+        faults += [f"{key} is unknown" for key in new.keys() - current.keys()]
         faults += [
-            f"{key} has shape {new[key].shape}, expected {own[key].shape}"
-            for key in own.keys() & new.keys()
-            if new[key].shape != own[key].shape
+            f"{key} has shape {new[key].shape}, expected {current[key].shape}"
+            for key in current.keys() & new.keys()
+            if new[key].shape != current[key].shape
         ]
         if faults:
-            raise ValueError(f"this state does not fit {name}: {'; '.join(sorted(faults))}")
+            raise ValueError(f"the state does not fit {name}: {'; '.join(sorted(faults))}")
         for key, value in new.items():
-            if not np.can_cast(value.dtype, own[key].dtype, "same_kind"):
+            if not np.can_cast(value.dtype, current[key].dtype, "same_kind"):
                 raise TypeError(
-                    f"this state does not fit {name}: {key} is of {value.dtype}, expected {own[key].dtype}"
+                    f"the state does not fit {name}: {key} has dtype {value.dtype}, "
+                    f"expected {current[key].dtype}"
                 )
-        commit(self._changes({key: np.array(value, own[key].dtype) for key, value in new.items()}))
+        arrays = {key: np.array(value, current[key].dtype) for key, value in new.items()}
+        commit(self._changes(arrays))
 
     def save(self, path):
-        """Write the state to `path` as .npz. A save that is interrupted, or meets a full disk, leaves the old file whole.
+        """Write the state to a .npz file.
 
-        Raises ValueError if there is something else than a file at `path`: a folder, a device.
+        The file is replaced in one step. If the save is interrupted, or the disk is full, the old
+        file stays whole.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to write.
+
+        Raises
+        ------
+        ValueError
+            If `path` is a folder or a device; or an array is called "file" or "allow_pickle", or
+            has a
+        name that ends in ".npy", which `numpy.savez` cannot take.
         """
-        path = Path(path).resolve()
-        if path.exists() and not path.is_file():  # it would be replaced: a device by a file
+        path, name = Path(path).resolve(), type(self).__name__
+        if (
+            path.exists() and not path.is_file()
+        ):  # os.replace would put a file in the place of a device
             raise ValueError(
-                f"{type(self).__name__}.save: {path} is not a file; give the path of one, or of a new one"
+                f"{name}.save: {path} exists and is not a file; give the path of a file"
             )
+        state = self._state()
+        _check_names(state, f"{name}.save: ")
         draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.part")
         try:
             with open(draft, "wb") as file:
-                with ZipFile(file, "w") as archive:  # np.savez, but for any name
-                    for name, array in self._state().items():
-                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                            np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+                np.savez(file, **state)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, path)  # in one step, on the same disk
+            os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
 
     def load(self, path):
-        """Read the state from the .npz file at `path`.
+        """Read the state from a .npz file.
 
-        Raises FileNotFoundError if there is no such file, and ValueError if it is not a whole .npz file of plain
-        arrays, each with a name of its own, or does not fit. Then nothing has changed, nor is far too much unpacked.
+        If an error or an interrupt occurs, nothing is changed.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to read.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is damaged, is not a .npz file of plain arrays with different names, or does
+            not fit.
         """
         try:
-            with ZipFile(path) as archive:  # np.load would take the name "x.npy" for "x"
-                state, takes = {}, sum(np.asarray(array).nbytes for array in self._state().values())
-                unpacked = sum(
-                    member.file_size for member in archive.infolist()
-                )  # no more of it is ever read
-                if (
-                    unpacked > 4 * takes + 1e8
-                ):  # float64 for float16; and room to say which shape does not fit
-                    raise ValueError(
-                        f"it unpacks to {unpacked / 1e6:.0f} MB, this state takes {takes / 1e6:.1f} MB"
-                    )
-                for member in archive.namelist():
-                    with archive.open(member) as file:
-                        state[member.removesuffix(".npy")] = np.lib.format.read_array(
-                            file, allow_pickle=False
-                        )
-                if len(state) < len(archive.namelist()):
-                    raise ValueError("two of its arrays have the same name")
+            with np.load(path, allow_pickle=False) as archive:
+                _check_names(archive.files)
+                state = {name: archive[name] for name in archive.files}
         except (FileNotFoundError, PermissionError, IsADirectoryError):
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways
             raise ValueError(
-                f"{path} is not a .npz file of plain arrays, or it is damaged: {error}"
+                f"{path} is damaged, or is not a .npz file of plain arrays: {error}"
             ) from None
         self.load_state_dict(state)
+
+
+def _check_names(names, prefix=""):
+    """Raise ValueError for names that `numpy.savez` and `numpy.load` do not keep apart."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"{prefix}two arrays have the same name")
+    for name in names:
+        if name in ("file", "allow_pickle") or name.endswith(".npy"):
+            raise ValueError(f"{prefix}an array in a .npz file cannot be named {name!r}; rename it")

@@ -118,11 +118,11 @@ def test_convolution_and_pooling_layers():
         ),
         (
             lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), stride="same"),
-            "conv2d: an int or a pair of them is needed, not 'same'",
+            "conv2d: stride: .*int.*, got 'same'",
         ),
         (
             lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), padding=1.0),
-            "conv2d: an int or a pair of them is needed, not 1.0",
+            "conv2d: padding: .*int.*, got 1.0",
         ),
     ],
 )
@@ -519,7 +519,7 @@ class Scattered(nn.Module):
         (
             lambda: Pair().load_state_dict("m.npz"),
             TypeError,
-            r"Pair.load_state_dict: a dict.* not str; .*load\(path\)",
+            r"Pair.load_state_dict: .*dict.* got str; .*load\(path\)",
         ),
         (
             lambda: nn.utils.clip_grad_norm_(Pair(), 1.0),
@@ -532,11 +532,11 @@ class Scattered(nn.Module):
             "clip_grad_norm_: .* not method",
         ),
         (lambda: nn.init.zeros_, AttributeError, "init has no zeros_: assign"),
-        (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of \(0, 0\)"),
+        (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of size \(0, 0\)"),
         (lambda: nn.Conv2d(1, 2, 3, stride=0), ValueError, r"conv2d: .*stride \(0, 0\)"),
         (lambda: nn.Conv2d(1, 2, 3, padding=-1), ValueError, r"conv2d: .*padding \(-1, -1\)"),
         (lambda: nn.MaxPool2d(2, 0), ValueError, r"max_pool2d: .*stride \(0, 0\)"),
-        (lambda: nn.AvgPool2d("2"), TypeError, "an int or a pair of them is needed, not '2'"),
+        (lambda: nn.AvgPool2d("2"), TypeError, "AvgPool2d: kernel_size: .*int.*, got '2'"),
         (lambda: ag.optim.lr_scheduler, AttributeError, "optim has no lr_scheduler: .* StepLR"),
         (
             lambda: nn.Sequential([nn.Linear(2, 3)]),
@@ -700,8 +700,8 @@ def test_batches():
         ((x, y[:9]), 1, r"\(10,\), \(9,\)"),
         ((), 1, "the same length"),
         ((x,), 0, "batch_size"),
-        ((x,), 2.5, "whole number"),
-        ((x, 4), 1, "given by name"),
+        ((x,), 2.5, "positive integer"),
+        ((x, 4), 1, "batch_size by name"),
         (((x, y),), 1, "one by one"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -1030,7 +1030,7 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
     [
         ({"a": FITS["a"]}, "b is missing"),
         ({}, "a is missing.*b is missing"),
-        ({**FITS, "c": 1.0}, "c is not known"),
+        ({**FITS, "c": 1.0}, "c is unknown"),
         ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"),
         ({**FITS, "a": 1.0}, r"a has shape \(\)"),
         ({**FITS, "b": np.ones((1, 1))}, r"b has shape"),
@@ -1053,7 +1053,7 @@ def test_a_file_of_another_model_is_refused(tmp_path):
     nn.MLP([3, 4, 2], rng=0).save(tmp_path / "m.npz")
     with pytest.raises(ValueError, match=r"layers.0.weight has shape \(4, 3\), expected \(5, 3\)"):
         nn.MLP([3, 5, 2], rng=0).load(tmp_path / "m.npz")
-    with pytest.raises(ValueError, match="is not known"):
+    with pytest.raises(ValueError, match="is unknown"):
         nn.MLP([3, 2], rng=0).load(tmp_path / "m.npz")
 
 
@@ -1066,21 +1066,28 @@ def test_no_tensor_is_lost_behind_another_of_its_name():
         Dotted().state_dict()
 
 
-def test_any_attribute_name_may_be_saved(tmp_path):
-    """A parameter called `file` could not be saved once, and one called `allow_pickle` was lost."""
+@pytest.mark.parametrize("name", ["file", "allow_pickle", "x.npy"])
+def test_names_that_npz_cannot_hold_are_refused(tmp_path, name):
+    """np.savez raised about its own argument, dropped `allow_pickle`, and took "x.npy" for "x" once."""
 
     class Odd(nn.Module):
         def __init__(self, value):
-            self.file, self.allow_pickle, self.args, self.kwds, self.self_ = (
-                leaf(value + k) for k in range(5)
-            )
-            self.d = {"a b": leaf(value), "π": leaf(value), "x.npy": leaf(value)}
+            self.args, self.kwds, self.self_ = (leaf(value + k) for k in range(3))
+            self.d = {"a b": leaf(value), "π": leaf(value)}
 
-    model, other = Odd(1.0), Odd(7.0)
-    model.save(tmp_path / "m")
-    other.load(tmp_path / "m")
+    model, other, path = Odd(1.0), Odd(7.0), tmp_path / "m"
+    model.save(path)
+    other.load(path)
     for a, b in zip(model.parameters(), other.parameters(), strict=True):
         assert a.item() == b.item()
+    vars(model)[name] = leaf(2.0)
+    with pytest.raises(ValueError, match=f"Odd.save: .*{name!r}"):
+        model.save(path)
+    other.load(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{name}.npy", archive.read("args.npy"))
+    with pytest.raises(ValueError, match=f"damaged.*{name!r}"):
+        other.load(path)
 
 
 def test_float32_and_0d_and_empty_survive(tmp_path):
@@ -1173,19 +1180,6 @@ def test_no_pickle_is_ever_read(tmp_path):
             model.load(tmp_path / name)
         np.testing.assert_array_equal(model.a.data, [1, 2])
     assert Bomb.exploded == []
-
-
-def test_names_that_end_like_files_are_kept_apart(tmp_path):
-    """Each loaded the other's values once."""
-
-    class Both(nn.Module):
-        def __init__(self, x, y):
-            self.d = {"x.npy": leaf(y), "x": leaf(x), "": leaf(0.0)}
-
-    Both(1.0, 2.0).save(tmp_path / "m.npz")
-    other = Both(7.0, 7.0)
-    other.load(tmp_path / "m.npz")
-    assert [other.d["x"].item(), other.d["x.npy"].item()] == [1, 2]
 
 
 def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
@@ -1346,9 +1340,7 @@ def test_a_file_with_two_arrays_of_one_name_is_refused(tmp_path):
             warnings.catch_warnings(action="ignore"),
         ):  # of Python, of the name
             archive.writestr(name, archive.read("a.npy"))
-        with pytest.raises(
-            ValueError, match="m.npz is not a .* two of its arrays have the same name"
-        ):
+        with pytest.raises(ValueError, match="m.npz is damaged.* two arrays have the same name"):
             model.load(path)
         np.testing.assert_array_equal(model.a.data, 7)
 
@@ -1358,18 +1350,6 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
         Pair().load(tmp_path / "none.npz")
     with pytest.raises(FileNotFoundError):
         Pair().save(tmp_path / "none" / "m.npz")
-
-
-def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, monkeypatch):
-    path, model = tmp_path / "m.npz", Pair()
-    np.savez_compressed(path, a=np.zeros(13_000_000), b=np.zeros(3))
-    assert path.stat().st_size < 1e6
-    monkeypatch.setattr(np.lib.format, "read_array", None)  # or it is read
-    with pytest.raises(
-        ValueError, match=r"m.npz is not a .* it unpacks to 104 MB, this state takes 0.0 MB"
-    ):
-        model.load(path)
-    np.testing.assert_array_equal(model.a.data, [1, 2])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
