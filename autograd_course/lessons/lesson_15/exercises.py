@@ -27,17 +27,17 @@ recall(
         Question(
             "A kernel of 3 × 3 has stride 1. How many outputs read a pixel in the middle? (Lesson 14)",
             9,
-            "**9**: each of the nine kernel entries lies on it once.",
+            "**9**: each of the nine entries of the kernel covers the pixel once.",
         ),
         Question(
             """$\\langle u, J v\\rangle = \\langle J^\\top u, v\\rangle$. Which has the input's shape, $J v$ or
         $J^\\top u$? (09)""",
             "Jᵀu",
-            "**Jᵀu**: it is what comes back to the input. Jv has the shape of the output.",
+            "**Jᵀu**: it is the gradient of the input. Jv has the shape of the output.",
             choices=["Jv", "Jᵀu"],
         ),
         Question(
-            "z has slopes 12 along x, 9 along y. Nudge x by 0.1, y by 0.2. About how far does z move? (02)",
+            "The derivatives of z with respect to x and y are 12 and 9. You nudge x by 0.1 and y by 0.2. By about how much does z change? (02)",
             3.0,
             "12 · 0.1 + 9 · 0.2 = **3.0**.",
         ),
@@ -47,15 +47,15 @@ recall(
 prediction(
     "15.lag",
     question="""
-        After step 3 the tangent is 5.9 times as far off as the value. As the loop goes on, what becomes of that factor,
-        and where do both errors go?""",
+        After step 3 the error of the tangent is 5.9 times the error of the value. As the loop goes on, what happens to
+        this factor, and what do both errors converge to?""",
     answer={"the factor": "about doubles at every step", "both errors": "to 0"},
     choices={
         "the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
         "both errors": ["to 0", "only the value's to 0"],
     },
-    reveal="""It **about doubles at every step**, until rounding hides the errors, and both go **to 0**.
-        The tangent is the exact derivative of what was computed. What was computed is not yet the root.""",
+    reveal="""It **about doubles at every step**, until rounding hides the errors, and both converge **to 0**.
+        The tangent is the exact derivative of what was computed, but what was computed is not yet the root.""",
 )
 
 prediction(
@@ -65,17 +65,16 @@ prediction(
         (The derivative of √a at 2 is 0.3536.)""",
     answer={"after no step": 0, "after one step": 0.3536},
     tolerance=0.001,
-    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that number does not move
-        with a. One step is enough here: the value's error is 0, and it is a factor in both terms of the tangent's new
-        error.""",
+    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and this number does not depend
+        on a. One step is enough here, because the error of the value is 0 and is a factor of both terms of the
+        tangent's new error.""",
 )
 
 prediction(
     "15.sweeps",
     question="""
         How many sweeps fill the whole Jacobian, forward and backward? Take a function of 3 inputs and 2 outputs; one of
-        1,000 inputs and 1 output, such as a loss; and one of 1 input and 1,000 outputs, such as a curve that one knob
-        moves.""",
+        1,000 inputs and 1 output, such as a loss; and one of 1 input and 1,000 outputs, such as a curve that depends on one knob.""",
     answer={
         "3 → 2, forward": 3,
         "3 → 2, backward": 2,
@@ -84,15 +83,15 @@ prediction(
         "1 → 1,000, forward": 1,
         "1 → 1,000, backward": 1000,
     },
-    reveal="""**3 and 2; 1,000 and 1; 1 and 1,000.** Forward takes a sweep for every input, backward takes one for every
+    reveal="""**3 and 2; 1,000 and 1; 1 and 1,000.** Forward mode takes one sweep for each input, backward mode one for each
         output.""",
 )
 
 prediction(
     "15.angle",
     question="""
-        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step, its speed
-        becomes smaller by a thousandth of its square. At which angle does the ball fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step its speed
+        decreases by a thousandth of its square. At which angle does the ball fly farthest?""",
     answer="below 45",
     choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""",
@@ -101,12 +100,12 @@ prediction(
 card(
     "15",
     [
-        "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
-        "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
-        "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
-        "A row's kind gives its tangent: by its rules, its function, its function with one argument swapped, or a push.",
+        "A tangent is the derivative of a value. It is computed along with the value, and nothing is kept for a backward pass.",
+        "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε: multiplying out gives the product rule.",
+        "A tangent is exact for the program that ran. If a loop's value has nearly converged, its tangent may be less accurate.",
+        "The kind of a row determines its tangent: by its rules, its function, its function with one argument replaced, or a push.",
         "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
-        "Many inputs and one loss: backward. One knob, or one direction: forward.",
+        "Many inputs and one loss: backward mode. One knob, or one direction: forward mode.",
     ],
 )
 
@@ -116,7 +115,7 @@ card(
 _ADD = "return Dual(self.value + other.value, self.tangent + other.tangent)"
 _TIMES = "self.tangent * other.value + self.value * other.tangent"
 _OVER = "(self.tangent - z * other.tangent) / other.value"
-_LOGARITHMIC = "That is the logarithm's slope: right, but not where a value is 0, and there is a tangent there too."
+_LOGARITHMIC = "That is the derivative of a logarithm. It fails where a value is 0, but the tangent exists there too."
 _REVERSED = "__radd__, __rmul__ = __add__, __mul__"
 
 
@@ -191,7 +190,7 @@ PROGRAMS = [
 
 
 def _nearly(got, expected):
-    """A hint for an answer that is right up to what a finite difference, or float32, leaves."""
+    """Return a hint if the answer is right up to the error of a finite difference or of float32."""
     try:
         near = np.shape(got) == np.shape(expected) and np.allclose(
             got, expected, 1e-4, 1e-6 * np.max(np.abs(expected))
@@ -206,7 +205,7 @@ def _nearly(got, expected):
 
 
 def _pushed(Number):
-    """What a class of dual numbers makes of a program: (value, tangent)."""
+    """Return a function that runs a program on dual numbers and returns (value, tangent)."""
 
     def push(program, *pairs):
         given = [Number(*pair) for pair in pairs]
@@ -224,14 +223,14 @@ def _pushed(Number):
                 "the result of the program",
                 brief(z),
                 "a Dual",
-                "Every method gives back a new Dual(value, tangent).",
+                "Every method returns a new Dual(value, tangent).",
             )
         if z.value is None or z.tangent is None:
             raise Wrong(
                 "the result of the program",
                 f"value {brief(z.value)}, tangent {brief(z.tangent)}",
                 "two numbers",
-                "None is no number: something that gives nothing back, such as print, stands in the blank.",
+                "None is not a number. Did you fill a blank with something that returns nothing, such as print?",
             )
         if [(one.value, one.tangent) for one in given] != [*pairs]:
             raise Wrong(
@@ -257,8 +256,8 @@ def _right(program, *pairs):
     minutes=6,
     difficulty="medium",
     question="""
-        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still, with the
-        tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product: solve for ż.""",
+        Fill in the tangent of each method's result. `lift` turns a plain number into a constant Dual, with the
+        tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product, so solve for ż.""",
     stub="""
         def lift(x):
             return x if isinstance(x, Dual) else Dual(x)
@@ -285,7 +284,7 @@ def _right(program, *pairs):
         "The tangents are `self.tangent` and `other.tangent`, the values `self.value` and `other.value`.",
         "Multiply out $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$: two of the terms have a single ε.",
         ("Help: the quotient", "From z · y = x: ż · y + z · ẏ = ẋ. So ż = (ẋ − z · ẏ) / y."),
-        ("Help: 'ellipsis' in an error", "One `...` is left, in one of the three methods."),
+        ("Help: 'ellipsis' in an error", "One of the three methods still contains `...`."),
     ],
     solution="""
         def lift(x):
@@ -310,9 +309,9 @@ def _right(program, *pairs):
 
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
     explained="""
-        Compare with the table's rules: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
-        the same lines, with a tangent in the place of g. (For `1 / x` and for minus the class
-        would need more such methods: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
+        Compare with the rules in the table: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
+        the same lines, with a tangent in the place of g. (For `1 / x` and for − the class
+        would need more methods of this sort: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
         edit(
@@ -335,7 +334,7 @@ def _right(program, *pairs):
             edit(
                 old,
                 old.replace("return", f"return self if other.value == {number} else"),
-                f"A {number} may move too, and then its tangent counts: nothing is left out.",
+                f"A value of {number} may have a tangent too, so no case can be left out.",
             )
             for old, number in [(_ADD, 0), ("return Dual(self.value * other", 1)]
         ),
@@ -350,7 +349,9 @@ def _right(program, *pairs):
             "A plain number may be below 0, and keeps its sign.",
         ),
         edit("else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: no int."),
-        edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),
+        edit(
+            "tangent=0.0):", "tangent=1.0):", "A plain number is a constant, so its tangent is 0."
+        ),
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / abs(other.value)",
@@ -373,7 +374,7 @@ def _right(program, *pairs):
         edit(
             _TIMES,
             "self.tangent * other.tangent",
-            "That is what stands with ε², which is 0. Multiply out: which two terms have one ε?",
+            "That is the factor of ε², which is 0. Multiply out: which two terms have a single ε?",
         ),
         edit(
             _TIMES,
@@ -389,12 +390,12 @@ def _right(program, *pairs):
         edit(
             _TIMES,
             "self.tangent + other.tangent",
-            "In a sum the tangents are added like that. A product has the tangent ẋ · y + x · ẏ.",
+            "That is the tangent of a sum. A product has the tangent ẋ · y + x · ẏ.",
         ),
         edit(
             _TIMES,
             _TIMES + " + self.tangent * other.tangent",
-            "One term too many: ẋ · ẏ stands with ε², and ε² is 0.",
+            "One term too many: ẋ · ẏ is the factor of ε², and ε² is 0.",
         ),
         edit(
             _OVER,
@@ -419,7 +420,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             _OVER + " ** 2",
-            "You divide by y once too often, for z is x / y already. ż = (ẋ − z · ẏ) / y.",
+            "You divide by y once too often, because z is x / y already. ż = (ẋ − z · ẏ) / y.",
         ),
         edit(_OVER, "self.tangent / other.value", "The bottom moves too: (ẋ − z · ẏ) / y."),
         edit(_OVER, "-z * other.tangent / other.value", "The top moves too: (ẋ − z · ẏ) / y."),
@@ -462,7 +463,7 @@ def _right(program, *pairs):
         edit(
             _ADD,
             "return Dual(self.value + other.value, 1.0)",
-            "1 is the *local* gradient. What each input brings is its tangent: ẋ + ẏ.",
+            "1 is the *local* gradient. Multiply it by the tangent of each input: ẋ + ẏ.",
         ),
         edit(
             _ADD,
@@ -472,7 +473,7 @@ def _right(program, *pairs):
         edit(
             _TIMES,
             "other.value + self.value",
-            "Those are the local gradients. Each is multiplied by the tangent that comes: ẋ · y + x · ẏ.",
+            "Those are the local gradients. Multiply each by the tangent of its input: ẋ · y + x · ẏ.",
         ),
         edit(
             _OVER,
@@ -576,7 +577,7 @@ for words, function, _ in FUNCTIONS:
             z, pull = ag.vjp(f, x)
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` is these two. Unless you say `mode`, it takes the one with fewer sweeps.",
+    explained="`ag.jacobian` consists of these two. Unless you choose `mode`, it takes the one with fewer sweeps.",
     why="A unit tangent reads off a column, and a unit gradient reads off a row.",
     mistakes=[
         edit(
@@ -602,7 +603,7 @@ for words, function, _ in FUNCTIONS:
         edit(
             _ROW,
             "ag.grad(f)(x)",
-            "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row.",
+            "by_rows: f returns several numbers, but ag.grad needs a scalar. pull(unit) gives a row.",
         ),
         edit(
             _COLUMN,
@@ -612,22 +613,22 @@ for words, function, _ in FUNCTIONS:
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (x,))[1]",
-            "by_columns: the tangent that goes in is unit, another one each time.",
+            "by_columns: the seed is unit, a different one for each column.",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (unit,), (x,))[1]",
-            "by_columns: the place comes first, then the tangent: (x,), (unit,).",
+            "by_columns: the point comes first, then the tangent: (x,), (unit,).",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (unit,), (unit,))[1]",
-            "by_columns: the place is x, the tangent is unit.",
+            "by_columns: the point is x, the tangent is unit.",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
-            "by_columns: with ones all inputs move at once, and the columns come added up. The tangent is unit.",
+            "by_columns: with ones all inputs move at once, so you get the sum of the columns. The tangent is unit.",
         ),
         edit(
             _COLUMN,
@@ -642,15 +643,19 @@ for words, function, _ in FUNCTIONS:
         edit(
             _ROW,
             "pull(np.ones(len(z)))[0]",
-            "by_rows: with ones the rows come added up. What arrives is unit.",
+            "by_rows: with ones you get the sum of the rows. The gradient at the output is unit.",
         ),
         edit(
             _BY_ROWS,
             "return np.stack([row for row in rows if np.any(row)])",
-            "by_rows: an output that stands still has a row too, of zeros.",
+            "by_rows: an output that does not depend on x has a row too, of zeros.",
         ),
-        edit(_ROW, "pull(z)[0]", "by_rows: what arrives is unit, another one each time, not z."),
-        edit(_ROW, "unit * z", "by_rows: nothing walks back. pull(unit) does."),
+        edit(
+            _ROW,
+            "pull(z)[0]",
+            "by_rows: the gradient at the output is unit, a different one for each row, not z.",
+        ),
+        edit(_ROW, "unit * z", "by_rows: this runs no backward pass. pull(unit) does."),
         edit(
             "np.eye(len(x))",
             "np.eye(len(f(x)))",
@@ -716,7 +721,7 @@ JOBS = ("forward", "backward", "forward")
 
 
 def _job(number, hint):
-    """The answers in which one job alone has the other mode."""
+    """Return the answer in which only one job has the wrong mode, and its hint."""
     wrong = list(JOBS)
     wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
     return tuple(wrong), hint
@@ -727,10 +732,10 @@ def _job(number, hint):
     minutes=3,
     difficulty="easy",
     question="""
-        Which way for which job, "forward" or "backward"?
+        Which mode suits which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the places that the
-          ball passes. How does each of them move with the angle?
+        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the points that the
+          ball passes. How does each of them change with the angle?
         - B: the gradient of a loss of 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
@@ -739,18 +744,21 @@ def _job(number, hint):
         job_b = ...
         job_c = ...""",
     hints=[
-        "Count the sweeps of both ways: one for each input that moves by itself, or one for each output.",
-        ("Help: C, 300 is 300", "Is all of J wanted? A tangent may move all inputs at once."),
+        "Count the sweeps of both modes: one for each input that moves by itself, or one for each output.",
+        (
+            "Help: C has 300 inputs and 300 outputs",
+            "Do you need all of J? One tangent may move all inputs at once.",
+        ),
     ],
     solution="""
         job_a = "forward"        # 1 sweep; backward 82
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward
-        mode has a detour to Jv: `pull` is a function of u, and gives $J^\\top u$. A backward sweep through `pull` makes
-        Jv of v.)""",
-    why="Count what has to be asked separately: inputs forward, outputs backward.",
+        Job C does not need J itself. For $J^\\top u$ of one given u, one backward sweep would do. (Backward
+        mode has a detour to Jv: `pull` is a function of u that returns $J^\\top u$, and a backward sweep through `pull` turns
+        v into Jv.)""",
+    why="Count what needs a sweep of its own: inputs in forward mode, outputs in backward mode.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
         _job(1, "B: forward needs a sweep for each of the 500 weights. Backward needs one."),

@@ -23,7 +23,7 @@ throw(
         edit(
             _ADD,
             "return self.value + other.value, self.tangent + other.tangent",
-            "gives back a new Dual",
+            "returns a new Dual",
         ),
         edit(_ADD, _ADD.replace("return ", ""), "None"),
         edit(_OVER, f"({_OVER}) if self.value else 0.0", "Number 2 of 2 differs"),
