@@ -81,7 +81,7 @@ PARTS = {
         [
             (
                 "tape:elementwise",
-                "05 Add up what arrives",
+                "05 Accumulate the gradients",
                 "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
                 "that you derived is the line that runs.",
             ),
@@ -168,13 +168,13 @@ PARTS = {
         [
             (
                 "tape:backward_pass",
-                "05 Add up what arrives",
+                "05 Accumulate the gradients",
                 "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
                 "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens.",
             ),
             (
                 "tape:sent",
-                "05 Add up what arrives",
+                "05 Accumulate the gradients",
                 "The rules run here, for those inputs only that want a gradient.",
             ),
             (
@@ -184,7 +184,7 @@ PARTS = {
             ),
             (
                 "tape:Tensor.backward tape:collect tape:owned",
-                "05 Add up what arrives",
+                "05 Accumulate the gradients",
                 "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
                 "two gradients share an array.",
             ),

@@ -139,7 +139,7 @@ def answer(exercise, code):
         (
             "05.order",
             ("value", "v", "v.number, reverse=True", "-v.number", "v.inputs", "v.inputs[:2]"),
-            "v.inputs[:2] in line 4",
+            "v.inputs[:2] in line 5",
         ),
         (
             "05.backward",

@@ -1,4 +1,4 @@
-"""Lesson 05: a backward pass in any order, and paths counted beside visits."""
+"""Draw a backward pass in any order, and the number of paths beside the number of visits."""
 
 from functools import cache
 from time import perf_counter
@@ -16,7 +16,7 @@ from ...widgets.stepper import frames, picture
 
 
 def visits(order):
-    """(node, g, grads) for each Tensor of `order`, one after the other: each sends on what has arrived by then, and forgets it."""
+    """Yield (node, g, grads) for each Tensor of `order`, which sends on only what has arrived so far."""
     ledger = {id(order[0]): np.ones_like(order[0].data)}
     for node in order:
         g = ledger.pop(id(node), np.zeros_like(node.data))
@@ -28,7 +28,15 @@ def visits(order):
 
 
 def in_order(output, orders):
-    """A function of (when, step) for `explore`: step of the backward pass from `output` in the order `orders[when]`, a list of Tensors."""
+    """Return a function of (when, step) that draws a step of the backward pass in the order `orders[when]`.
+
+    Parameters
+    ----------
+    output : Tensor
+        The output where the backward pass starts.
+    orders : dict of str to list of Tensor
+        The orders of visits to choose from.
+    """
     stories = {when: frames(output, visits(order)) for when, order in orders.items()}
     return lambda when, step: picture(stories[when][min(step, len(stories[when]) - 1)])
 
@@ -37,11 +45,11 @@ def in_order(output, orders):
 
 
 def race(doubled, order, backward):
-    """A function of n for `explore`: the odometer of doubled(n), whose paths are followed here while that is bearable."""
+    """Return a function of n that draws the odometer of doubled(n); up to n = 16 it really follows the paths."""
     start = perf_counter()
     pace = _paths(doubled(15)) / (perf_counter() - start)
 
-    @cache  # the same n shows the same time
+    @cache  # so that the same n always shows the same time
     def after(n):
         L, walked = doubled(n), n <= 16
         start = perf_counter()
@@ -53,11 +61,11 @@ def race(doubled, order, backward):
 
 
 def _paths(value):
-    """How many there are, each one followed to its end."""
+    """Return the number of paths, by following each one to its end."""
     return sum(map(_paths, value.inputs)) if value.inputs else 1
 
 
-WHEELS = 19  # of an odometer: 2⁶⁰ has 19 digits
+WHEELS = 19  # digits of the odometer, because 2⁶⁰ has 19
 SPANS = [
     (1e-6, "a microsecond"),
     (1e-3, "a millisecond"),
@@ -73,10 +81,18 @@ LOW, HIGH = -7, 12.5  # powers of ten of seconds on the scale
 
 
 def odometer(n, paths, visits, pace, visited, walked=True):
-    """Two counters after n doublings, the paths and the visits, and how long each takes.
+    """Draw two counters after n doublings, the paths and the visits, and how long each takes.
 
-    pace: paths a second. visited: the seconds of the backward pass that made all the visits.
-    walked: whether the paths were really followed, or only computed, as 2ⁿ.
+    Parameters
+    ----------
+    n, paths, visits : int
+        Numbers to show.
+    pace : float
+        Paths followed per second.
+    visited : float
+        Seconds that the backward pass took.
+    walked : bool
+        True if the paths were really followed, False if their number was computed as 2ⁿ.
     """
     how = "each one followed" if walked else "too many to follow here"
     parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
@@ -85,7 +101,9 @@ def odometer(n, paths, visits, pace, visited, walked=True):
         (124, "visits", visits, style.INK),
     ]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
-        digits = f"{number:<{WHEELS}d}"  # from the left: a phone shows no more than twelve of them
+        digits = (
+            f"{number:<{WHEELS}d}"  # left-aligned, because a phone shows no more than twelve digits
+        )
         first = -len(str(number)) % 3
         for i, digit in enumerate(digits):
             parts.append(_wheel(14 + 27 * i + 4 * ((i + first) // 3), top, digit, colour))
@@ -93,13 +111,13 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     text = (
         f"{counted(paths, 'path')} ({'followed' if walked else 'computed'}) and {counted(visits, 'visit')}, after "
         f"{counted(n, 'doubling')}.\n"
-        f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}."
+        f"Time for all paths, at {_round(pace)} a second: {duration(paths / pace)}. Time for all visits, as measured: {duration(visited)}."
     )
     return Picture(svg("0 0 560 290", "".join(parts), text), text)
 
 
 def duration(seconds):
-    """A time in words, to two digits."""
+    """Return a time in words, to two digits."""
     units = [
         (31557600, "years"),
         (86400, "days"),
@@ -113,12 +131,12 @@ def duration(seconds):
 
 
 def _round(x):
-    """Two digits: 0.34, 4.1, 23, 3,400."""
+    """Format x to two digits: 0.34, 4.1, 23, 3,400."""
     return f"{float(f'{x:.1e}'):,.{max(0, 1 - int(np.floor(np.log10(x))))}f}" if x else "0"
 
 
 def _wheel(x, top, digit, colour):
-    """One wheel of a counter; a blank one is only an outline."""
+    """Draw one wheel of a counter; a blank one is only an outline."""
     if digit == " ":
         return (
             f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
@@ -133,7 +151,7 @@ def _wheel(x, top, digit, colour):
 
 
 def _scale(paths, visits):
-    """Both times on one line from a tenth of a millionth of a second on, each step ten times the one before."""
+    """Draw both times on a logarithmic scale from 1e-7 seconds."""
 
     def at(seconds):
         return 24 + 494 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
@@ -144,7 +162,7 @@ def _scale(paths, visits):
         x, down = (
             at(seconds),
             18 * (1 - i % 2),
-        )  # the shorter names above: between them pass the lines of the others
+        )  # shorter names above, because the lines of the others pass between them
         parts.append(f'<path d="M{x:.1f} {y}v{8 + down}" stroke="{style.LINE}"/>')
         parts.append(words(min(x, 496), y + 22 + down, called, style.FAINT, "middle", 13))
     for seconds, colour, shape in [(visits, style.INK, "circle"), (paths, style.OTHER, "square")]:

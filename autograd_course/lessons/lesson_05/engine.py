@@ -1,4 +1,4 @@
-"""The engine of lesson 05, for a lesson that trains with it: what the learner wrote there, as far as it is right, and ours for the rest."""
+"""Load the engine of lesson 05: the learner's functions where they are correct, the course's otherwise."""
 
 from itertools import count
 from pathlib import Path
@@ -13,8 +13,11 @@ clock = count(1)
 
 class Value:
     def __init__(self, data, inputs=(), locals=()):
-        self.data, self.grad = data, 0.0
-        self.inputs, self.locals, self.number = inputs, locals, next(clock)
+        self.data = data
+        self.grad = 0.0
+        self.inputs = inputs
+        self.locals = locals
+        self.number = next(clock)
 
     def __repr__(self):
         return f"#{self.number}: value {self.data:g}, gradient {self.grad:g}"
@@ -34,17 +37,17 @@ def operation(row):
 
 
 def from_lesson_05():
-    """(Value, backward, operation), with the learner's `multiply`, `order` and `backward` where their checks say right.
+    """Return `Value`, `backward` and `operation`, built from the learner's `multiply`, `order` and `backward`.
 
-    They are read from the notebook 05 in the kernel's folder, as it was last saved. Values also take plain numbers beside
-    them, and have a minus.
+    The three are read from notebook 05 in the kernel's folder, as it was last saved. A function that does not pass its
+    check is replaced by the course's. Unlike in lesson 05, Values combine with plain numbers, and can be subtracted.
     """
     names = {"Value": Value, "ag": ag}
     written = _stubs(Path("05_walk_backward.ipynb"))
     for name in ("multiply", "order", "backward"):
         try:
             exec(written.get(name, ""), names)
-        except Exception:  # half-written; its own notebook says so
+        except Exception:  # half-written: the learner sees the error in notebook 05
             names.pop(name, None)
         names[name] = yours_or_ours(f"05.{name}", names.get(name), **names)
     Value.__add__ = Value.__radd__ = _with_numbers(add)
@@ -55,7 +58,7 @@ def from_lesson_05():
 
 
 def _stubs(path):
-    """{exercise: the code in the cell where the learner answers it}"""
+    """Return a dict from the name of each exercise to the code in its answer cell."""
     cells = sync_notebooks.read(path)["cells"] if path.is_file() else []
     return {
         one["id"].removesuffix("-stub"): sync_notebooks.source(one)

@@ -1,4 +1,4 @@
-"""Lesson 05: the learner's own engine, piece by piece: record, order, accumulate."""
+"""Check lesson 05: the learner's own engine, piece by piece (record, order, accumulate)."""
 
 from itertools import count
 
@@ -17,12 +17,12 @@ from ...source import underneath
 
 as_found = engine(
     "early"
-).backward  # visits what it finds when it finds it: inputs of inputs last, whatever still waits
-replaced = engine("=").backward  # what arrives replaces what was there
+).backward  # visits each value as soon as it is found, even if some of its users still wait
+replaced = engine("=").backward  # each contribution replaces the one before
 
 
 class Program:
-    """A random calculation on a, b and c. Call it on three of anything that has + and *; print it to see it."""
+    """Compute a random expression in a, b and c, three objects of any kind that has + and *."""
 
     def __init__(self, steps, start):
         self.steps, self.start = steps, start
@@ -38,7 +38,10 @@ class Program:
 
 
 def random_program(seed, steps=8):
-    """The Program of a seed: each step adds or multiplies two of the values so far. `start` holds three numbers to begin with."""
+    """Return the Program of a seed, in which each step adds or multiplies two earlier values.
+
+    Its attribute `start` holds numbers for a, b and c.
+    """
     rng, known, made = np.random.default_rng(seed), ["a", "b", "c"], []
     for k in range(steps):
         name = "L" if k == steps - 1 else f"p{k + 1}"
@@ -49,7 +52,7 @@ def random_program(seed, steps=8):
 
 
 def score(backward, Value, programs=200):
-    """After how many random programs every gradient that `backward` leaves in the learner's Values is that of the library."""
+    """Return the number of random programs for which `backward` finds the gradients of the library."""
     right = 0
     for program in map(random_program, range(programs)):
         mine, theirs = (
@@ -66,13 +69,13 @@ def score(backward, Value, programs=200):
 
 
 class _Value:
-    """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
+    """Stand in for the lesson's Value, count the reads of `inputs`, and stop an answer that does not end."""
 
     looks, most, clock = 0, 200_000, count(1)
-    learners = None  # the class that an answer knows by this name
+    learners = None  # the class that has this name in the answer
     __class__ = property(
         lambda self: _Value.learners or type(self)
-    )  # to isinstance it is one of these too
+    )  # so that isinstance accepts it
 
     def __init__(self, data, inputs=(), locals=(), name="a Value"):
         self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
@@ -89,7 +92,9 @@ class _Value:
     def inputs(self, inputs):
         self._inputs = inputs
 
-    def __hash__(self):  # mixed up, so that a set has no order by luck; and the same every time
+    def __hash__(
+        self,
+    ):  # scrambled, so that no set is in the right order by luck, and the same in every run
         return int(13 * self.number)
 
     def __repr__(self):
@@ -124,20 +129,20 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
     minutes=3,
     difficulty="easy",
     question="""
-        Write `multiply(x, y)` in the form of `add`: one new Value, made from its number, its two inputs, and a local gradient for each of
-        them, in the same order.""",
+        Write `multiply(x, y)` in the form of `add`. It returns one new Value, made from three things: the product of the two numbers,
+        the two inputs, and a local gradient for each input, in the same order.""",
     stub="""
         def multiply(x, y):
             ...""",
     hints=[
-        "`add` has 1.0 and 1.0 because a sum moves as far as each of its inputs. How far does a product move when x moves?",
-        "In z = x · y the local gradient of x is y, and that of y is x. As numbers: `y.data` and `x.data`.",
+        "`add` has 1.0 and 1.0, because a sum moves exactly as far as the input that moves. How far does a product move if x moves?",
+        "In z = x · y, the local gradient of x is y, and the local gradient of y is x. As numbers they are `y.data` and `x.data`.",
     ],
     solution="""
         def multiply(x, y):
             return Value(x.data * y.data, (x, y), (y.data, x.data))""",
-    explained="The first local gradient belongs to the first input: it is the *other* number.",
-    why="One line holds all that the way back will need: who went in, and how strongly each of them moves the result.",
+    explained="The first local gradient belongs to the first input, and it is the *other* number: multiply swaps.",
+    why="This one line stores everything that the backward pass will need: the inputs, and how strongly each of them moves the result.",
     names=lambda: {"Value": _Value},
 )
 def multiply(answer):
@@ -426,26 +431,24 @@ def _seven_arrivals():
     return L.called("L"), "x = 3, and L = x + x + x + x + x + x + x", "L, five sums, x"
 
 
-EACH = "        for x in value.inputs:\n            if x not in found:\n                found.append(x)"
-
-
 @exercise(
     "05.order",
     minutes=6,
     difficulty="medium",
     question="""
-        Write `order(output)`. It returns a list: the output itself, and all Values that it was made from, near or far.
-        Each Value stands in the list once, after all its users. There are two jobs: find the Values, then sort them. The
-        first is begun.""",
+        Write `order(output)`. It returns a list of the output itself and all Values that it was made from, directly or indirectly.
+        Each Value appears once, after all its users. There are two jobs: find the Values, then sort them. The first is
+        started for you.""",
     stub="""
         def order(output):
-            found = [output]
-            for value in found:          # a list may grow at its end while a loop walks along it
-                pass                     # here: append each input of this value that is not in it yet
+            found = [output]             # a list may grow while a loop runs over it
+            seen = {output}              # the same Values as a set, because a search in a list is slow
+            for value in found:
+                pass                     # here: add each input that you have not seen yet to both
             return sorted(...)""",
     hints=[
-        "`for x in value.inputs:`, then `if x not in found:`, then `found.append(x)`. So inputs of inputs are found as well.",
-        "For the second job the box has the answer: the newest first.",
+        "`for x in value.inputs:`, then `if x not in seen:`, then `seen.add(x)` and `found.append(x)`. The loop reaches the appended Values later, so it finds the inputs of inputs too.",
+        "For the second job, the box above has the answer: newest first.",
         (
             "Help: how do I sort by number?",
             "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first.",
@@ -453,22 +456,25 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
         (
             "Help: b comes before c",
             """
-            You return the Values in the order in which you found them. You find b first, since b is the first input of L.
-            But c uses b too, so c has to come before b. Sort at the end.""",
+            You return the Values in the order in which you found them. You find b before c, because b is the first input of L.
+            But c uses b too, so c must come before b. Sort at the end.""",
         ),
     ],
     solution="""
         def order(output):
             found = [output]
+            seen = {output}
             for value in found:
                 for x in value.inputs:
-                    if x not in found:
+                    if x not in seen:
+                        seen.add(x)
                         found.append(x)
             return sorted(found, key=lambda value: value.number, reverse=True)""",
     explained="""
-        Without the test `if x not in found`, a value would stand in the list once for every path from it to the output. (For many
-        thousands of Values, keep a set beside the list: `in` is quick there.)""",
-    why="A Value is made after its inputs. So with the newest first, the turn of each comes after those of all its users.",
+        Without the test `if x not in seen`, a Value would appear in the list once for every path from it to the output. Why the set?
+        `x in found` compares x with one Value after another, so for n Values the cost would grow like n². `x in seen` looks
+        x up directly.""",
+    why="A Value is made after its inputs. So if the newest Value goes first, every Value comes after all its users.",
     names=lambda: {"Value": _Value},
 )
 def order(answer):
@@ -527,12 +533,37 @@ def order(answer):
             if ENDLESS not in wrong.args or "5,000" not in words:
                 raise
             return SLOW  # all the smaller ones came to an end
-    return ""
+    return QUADRATIC if _comparisons(answer, 400) > 20_000 else ""
+
+
+class _Compared(_Value):
+    """Count how often a Value is compared with another one, as a search in a list does."""
+
+    comparisons = 0
+    __hash__ = _Value.__hash__
+
+    def __eq__(self, other):
+        _Compared.comparisons += 1
+        return self is other
+
+
+def _comparisons(answer, steps):
+    """Return the number of comparisons that `answer` needs after so many additions: about 2 · steps² with a list, 0 with a set."""
+    x, one = _Compared(0.0, name="x"), _Compared(1.0)
+    for _ in range(steps):
+        x = x + one
+    _Compared.comparisons, _Value.looks = 0, 0
+    answer(x)
+    return _Compared.comparisons
 
 
 SLOW = (
-    "It is too slow where a graph is large: 5,000 additions take it more than 1,000,000 steps. Is each Value compared, one "
-    "by one, with all that were found? `x in found` does that faster, and in a set at once."
+    "It is slow on deep graphs: for 5,000 additions it needs more than 1,000,000 steps. Does it compare each Value "
+    "with all the Values found so far? A set finds a Value directly."
+)
+QUADRATIC = (
+    "It is slow on deep graphs: for n Values it makes about n² comparisons, because a search in a list looks at one Value "
+    "after another. Keep a set of the Values found so far: there, `in` looks a Value up directly."
 )
 
 
@@ -693,15 +724,15 @@ def _expect_users_first(got, output, tried, right):
     minutes=6,
     difficulty="medium",
     question="""
-        Write `backward(output)`, the walk of the table. At each visit: take the value's gradient g out of the ledger, add g to the
-        value's `.grad`, and for each of its inputs add g · local to what the ledger holds for that input.""",
+        Write `backward(output)`, the backward pass of the table. At each visit, do three things: take the value's gradient g out of
+        the ledger, add g to the value's `.grad`, and for each of its inputs add g · local to the input's entry in the ledger.""",
     stub="""
         def backward(output):
             ledger = {output: 1.0}
             for value in order(output):
                 g = ledger.pop(...)      # and so on""",
     hints=[
-        "`g = ledger.pop(value)`, then `value.grad += g`. The rest is one loop over the inputs and their local gradients.",
+        "`g = ledger.pop(value)`, then `value.grad += g`. Then comes one loop over the inputs and their local gradients.",
         (
             "Help: how do I get each input with its local gradient?",
             "`for x, local in zip(value.inputs, value.locals):`",
@@ -709,13 +740,13 @@ def _expect_users_first(got, output, tried, right):
         (
             "Help: KeyError, or an error at +=",
             """
-            The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case. But
-            it only reads: write with `ledger[x] = …`.""",
+            Before the first contribution to x, the ledger has no entry for x. In that case `ledger.get(x, 0.0)` returns 0.0. But
+            `get` only reads: to write an entry, use `ledger[x] = …`.""",
         ),
         (
             "Help: a value used twice gets too little",
             """
-            Something used twice gets two contributions, and `ledger[x] = g * local` keeps only the second. Add to what is there:
+            A value that is used twice gets two contributions, but `ledger[x] = g * local` keeps only the second. Add to what is there:
             `ledger[x] = ledger.get(x, 0.0) + g * local`.""",
         ),
     ],
@@ -728,9 +759,9 @@ def _expect_users_first(got, output, tried, right):
                 for x, local in zip(value.inputs, value.locals):
                     ledger[x] = ledger.get(x, 0.0) + g * local""",
     explained="""
-        `value.grad += g` adds too: a second call of backward comes on top of the first. The ledger is made anew in each call, so that
-        nothing of an earlier one is sent again.""",
-    why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
+        `value.grad += g` accumulates too: a second call of backward adds to the result of the first. Each call makes a new ledger, so
+        nothing from an earlier call is sent again.""",
+    why="Each value is visited once, after all its users, when its gradient is complete. That is all there is to backpropagation.",
     names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))},
 )
 def backward(answer):
@@ -955,21 +986,21 @@ recall(
             "In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)",
             "1 − z²",
             """
-        **1 − z²**. It is 1 where z is 0, and it comes near 0 as z comes near 1 or −1.
-        Today you meet a published engine that has z².""",
+        **1 − z²**. It is 1 where z is 0, and it approaches 0 as z approaches 1 or −1.
+        In this lesson you meet a published engine that uses z² instead.""",
             choices=["1 − z²", "z²", "1 − z"],
         ),
         Question(
-            "Two paths lead from x to L. One brings 10, the other −4. What is the gradient of x? (02)",
+            "Two paths lead from x to L. One contributes 10, the other −4. What is the gradient of x? (02)",
             6.0,
             """
-        **6**. Multiply along a path, add over the paths.""",
+        **6**. Multiply along each path, and add over the paths.""",
         ),
         Question(
-            "$z = x \\cdot y$, with x = 3 and y = −2, and g = 10 arrives at z. What goes to x? (03)",
+            "$z = x \\cdot y$, with x = 3 and y = −2, and the upstream gradient is g = 10. What does the rule send to x? (03)",
             -20.0,
             """
-        **−20**: what arrives times the local gradient, and that is the other factor: 10 · (−2).""",
+        **−20**: the upstream gradient times the local gradient, which is the other factor: 10 · (−2).""",
         ),
     ],
 )
@@ -977,46 +1008,46 @@ recall(
 prediction(
     "05.early",
     question="""
-        Say b goes first: it passes on what has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
+        Suppose b goes first: it sends what has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
     answer=14.0,
     reveal="""
-        **14**: b has 7 and passes 7 · 2. Only then does c send b its 6, and nobody carries that 6 on. The right gradient is
-        (7 + 6) · 2 = 26.""",
+        **14**: b has 7, so it sends 7 · 2. Only then does c send its 6 to b, and b does not get another turn to send it on. The right
+        gradient is (7 + 6) · 2 = 26.""",
 )
 
 prediction(
     "05.kept",
     question="""
-        Now an engine without a ledger. Each call sets L's `.grad` to 1. Any other value adds what
-        arrives to its `.grad`. When its turn comes, the value sends on what its `.grad` holds. Take
-        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a
-        second call 24 would be right. Which number is there?""",
+        Here is an engine without a ledger. Each call sets L's `.grad` to 1. Any other value adds each contribution
+        to its `.grad`. When its turn comes, the value multiplies its `.grad` by the local gradients and sends the results on. Take
+        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Gradients accumulate, so after a
+        second call x.grad should be 24. What is it?""",
     answer=36.0,
     reveal="""
-        **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
-        place of 12. So the fault is in c, a value in the middle, which nobody asked about.""",
+        **36**, which is three times 12 although there were two calls. After the first call, c still held a 3. The second call added
+        another 3, so c sent 6 · 4 = 24 instead of 12. So the fault is in c, an intermediate value whose gradient you did not even need.""",
 )
 
 prediction(
     "05.paths",
     question="""
-        x is doubled n times by x = x + x. A program follows every path, a million paths each second. What is the largest n
-        that it finishes within a day? (Ten doublings make about a thousand.)""",
+        x is doubled n times by x = x + x. A program follows every path, at a million paths per second. What is the largest n
+        that it finishes within a day? (Ten doublings give about a thousand paths.)""",
     answer=36.0,
     tolerance=3.0,
     reveal="""
-        **36**. A day has 86,400 seconds, so about 86 thousand million paths. 2¹⁰ is about a thousand, so 2³⁶ is about 69 thousand million,
-        and 2³⁷ is too many. (33 to 39 counts as right.)""",
+        **36**. A day has 86,400 seconds, enough for about 86 billion paths. 2¹⁰ is about a thousand, so 2³⁶ is about 69 billion,
+        and 2³⁷ is too many. (Answers from 33 to 39 count as right.)""",
 )
 
 card(
     "05",
     [
-        "Record: each value keeps its inputs, and a local gradient for each of them.",
-        "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
-        "So users come before inputs. Newest first is such an order, since a value is made after its inputs.",
-        "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
-        "Add up what arrives: with = in place of += only the last arrival is left. The ledger is made anew for each walk.",
-        "Each value is visited once, though there may be 2ⁿ paths.",
+        "Record: each value stores its inputs, and a local gradient for each of them.",
+        "A value's gradient is a sum over the arrows that leave it: the user's gradient × the arrow's local gradient.",
+        "So users come before inputs (a topological order in reverse). Newest first is such an order, because a value is made after its inputs.",
+        "At each visit: take g out of the ledger, add g to .grad, and add g · local to the entry of each input.",
+        "Accumulate: with = instead of +=, only the last contribution is left. Each backward pass starts with a new ledger.",
+        "Each value is visited once, so the cost is O(n) for n values, although there may be 2ⁿ paths.",
     ],
 )

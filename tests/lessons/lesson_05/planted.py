@@ -4,7 +4,7 @@ from thrown import throw
 
 from autograd_course.grading import edit
 from autograd_course.grading.rule_checks import FAULTS, engine
-from autograd_course.lessons.lesson_05.exercises import EACH, _newest_first, _paying, _reached
+from autograd_course.lessons.lesson_05.exercises import _newest_first, _paying, _reached
 
 LOCALS = "(y.data, x.data)"
 
@@ -125,6 +125,10 @@ throw(
 )
 
 
+EACH = """        for x in value.inputs:
+            if x not in seen:
+                seen.add(x)
+                found.append(x)"""
 SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
 
 
@@ -175,9 +179,9 @@ throw(
         (_in_depth, "Who still owes this value?"),
         edit("value.number", "value.data", "Who still owes this value?"),
         edit("value.number", "-value.number", "begins with the oldest"),
-        edit("if x not in found:", "if True:", "is in it 2 times"),
+        edit("if x not in seen:", "if True:", "is in it 2 times"),
         edit(
-            "if x not in found:",
+            "if x not in seen:",
             "if True:",
             "sorted(found",
             "sorted(set(found)",
@@ -221,7 +225,8 @@ throw(
         edit(
             SORTED, "return found.sort(key=lambda value: value.number, reverse=True)", "list.sort"
         ),
-        edit("found.append(x)", "found.append(value)", "does the list grow for ever"),
+        edit("found.append(x)", "found.append(value)", "is in it 3 times"),
+        edit("seen.add(x)\n", "pass\n", "is in it 2 times"),
         edit(
             "[output]",
             "{output}",
@@ -231,15 +236,13 @@ throw(
         ),
         edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
         edit(
-            "if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"
+            "if x not in seen:", "if x.inputs and x not in seen:", "The walk needs the leaves too"
         ),
+        edit("if x not in seen:", "if x.data not in [known.data for known in found]:", "still two"),
         edit(
-            "if x not in found:", "if x.data not in [known.data for known in found]:", "still two"
-        ),
-        edit(
-            "if x not in found:",
+            "if x not in seen:",
             "if (x.data, x.inputs) not in [(one.data, one.inputs) for one in found if x.inputs]"
-            " and x not in found:",
+            " and x not in seen:",
             "d is missing. It holds the same number as c",
         ),
         edit(
@@ -268,7 +271,7 @@ throw(
             "not the business of order",
         ),
         edit(
-            "if x not in found:",
+            "if x not in seen:",
             "if not hasattr(x, 'seen'):\n                x.seen = True",
             "second call",
         ),

@@ -78,7 +78,7 @@ def test_odometer_shows_each_digit_and_stays_on_its_card(n):
     assert f"{2**n:,} path" in picture.text and f"{n + 1} visit" in picture.text
     assert ("followed" in picture.text) == (
         n <= 16
-    ) and "All visits, as measured: 50 microseconds." in picture.text
+    ) and "Time for all visits, as measured: 50 microseconds." in picture.text
     long = [float(x) for x in re.findall(r'd="M([\d.]+) 224v26"', picture.html)]
     above = re.findall(r'<text x="([\d.]+)" y="246[^>]+>([^<]+)', picture.html)
     assert len(long) + len(above) == 9

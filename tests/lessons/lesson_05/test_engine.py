@@ -13,6 +13,7 @@ import autograd_lib as ag
 from autograd_course import sync_notebooks
 from autograd_course.grading import EXERCISES, check, registered, rule_checks
 from autograd_course.lessons.lesson_05 import engine
+from autograd_course.lessons.lesson_05 import exercises as lesson_05
 
 NAME = "05_walk_backward.ipynb"
 registered()
@@ -45,6 +46,23 @@ def test_a_walk_that_asks_every_user_is_right_and_told_that_it_is_slow():
     slow = EXERCISES["05.backward"].answer(thrown.right_answers("05.backward")[-1])
     verdict = check("05.backward", slow)
     assert verdict.status == "right" and dict(verdict.rows)["but"] == rule_checks.SLOW
+
+
+def test_a_search_in_a_list_is_right_and_called_slow_and_a_set_is_not():
+    in_a_list = """
+def order(output):
+    found = [output]
+    for value in found:
+        for x in value.inputs:
+            if x not in found:
+                found.append(x)
+    return sorted(found, key=lambda value: value.number, reverse=True)"""
+    exercise = EXERCISES["05.order"]
+    slow, fast = (
+        check("05.order", exercise.answer(code)) for code in (in_a_list, exercise.solution)
+    )
+    assert slow.status == fast.status == "right"
+    assert dict(slow.rows)["but"] == lesson_05.QUADRATIC and "but" not in dict(fast.rows)
 
 
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
