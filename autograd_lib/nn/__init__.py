@@ -1,4 +1,6 @@
-"""Models: modules that hold parameters, in PyTorch's names. A user of the engine's public interface, nothing more."""
+"""Models: modules that hold parameters, with PyTorch's names."""
+
+from collections import deque
 
 import numpy as np
 
@@ -9,7 +11,8 @@ from . import functional as functional
 from . import init as init
 from . import utils as utils
 
-_INSTEAD = {
+# Names of torch.nn that are missing here, and what to use instead.
+_SUBSTITUTES = {
     "LogSoftmax": "autograd_lib.log_softmax",
     "SiLU": "nn.functional.silu",
     "MSELoss": "nn.functional.mse_loss",
@@ -28,25 +31,35 @@ _INSTEAD = {
 
 
 def __getattr__(name):
-    """The names of torch.nn that are not here."""
-    instead = _INSTEAD.get(name, f"nn.functional.{name}" if hasattr(functional, name) else None)
+    """Raise AttributeError for a name of torch.nn that is missing here."""
+    substitute = _SUBSTITUTES.get(
+        name, f"nn.functional.{name}" if hasattr(functional, name) else None
+    )
     raise AttributeError(
         f"autograd_lib.nn has no {name}: "
         + (
-            f"{instead} takes its place"
-            if instead
+            f"use {substitute}"
+            if substitute
             else "write it as a Module, with the functions of autograd_lib in its forward method"
         )
     )
 
 
 class Module(Stateful):
-    """A function with parameters: subclass it, set attributes in `__init__`, and write `forward`.
+    """Base class of models: subclass it, set attributes in `__init__`, and write `forward`.
 
-    Attributes that are Tensors requiring a gradient are its parameters; those that are modules, or lists, tuples and
-    dicts of either, are searched too. A Tensor that is found twice counts once, under its first name. The state that is
-    saved and loaded is the parameters, also those frozen by `requires_grad = False`, and the buffers; a constant, such
-    as an input that `forward` keeps, is no part of it (of one that requires a gradient keep `x.detach()`).
+    Its parameters are its attributes that are Tensors requiring a gradient, and those of its
+    modules. Lists, tuples, deques and dicts are searched too. A Tensor that is found twice counts
+    once, under its first name.
+
+    The state that is saved and loaded consists of the parameters, including frozen ones
+    (`requires_grad = False`), and of the buffers. A constant, such as an input that `forward`
+    keeps, is not part of it; to keep one that requires a gradient, keep `x.detach()`.
+
+    Attributes
+    ----------
+    training : bool
+        True in training mode, False in evaluation mode; see `train` and `eval`.
     """
 
     training = True
@@ -55,79 +68,195 @@ class Module(Stateful):
     def __call__(self, *args, **kwargs):
         return self.forward(*args, **kwargs)
 
+    def __setattr__(self, name, value):
+        if isinstance(value, Tensor) and name in self._buffers:
+            raise TypeError(
+                f"{type(self).__name__}: the buffer {name} must be an array, got a Tensor, which "
+                "would keep the graph of every call; compute it from .data, such as "
+                "x.data.mean(axis=0)"
+            )
+        super().__setattr__(name, value)
+
     def forward(self, *args, **kwargs):
-        raise NotImplementedError(f"{type(self).__name__} has no forward method")
+        """Compute the output. Every subclass writes its own."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward method; write one")
 
     def named_modules(self, prefix=""):
-        """A list of (path, module) pairs, this module first, each once; a path says where it is found, as in "layers.0"."""
+        """Return a list of (path, module) pairs: this module first, and each module once.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            The path of this module. The others follow it, as in "layers.0".
+
+        Returns
+        -------
+        list of (str, Module)
+            The modules in the order of their attributes.
+        """
         return [
             (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Module)
         ]
 
     def named_tensors(self, prefix=""):
-        """The same of every Tensor found, parameter or not: "layers.0.weight"."""
+        """Return a list of (path, Tensor) pairs of all Tensors, parameters or not.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            The path of this module. Those of its Tensors follow it, as in "layers.0.weight".
+
+        Returns
+        -------
+        list of (str, Tensor)
+            The Tensors in the order of their attributes, each once.
+        """
         return [
             (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Tensor)
         ]
 
     def named_parameters(self, prefix=""):
-        """The same of the parameters."""
+        """Return a list of (path, Tensor) pairs of the trainable parameters.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            The path of this module. Those of its parameters follow it, as in "layers.0.weight".
+
+        Returns
+        -------
+        list of (str, Tensor)
+            The parameters in the order of their attributes, each once.
+        """
         return [
             (path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.parameter
         ]
 
     def parameters(self):
-        """A list of the parameters."""
+        """Return a list of the trainable parameters."""
         return [tensor for _, tensor in self.named_parameters()]
 
-    def zero_grad(self):
-        """Forget every parameter's gradient."""
+    def zero_grad(self, set_to_none=True):
+        """Set the gradient of every parameter to None.
+
+        Parameters
+        ----------
+        set_to_none : bool, default True
+            PyTorch's argument; only True is supported.
+
+        Raises
+        ------
+        ValueError
+            If `set_to_none` is False.
+        """
+        if not set_to_none:
+            raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
         commit([(setattr, p, "grad", None) for p in self.parameters()])
 
     def train(self, mode=True):
-        """Set `training` here and in every module within; `eval()` unsets it. Returns self."""
-        commit([(setattr, module, "training", mode) for _, module in self.named_modules()])
-        return self
+        """Set the training mode of this module and all modules in it.
 
-    def eval(self):
-        return self.train(False)
+        Parameters
+        ----------
+        mode : bool, default True
+            True for training mode, False for evaluation mode.
 
-    def to(self, dtype):
-        """Turn every parameter and floating buffer into another floating dtype, such as np.float32. Returns self."""
-        if np.dtype(dtype).kind != "f":
-            raise TypeError(
-                f"{type(self).__name__}.to: a floating dtype such as np.float32 is needed, not {dtype}"
-            )
+        Returns
+        -------
+        Module
+            This module.
+        """
         commit(
-            self._changes(
-                {
-                    name: array.astype(dtype if array.dtype.kind == "f" else array.dtype)
-                    for name, array in self._state().items()
-                }
-            )
+            [(object.__setattr__, module, "training", mode) for _, module in self.named_modules()]
         )
         return self
 
-    def register_buffer(self, name, array):
-        """Make the array `self.name`, such as a running mean: saved and loaded like a parameter, and never trained.
+    def eval(self):
+        """Set evaluation mode, in which dropout does nothing. Return this module."""
+        return self.train(False)
 
-        To change it, assign an array: `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
+    def to(self, dtype):
+        """Convert every parameter and floating-point buffer to another floating dtype.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            A floating dtype such as np.float32.
+
+        Returns
+        -------
+        Module
+            This module.
+
+        Raises
+        ------
+        TypeError
+            If `dtype` is not a floating dtype. There are no devices.
+        """
+        try:
+            floating = np.dtype(dtype).kind == "f"
+        except TypeError:
+            floating = False
+        if not floating:
+            raise TypeError(
+                f"{type(self).__name__}.to: expected a floating dtype such as np.float32, "
+                f"got {dtype!r}"
+            )
+        converted = {
+            name: array.astype(dtype if array.dtype.kind == "f" else array.dtype)
+            for name, array in self._state().items()
+        }
+        commit(self._changes(converted))
+        return self
+
+    def register_buffer(self, name, array):
+        """Make an array an attribute that is saved and loaded like a parameter, and never trained.
+
+        To change a buffer, such as a running mean, assign a new array:
+        `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
+
+        Parameters
+        ----------
+        name : str
+            The name of the attribute.
+        array : array_like
+            Its first value, which is copied.
+
+        Raises
+        ------
+        TypeError
+            If `array` is a Tensor, or not made of real numbers.
+        ValueError
+            If `name` is not an identifier, or is an attribute of the class.
         """
         if not name.isidentifier() or hasattr(type(self), name):
             raise ValueError(
-                f"register_buffer: {name!r} cannot be the name of a buffer of {type(self).__name__}"
+                f"register_buffer: {name!r} cannot be the name of a buffer of "
+                f"{type(self).__name__}; choose an identifier that the class does not have"
             )
         setattr(self, name, np.array(as_array(array, f"register_buffer: {name}")))
         self._buffers = tuple(dict.fromkeys((*self._buffers, name)))
 
     def named_buffers(self, prefix=""):
-        """A list of (path, array) pairs of the buffers."""
+        """Return a list of (path, array) pairs of the buffers.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            The path of this module. Those of its buffers follow it, as in "layers.0.mean".
+
+        Returns
+        -------
+        list of (str, ndarray)
+            The buffers, module by module.
+        """
         return [
             (path, as_array(getattr(module, name), f"buffer {path}"))
-            for path, module, name in self._named_buffers(prefix)
+            for path, module, name in self._buffer_attributes(prefix)
         ]
 
-    def _named_buffers(self, prefix=""):
+    def _buffer_attributes(self, prefix=""):
+        """Return a list of (path, module, name of the attribute) of the buffers."""
         return [
             (f"{path}.{name}" if path else name, module, name)
             for path, module in self.named_modules(prefix)
@@ -140,7 +269,8 @@ class Module(Stateful):
         for name, array in parameters + self.named_buffers():
             if name in state:
                 raise ValueError(
-                    f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that"
+                    f"{type(self).__name__}: two arrays have the path {name}; rename a key that "
+                    "contains a dot"
                 )
             state[name] = array
         return state
@@ -148,16 +278,17 @@ class Module(Stateful):
     def _changes(self, state):
         values = [(t, state[path]) for path, t in self.named_tensors() if t.parameter]
         return replacing(values) + [
-            (setattr, module, name, state[path]) for path, module, name in self._named_buffers()
+            (object.__setattr__, module, name, state[path])
+            for path, module, name in self._buffer_attributes()
         ]
 
     def __repr__(self):
-        own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
-        return f"{type(self).__name__}({own})"
+        shapes = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
+        return f"{type(self).__name__}({shapes})"
 
 
 def _walk(path, item, seen):
-    """Every module and Tensor within `item` with its path, outermost first, each once."""
+    """Yield (path, item) for every module and Tensor within `item`, outermost first, each once."""
     if id(item) in seen:
         return
     if isinstance(item, (Module, Tensor)):
@@ -165,13 +296,15 @@ def _walk(path, item, seen):
         yield path, item
     if isinstance(item, Module):
         item = vars(item)
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, deque)):
         item = dict(enumerate(item))
-    if isinstance(item, (set, frozenset)) and any(
-        isinstance(value, (Module, Tensor)) for value in item
-    ):
+    unnamed = item if isinstance(item, (set, frozenset)) else ()
+    if isinstance(item, np.ndarray) and item.dtype == object:
+        unnamed = item.ravel()
+    if any(isinstance(value, (Module, Tensor)) for value in unnamed):
         raise TypeError(
-            f"{path} is a set, which has no order to name its modules and Tensors by: make it a list"
+            f"{path}: expected a list of modules or Tensors, got {type(item).__name__}; "
+            "make it a list"
         )
     if isinstance(item, dict):
         for key, value in item.items():
@@ -179,7 +312,10 @@ def _walk(path, item, seen):
 
 
 def _parameter(shape, fan_in, rng, dtype):
-    """Uniform between ±1/√fan_in, PyTorch's default for Linear (He et al. 2015 with a = √5)."""
+    """Return a parameter drawn uniformly from ±1/√fan_in.
+
+    That is PyTorch's default for Linear: He et al. (2015) with a = √5.
+    """
     bound = 1 / np.sqrt(max(fan_in, 1))
     return Tensor(np.asarray(rng.uniform(-bound, bound, shape), dtype), requires_grad=True)
 
@@ -187,24 +323,36 @@ def _parameter(shape, fan_in, rng, dtype):
 def _check_sizes(layer, **sizes):
     for name, n in sizes.items():
         if not isinstance(n, (int, np.integer)) or n < 0:
-            raise TypeError(f"{type(layer).__name__}: {name} must be a whole number, not {n!r}")
+            raise TypeError(f"{type(layer).__name__}: {name} must be an integer >= 0, got {n!r}")
 
 
-def _times(layer, x, weight):
-    """x @ weight.T, or the error of `layer` that they do not fit."""
+def _linear(layer, x, weight):
+    """Return x @ weight.T. Raise ValueError in the name of `layer` if the shapes do not fit."""
     try:
         return x @ (weight.T if weight.ndim > 1 else weight)
     except ValueError:
         raise ValueError(
-            f"{type(layer).__name__}: inputs of shape (…, {weight.shape[-1]}) are needed for weights of "
-            f"shape {weight.shape}, not {np.shape(x)}"
+            f"{type(layer).__name__}: expected inputs of shape (…, {weight.shape[-1]}) for weights "
+            f"of shape {weight.shape}, got {np.shape(x)}"
         ) from None
 
 
 class Neuron(Module):
-    """activation(x · weight + bias): inputs of shape (…, in_features) give (…).
+    """One neuron: activation(x · weight + bias).
 
-    `weight` has shape (in_features,), `bias` is a scalar. `rng` is a NumPy Generator or a seed.
+    `weight` has shape (in_features,), `bias` is a scalar. Inputs of shape (…, in_features) give
+    outputs of shape (…).
+
+    Parameters
+    ----------
+    in_features : int
+        Length of the last axis of the inputs.
+    activation : callable, optional
+        Activation function; None means none.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
     """
 
     def __init__(self, in_features, activation=None, rng=None, dtype=float):
@@ -215,14 +363,27 @@ class Neuron(Module):
         self.activation = activation
 
     def forward(self, x):
-        z = _times(self, x, self.weight) + self.bias
+        """Return the outputs (…) for inputs `x` (…, in_features)."""
+        z = _linear(self, x, self.weight) + self.bias
         return self.activation(z) if self.activation else z
 
 
 class Linear(Module):
-    """x @ weight.T + bias: inputs of shape (…, in_features) give (…, out_features).
+    """Linear layer: x @ weight.T + bias.
 
-    `weight` has shape (out_features, in_features), `bias` (out_features,). `rng` is a NumPy Generator or a seed.
+    `weight` has shape (out_features, in_features), `bias` (out_features,). Inputs of shape (…,
+    in_features) give outputs of shape (…, out_features).
+
+    Parameters
+    ----------
+    in_features, out_features : int
+        Lengths of the last axis of the inputs and of the outputs.
+    bias : bool, default True
+        Add a bias.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
     """
 
     def __init__(self, in_features, out_features, bias=True, rng=None, dtype=float):
@@ -232,15 +393,25 @@ class Linear(Module):
         self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
     def forward(self, x):
-        z = _times(self, x, self.weight)
+        """Return the outputs (…, out_features) for inputs `x` (…, in_features)."""
+        z = _linear(self, x, self.weight)
         return z if self.bias is None else z + self.bias
 
 
 class Embedding(Module):
-    """A row of `weight` for every whole number: integers of shape (…) give (…, embedding_dim).
+    """Table of vectors: an integer selects a row of `weight`.
 
-    `weight` has shape (num_embeddings, embedding_dim), and starts normal with variance 1. `rng` is a NumPy Generator or
-    a seed. Called with anything but integers from 0 to num_embeddings − 1 it raises TypeError or ValueError.
+    `weight` has shape (num_embeddings, embedding_dim) and starts from a standard normal
+    distribution. Integers of shape (…) give outputs of shape (…, embedding_dim).
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim : int
+        Number and length of the vectors.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
     """
 
     def __init__(self, num_embeddings, embedding_dim, rng=None, dtype=float):
@@ -249,13 +420,31 @@ class Embedding(Module):
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
     def forward(self, x):
-        return self.weight[functional.whole_numbers("Embedding: its input", x, len(self.weight))]
+        """Return the rows (…, embedding_dim) of the integers `x` (…), 0 to num_embeddings − 1."""
+        return self.weight[functional.class_indices("Embedding", x, len(self.weight))]
 
 
 class LayerNorm(Module):
-    """`functional.layer_norm` over the last axes, those of `normalized_shape`, an int or a tuple (Ba et al. 2016).
+    """Layer normalisation over the last axes; see `functional.layer_norm`.
 
-    `weight` and `bias`, of that shape, start as ones and zeros; without `elementwise_affine` there are none.
+    `weight` starts as ones and `bias` as zeros, both of shape `normalized_shape`.
+
+    Parameters
+    ----------
+    normalized_shape : int or tuple of int
+        Lengths of the axes to normalise.
+    eps : float, default 1e-5
+        Added to the variance.
+    elementwise_affine : bool, default True
+        Multiply by `weight` and add `bias`.
+    bias : bool, default True
+        Have a `bias` with the `weight`.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
+
+    Source
+    ------
+    Ba et al. (2016).
     """
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=float):
@@ -268,28 +457,48 @@ class LayerNorm(Module):
         self.bias = Tensor(0 * ones, requires_grad=True) if elementwise_affine and bias else None
 
     def forward(self, x):
+        """Return `x` (…, *normalized_shape) with mean 0 and variance 1 over its last axes."""
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 class MultiheadAttention(Module):
-    """`functional.scaled_dot_product_attention` in `num_heads` parts (Vaswani et al. 2017, section 3.2.2).
+    """Attention in several heads; see `functional.scaled_dot_product_attention`.
 
-    The query, (N, T, embed_dim), the key and the value, both (N, S, embed_dim), or all three without N, go through a
-    third of `in_proj_weight` each, (3·embed_dim, embed_dim), and are cut into heads; what the heads give, joined again,
-    goes through the Linear `out_proj`. `rng` is a NumPy Generator or a seed. The batch comes first: PyTorch's
-    `batch_first=True`, which is not its default.
+    Query, key and value are projected by a third of `in_proj_weight` (3·embed_dim, embed_dim) each
+    and cut into heads. The results of the heads are joined and go through the Linear `out_proj`.
+    The batch comes first, as with PyTorch's `batch_first=True`, which is not its default.
 
-    A call gives the result, (N, T, embed_dim), and the weights, (N, T, S): their mean over the heads; without
-    `average_attn_weights` (N, num_heads, T, S); without `need_weights` None. In `attn_mask` True *forbids* to look, and
-    in `scaled_dot_product_attention` it allows, both as in PyTorch; or it holds numbers to add to the scores.
-    `is_causal` needs no mask beside it. While training, a share `dropout` of the weights is set to 0.
+    Parameters
+    ----------
+    embed_dim : int
+        Length of the vectors, a multiple of `num_heads`.
+    num_heads : int
+        Number of heads.
+    dropout : float, default 0
+        Share of the weights that is set to 0 in training mode.
+    bias : bool, default True
+        Add biases to the projections.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights and the dropout.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        If `embed_dim` is not a multiple of `num_heads`.
+
+    Source
+    ------
+    Vaswani et al. (2017), section 3.2.2.
     """
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, rng=None, dtype=float):
         _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         if not embed_dim or not num_heads or embed_dim % num_heads:
             raise ValueError(
-                f"MultiheadAttention: embed_dim {embed_dim} must be a multiple of num_heads {num_heads}"
+                "MultiheadAttention: embed_dim must be a positive multiple of num_heads, "
+                f"got embed_dim {embed_dim} and num_heads {num_heads}"
             )
         rng = np.random.default_rng(rng)
         self.num_heads, self.dropout = num_heads, Dropout(dropout, rng)
@@ -311,7 +520,35 @@ class MultiheadAttention(Module):
         average_attn_weights=True,
         is_causal=False,
     ):
+        """Return the result and the attention weights.
+
+        Parameters
+        ----------
+        query : Tensor or array_like
+            Array of shape (N, T, embed_dim), or without N.
+        key, value : Tensor or array_like
+            Arrays of shape (N, S, embed_dim), or without N.
+        need_weights : bool, default True
+            Return the weights; otherwise None in their place.
+        attn_mask : array_like or Tensor, optional
+            Array that broadcasts to (N, num_heads, T, S). A bool array is True where a query must
+            *not* attend to a key, as in PyTorch; `scaled_dot_product_attention` uses the opposite.
+            A floating array is added to the scores.
+        average_attn_weights : bool, default True
+            Return the mean of the weights over the heads.
+        is_causal : bool, default False
+            Let query t attend to keys 0 to t only. Do not give a mask as well.
+
+        Returns
+        -------
+        Tensor
+            Array of shape (N, T, embed_dim).
+        Tensor or None
+            Weights of shape (N, T, S), or (N, num_heads, T, S) if they are not averaged.
+        """
         query, key, value = (self._heads(x, i) for i, x in enumerate((query, key, value)))
+        if attn_mask is not None and not isinstance(attn_mask, Tensor):
+            attn_mask = as_array(attn_mask, "MultiheadAttention: attn_mask")
         if attn_mask is not None and attn_mask.dtype == bool:
             attn_mask = ~attn_mask
         weights = functional.attention_weights(query, key, attn_mask, is_causal)
@@ -322,18 +559,35 @@ class MultiheadAttention(Module):
         return z, ops.mean(weights, axis=-3) if average_attn_weights else weights
 
     def _heads(self, x, i):
-        """The i-th projection of (…, T, embed_dim), as (…, num_heads, T, embed_dim / num_heads)."""
+        """Return projection `i` of `x` (…, T, embed_dim) as (…, num_heads, T, length of a head)."""
         n = len(self.out_proj.weight)
-        z = _times(self, x, self.in_proj_weight[i * n : (i + 1) * n])
+        z = _linear(self, x, self.in_proj_weight[i * n : (i + 1) * n])
         z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n : (i + 1) * n]
         return ops.swapaxes(ops.reshape(z, (*z.shape[:-1], self.num_heads, -1)), -2, -3)
 
 
 class Conv2d(Module):
-    """`functional.conv2d` with kernels and biases of its own: (N, in_channels, H, W) gives (N, out_channels, …, …).
+    """Convolution of images; see `functional.conv2d`.
 
-    `weight` has shape (out_channels, in_channels, kh, kw), `bias` (out_channels,). `kernel_size`, `stride` and `padding` are an
-    int or a pair. `rng` is a NumPy Generator or a seed.
+    `weight` has shape (out_channels, in_channels, kh, kw), `bias` (out_channels,). Images of shape
+    (N, in_channels, H, W) give outputs of shape (N, out_channels, windows down, windows across).
+
+    Parameters
+    ----------
+    in_channels, out_channels : int
+        Number of channels of the inputs and of the outputs.
+    kernel_size : int or pair of int
+        Height and width of the kernels.
+    stride : int or pair of int, default 1
+        Distance between windows.
+    padding : int or pair of int, default 0
+        Zeros on every side of the image.
+    bias : bool, default True
+        Add a bias.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
     """
 
     def __init__(
@@ -354,56 +608,93 @@ class Conv2d(Module):
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
         self.bias = _parameter(out_channels, fan_in, rng, dtype) if bias else None
         self.stride, self.padding = stride, padding
-        self(np.zeros((0, in_channels, kh, kw)))  # refuses what fits no image
+        self(np.zeros((0, in_channels, kh, kw)))  # raises for arguments that fit no image
 
     def forward(self, x):
+        """Return the outputs for images `x` (N, in_channels, H, W)."""
         return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
 
 
 class MaxPool2d(Module):
-    """`functional.max_pool2d` as a layer."""
+    """Max pooling of images; see `functional.max_pool2d`.
+
+    Parameters
+    ----------
+    kernel_size : int or pair of int
+        Height and width of the windows.
+    stride : int or pair of int, optional
+        Distance between windows; None means `kernel_size`.
+    """
 
     def __init__(self, kernel_size, stride=None):
         self.kernel_size, self.stride = kernel_size, stride
-        self(
-            np.zeros((0, 1, *ops.pair(kernel_size, f"{type(self).__name__}: kernel_size")))
-        )  # refuses what fits no image
+        size = ops.pair(kernel_size, f"{type(self).__name__}: kernel_size")
+        self(np.zeros((0, 1, *size)))  # raises for arguments that fit no image
 
     def forward(self, x):
+        """Return the largest entry of each window of images `x` (N, C, H, W)."""
         return functional.max_pool2d(x, self.kernel_size, self.stride)
 
 
 class AvgPool2d(MaxPool2d):
-    """`functional.avg_pool2d` as a layer."""
+    """Average pooling of images; see `functional.avg_pool2d`.
+
+    The parameters are those of `MaxPool2d`.
+    """
 
     def forward(self, x):
+        """Return the mean of each window of images `x` (N, C, H, W)."""
         return functional.avg_pool2d(x, self.kernel_size, self.stride)
 
 
 class Flatten(Module):
-    """All axes but the first as one: (N, C, H, W) gives (N, C·H·W)."""
+    """Layer that joins all axes except the first: (N, C, H, W) gives (N, C·H·W)."""
 
     def forward(self, x):
+        """Return `x` (N, …) as an array of two axes."""
         return ops.reshape(x, (len(x), int(np.prod(x.shape[1:]))))
 
 
 class Dropout(Module):
-    """`functional.dropout` while training, nothing after `eval()`. `rng` is a NumPy Generator or a seed."""
+    """Dropout in training mode, and the identity after `eval()`; see `functional.dropout`.
+
+    Parameters
+    ----------
+    p : float, default 0.5
+        Probability of setting an entry to 0.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed.
+    """
 
     def __init__(self, p=0.5, rng=None):
-        functional.dropout(np.zeros(0), p)  # refuses what is no probability
+        functional.dropout(np.zeros(0), p)  # raises for a p that is not a probability
         self.p, self.rng = p, np.random.default_rng(rng)
 
     def forward(self, x):
+        """Return `x` with a random part of its entries set to 0."""
         return functional.dropout(x, self.p, self.training, self.rng)
 
 
 class RNNCell(Module):
-    """One step of a recurrent network: h′ = tanh(x·W_ihᵀ + b_ih + h·W_hhᵀ + b_hh) (Elman 1990).
+    """One step of a recurrent network: h′ = activation(x·W_ihᵀ + b_ih + h·W_hhᵀ + b_hh).
 
-    `x` has shape (N, input_size) and `h` (N, hidden_size), or both without N; without `h` it starts at zeros. `weight_ih` has shape
-    (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), each bias (hidden_size,); all start uniform between
-    ±1/√hidden_size. `activation` takes the place of tanh. `rng` is a NumPy Generator or a seed. Raises ValueError if h does not fit x.
+    `weight_ih` has shape (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), and
+    each bias (hidden_size,). All start uniform between ±1/√hidden_size.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        Lengths of the input x and of the hidden state h.
+    activation : callable, default tanh
+        Activation function.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
+
+    Source
+    ------
+    Elman (1990).
     """
 
     def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None, dtype=float):
@@ -416,28 +707,61 @@ class RNNCell(Module):
         self.activation = activation
 
     def forward(self, x, h=None):
-        wanted = (*np.shape(x)[:-1], len(self.weight_hh))
-        if h is not None and np.shape(h) != wanted:
+        """Return the next hidden state.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Input of shape (N, input_size), or without N.
+        h : Tensor or array_like, optional
+            Hidden state of shape (N, hidden_size), or without N; None means zeros.
+
+        Returns
+        -------
+        Tensor
+            Hidden state of shape (N, hidden_size), or without N.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit.
+        """
+        expected = (*np.shape(x)[:-1], len(self.weight_hh))
+        if h is not None and np.shape(h) != expected:
             raise ValueError(
-                f"RNNCell: x of shape {np.shape(x)} goes with h of shape {wanted}, not {np.shape(h)}"
+                f"RNNCell: expected h of shape {expected} for x of shape {np.shape(x)}, "
+                f"got {np.shape(h)}"
             )
-        z = _times(self, x, self.weight_ih) + self.bias_ih + self.bias_hh
+        z = _linear(self, x, self.weight_ih) + self.bias_ih + self.bias_hh
         return self.activation(z if h is None else z + h @ self.weight_hh.T)
 
 
 class Sequential(Module):
-    """Its arguments, modules or plain functions, one after the other; `model[1]`, `model[:2]` and `len(model)` work."""
+    """Layers one after the other; `model[1]`, `model[:2]` and `len(model)` work.
+
+    Parameters
+    ----------
+    *layers : Module or callable
+        The layers in order, modules or plain functions.
+
+    Raises
+    ------
+    TypeError
+        If a layer is not callable, or is a class.
+    """
 
     def __init__(self, *layers):
         for i, layer in enumerate(layers):
             if not callable(layer) or isinstance(layer, type):
                 raise TypeError(
-                    f"{type(self).__name__}: layer {i} must be a module or a function, not {layer!r}; give "
-                    "the layers one by one, Sequential(Linear(2, 3), relu), or as Sequential(*layers)"
+                    f"{type(self).__name__}: layer {i} must be a module or a function, "
+                    f"got {layer!r}; give the layers one by one, as in "
+                    "Sequential(Linear(2, 3), relu) or Sequential(*layers)"
                 )
         self.layers = list(layers)
 
     def forward(self, x):
+        """Return the output of the last layer for the input `x` of the first."""
         for layer in self.layers:
             x = layer(x)
         return x
@@ -450,13 +774,31 @@ class Sequential(Module):
 
 
 class MLP(Sequential):
-    """Linear layers of the given sizes with an activation between them: MLP([64, 32, 10]) takes (…, 64) to (…, 10)."""
+    """Multilayer perceptron: linear layers with an activation between them.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Lengths of the input, the hidden layers and the output: [64, 32, 10] takes (…, 64) to (…,
+        10).
+    activation : callable, default relu
+        Activation function between the layers.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the initial weights.
+    dtype : dtype_like, default float
+        Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If `sizes` is not a sequence of at least two ints, or `activation` is not callable.
+    """
 
     def __init__(self, sizes, activation=ops.relu, rng=None, dtype=float):
         if np.ndim(sizes) != 1 or len(sizes) < 2 or not callable(activation):
             raise TypeError(
-                f"MLP: a list of sizes is needed, such as [2, 16, 1], and a function between the layers, "
-                f"not {sizes!r} and {activation!r}"
+                "MLP: expected a list of sizes such as [2, 16, 1], and a function as activation, "
+                f"got {sizes!r} and {activation!r}"
             )
         rng = np.random.default_rng(rng)
         layers = []

@@ -1,4 +1,4 @@
-"""Losses and layers without parameters of their own, as in torch.nn.functional."""
+"""Losses and layers without parameters, as in torch.nn.functional."""
 
 import numpy as np
 
@@ -7,41 +7,98 @@ from ..tape import Tensor, as_array, primitive
 
 
 def __getattr__(name):
-    """The names of torch.nn.functional that are not here."""
-    what = (
-        f"it is autograd_lib.{name}"
-        if hasattr(ops, name)
-        else "write it with the functions of autograd_lib"
+    """Raise AttributeError for a name of torch.nn.functional that is missing here."""
+    raise AttributeError(
+        f"autograd_lib.nn.functional has no {name}: "
+        + (
+            f"use autograd_lib.{name}"
+            if hasattr(ops, name)
+            else "write it with the functions of autograd_lib"
+        )
     )
-    raise AttributeError(f"autograd_lib.nn.functional has no {name}: {what}")
+
+
+def _as_input(x, name):
+    return x if isinstance(x, Tensor) else as_array(x, name)
 
 
 def silu(input):
-    """x·σ(x) (Hendrycks and Gimpel 2016)."""
+    """Return x·σ(x).
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Array x of any shape.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the same shape.
+
+    Source
+    ------
+    Hendrycks and Gimpel (2016).
+    """
+    input = _as_input(input, "silu: input")
     return input * ops.sigmoid(input)
 
 
 def leaky_relu(input, negative_slope=0.01):
-    """x above 0, and negative_slope·x below and at 0."""
+    """Return x where x > 0, and negative_slope·x elsewhere.
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Array x of any shape.
+    negative_slope : float, default 0.01
+        Slope at and below 0.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the same shape.
+    """
+    input = _as_input(input, "leaky_relu: input")
     return ops.where(input > 0, input, negative_slope * input)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """(x − mean)/√(variance + eps)·weight + bias, both over the last axes, of shape `normalized_shape`.
+    """Return (x − mean)/√(variance + eps)·weight + bias, with mean and variance over the last axes.
 
-    Ba et al. (2016), equation 4. Raises ValueError if the last axes, or those of `weight` or `bias`, are others.
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Array of shape (…, *normalized_shape).
+    normalized_shape : tuple of int
+        Lengths of the axes to normalise.
+    weight, bias : Tensor or array_like, optional
+        Arrays of shape `normalized_shape`.
+    eps : float, default 1e-5
+        Added to the variance.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the shape of `input`.
+
+    Raises
+    ------
+    ValueError
+        If the last axes of `input`, or those of `weight` or `bias`, have other lengths.
+
+    Source
+    ------
+    Ba et al. (2016), equation 4.
     """
-    shape = tuple(normalized_shape)
-    if not shape or np.shape(input)[-len(shape) :] != shape:
+    input, shape = _as_input(input, "layer_norm: input"), tuple(normalized_shape)
+    if not shape or input.shape[-len(shape) :] != shape:
         raise ValueError(
-            "layer_norm: an input of shape (…, " + ", ".join(map(str, shape)) + f") is needed, "
-            f"not {np.shape(input)}"
+            f"layer_norm: expected an input of shape (…, {', '.join(map(str, shape))}), "
+            f"got {input.shape}"
         )
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and np.shape(given) != shape:
-            raise ValueError(
-                f"layer_norm: {name} has shape {np.shape(given)}, and {shape} is needed"
-            )
+            raise ValueError(f"layer_norm: {name} has shape {np.shape(given)}, expected {shape}")
     axes = tuple(range(-len(shape), 0))
     centred = input - ops.mean(input, axis=axes, keepdims=True)
     z = centred / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
@@ -52,200 +109,387 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, rng=None
 ):
-    """softmax(query·keyᵀ·scale)·value: for every query a mean of the values, weighted by how well their keys fit it.
-
-    Vaswani et al. (2017), equation 1.
+    """Return softmax(query·keyᵀ·scale)·value: for every query a weighted mean of the values.
 
     Parameters
     ----------
-    query, key, value : (…, T, d), (…, S, d) and (…, S, dv); the result is (…, T, dv)
-    attn_mask : (…, T, S), or what broadcasts to it: True where a query may look, or numbers to add to the scores
-    dropout_p : the share of weights that `dropout` sets to 0, with `rng`
-    is_causal : whether query t may look at keys 0 to t only
-    scale : 1/√d if left out
+    query : Tensor or array_like
+        Array of shape (…, T, d).
+    key : Tensor or array_like
+        Array of shape (…, S, d).
+    value : Tensor or array_like
+        Array of shape (…, S, dv).
+    attn_mask : Tensor or array_like, optional
+        Array that broadcasts to (…, T, S). A bool array is True where a query may attend to a key.
+        A floating array is added to the scores.
+    dropout_p : float, default 0
+        Probability of setting a weight to 0.
+    is_causal : bool, default False
+        Let query t attend to keys 0 to t only.
+    scale : float, optional
+        Factor of the scores; None means 1/√d.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed for the dropout.
 
-    Raises ValueError if the shapes do not fit, there are two masks, or a query may look nowhere; and TypeError if the
-    mask is made of whole numbers.
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (…, T, dv).
+
+    Raises
+    ------
+    TypeError
+        If the mask is neither bool nor floating.
+    ValueError
+        If the shapes do not fit, there are two masks, or a query may not attend to any key.
+
+    Source
+    ------
+    Vaswani et al. (2017), equation 1.
     """
-    return (
-        dropout(attention_weights(query, key, attn_mask, is_causal, scale), dropout_p, rng=rng)
-        @ value
-    )
+    weights = attention_weights(query, key, attn_mask, is_causal, scale)
+    return dropout(weights, dropout_p, rng=rng) @ value
 
 
 def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
-    """The weights of `scaled_dot_product_attention`, (…, T, S): softmax(query·keyᵀ·scale), and 0 where not to look."""
-    name, shapes = "scaled_dot_product_attention", (np.shape(query), np.shape(key))
-    if min(map(len, shapes)) < 2 or shapes[0][-1] != shapes[1][-1]:
+    """Return the weights softmax(query·keyᵀ·scale) of `scaled_dot_product_attention`.
+
+    Parameters
+    ----------
+    query, key, attn_mask, is_causal, scale
+        As for `scaled_dot_product_attention`.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (…, T, S), 0 where a query may not attend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `scaled_dot_product_attention`.
+    """
+    name = "scaled_dot_product_attention"
+    query, key = _as_input(query, f"{name}: query"), _as_input(key, f"{name}: key")
+    if min(query.ndim, key.ndim) < 2 or query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"{name}: query of shape (…, T, d) and key of shape (…, S, d) are needed, not {shapes[0]} and "
-            f"{shapes[1]}"
+            f"{name}: expected query of shape (…, T, d) and key of shape (…, S, d), "
+            f"got {query.shape} and {key.shape}"
         )
-    scores = (
-        query
-        * (1 / np.sqrt(shapes[0][-1]).item() if scale is None else scale)
-        @ ops.swapaxes(key, -1, -2)
-    )
+    scale = 1 / np.sqrt(query.shape[-1]).item() if scale is None else scale
+    scores = query * scale @ ops.swapaxes(key, -1, -2)
     if is_causal:
         if attn_mask is not None:
             raise ValueError(
-                f"{name}: is_causal is a mask, and attn_mask is another; join them in attn_mask"
+                f"{name}: expected is_causal or attn_mask, got both; "
+                "combine them in attn_mask, with np.tri"
             )
         attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
     if attn_mask is not None:
-        mask = attn_mask if isinstance(attn_mask, Tensor) else as_array(attn_mask, name)
-        allowed = _to_add(mask.data if isinstance(mask, Tensor) else mask)
-        scores = scores + (allowed if mask.dtype == bool else mask).astype(scores.dtype)
+        mask = _additive_mask(_as_input(attn_mask, f"{name}: attn_mask"))
+        scores = scores + mask.astype(scores.dtype)
     return ops.softmax(scores)
 
 
 def _check_mask(mask):
     if mask.dtype.kind not in "bf":
         raise TypeError(
-            "attn_mask is made of bool, True where a query may look, or of floating-point numbers to add "
-            f"to the scores, not of {mask.dtype}"
+            "attn_mask must be bool, True where a query may attend, or floating numbers to add to "
+            f"the scores, got {mask.dtype}"
         )
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
-        raise ValueError("attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
+        raise ValueError(
+            "attn_mask forbids every key for at least one query; each query needs at least one key"
+        )
     return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
 
 
-_to_add = primitive(
-    _check_mask, [None], [None], name="scaled_dot_product_attention"
-)  # a line of a program, too
+# A row, so that a compiled program checks the mask of every call.
+_additive_mask = primitive(
+    _check_mask,
+    [lambda g, z, mask: g],
+    [lambda t, z, mask: t],
+    name="scaled_dot_product_attention",
+)
 
 
 def mse_loss(input, target, reduction="mean"):
-    """Mean of (input − target)². Raises ValueError if the shapes differ, which would broadcast in silence."""
-    _check_same_shape("mse_loss", input, target)
+    """Return the mean squared error: the mean of (input − target)².
+
+    Parameters
+    ----------
+    input, target : Tensor or array_like
+        Predictions and targets of one shape.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Reduce the losses of the entries by this function, or return them all.
+
+    Returns
+    -------
+    Tensor or ndarray
+        A scalar, or an array of the shape of `input` for "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, which would broadcast silently, or `reduction` is unknown.
+    """
+    input, target = _same_shape("mse_loss", input, target)
     error = input - target
     return _reduced("mse_loss", error * error, reduction)
 
 
 def binary_cross_entropy_with_logits(input, target, reduction="mean"):
-    """Mean of −y·log σ(x) − (1 − y)·log(1 − σ(x)), for logits x and targets y from 0 to 1 of the same shape.
+    """Return the mean of −y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and targets y.
 
-    Exact for x of any size, as −log σ(x) = softplus(−x) and 1 − σ(x) = σ(−x). Raises ValueError if the shapes differ.
+    It is stable for x of any size, because −log σ(x) = softplus(−x) and 1 − σ(x) = σ(−x).
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Logits x.
+    target : Tensor or array_like
+        Targets y from 0 to 1, of the same shape.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Reduce the losses of the entries by this function, or return them all.
+
+    Returns
+    -------
+    Tensor or ndarray
+        A scalar, or an array of the shape of `input` for "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or `reduction` is unknown.
     """
-    _check_same_shape("binary_cross_entropy_with_logits", input, target)
+    input, target = _same_shape("binary_cross_entropy_with_logits", input, target)
     losses = target * ops.softplus(-input) + (1 - target) * ops.softplus(input)
     return _reduced("binary_cross_entropy_with_logits", losses, reduction)
 
 
-def _check_same_shape(op, input, target):
-    if np.shape(input) != np.shape(target):
-        raise ValueError(f"{op}: input has shape {np.shape(input)}, target {np.shape(target)}")
+def _same_shape(op, input, target):
+    """Return both as arrays or Tensors. Raise ValueError if their shapes differ."""
+    input, target = _as_input(input, f"{op}: input"), _as_input(target, f"{op}: target")
+    if input.shape != target.shape:
+        raise ValueError(
+            f"{op}: expected input and target of the same shape, got {input.shape} and "
+            f"{target.shape}"
+        )
+    return input, target
 
 
 def _reduced(op, losses, reduction):
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{op}: reduction is 'mean', 'sum' or 'none', not {reduction!r}")
+        raise ValueError(f"{op}: reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
     return losses if reduction == "none" else {"mean": ops.mean, "sum": ops.sum}[reduction](losses)
 
 
-def whole_numbers(what, x, below):
-    """`x` as an array of integers from 0 to `below` − 1, or TypeError or ValueError about `what`."""
-    return _whole(x.data if isinstance(x, Tensor) else as_array(x, what), below=below, name=what)
-
-
-def _check_whole(x, below, name):
+def _check_indices(x, below, argument):
     if x.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
+        one_hot = "; for one-hot rows use x.argmax(axis=1)" if x.ndim > 1 else ""
+        raise TypeError(
+            f"{argument} must contain integers from 0 to {below - 1}, got {x.dtype}{one_hot}"
+        )
     if x.size and not 0 <= x.min() <= x.max() < below:
         raise ValueError(
-            f"{name} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}"
+            f"{argument} must contain integers from 0 to {below - 1}, got {x.min()} to {x.max()}"
         )
     return x
 
 
-_whole = primitive(_check_whole, [None], [None], name="whole_numbers")
+# Rows, so that a compiled program checks the integers of every call.
+_class_indices = {
+    "cross_entropy": primitive(_check_indices, [None], [None], name="cross_entropy"),
+    "Embedding": primitive(_check_indices, [None], [None], name="Embedding"),
+}
 
 
-def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
-    """Mean of −log softmax(input) at the true class.
+def class_indices(op, x, below):
+    """Return `x` as an array of integers from 0 to `below` − 1.
 
     Parameters
     ----------
-    input : (N, C), one row of logits per example; also (C,), or (N, C, …) with more axes behind
-    target : (N,), (), or (N, …), integers from 0 to C − 1
-    ignore_index : a target that leaves its example out, of the mean too
-    reduction : "mean", "sum", or "none" for the losses in the shape of target
+    op : {"cross_entropy", "Embedding"}
+        The function that the errors name.
+    x : Tensor or array_like
+        Integers of any shape.
+    below : int
+        Number of classes.
 
-    Raises TypeError if `target` is not made of integers; and ValueError if the shapes do not fit, a class is not
-    between 0 and C − 1, or `reduction` is another.
+    Returns
+    -------
+    ndarray
+        The integers.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not made of integers.
+    ValueError
+        If an integer is out of range.
     """
+    argument = "target" if op == "cross_entropy" else "the input"
+    x = x.data if isinstance(x, Tensor) else as_array(x, f"{op}: {argument}")
+    return _class_indices[op](x, below=below, argument=argument)
+
+
+def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
+    """Return the mean of −log softmax(input) at the target class.
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Logits of shape (N, C), one row for each example; also (C,), or (N, C, …) with more axes.
+    target : Tensor or array_like of int
+        Classes from 0 to C − 1, of shape (N,), () or (N, …).
+    ignore_index : int, default -100
+        A target whose example is left out, also of the mean.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Reduce the losses of the examples by this function, or return them all.
+
+    Returns
+    -------
+    Tensor or ndarray
+        A scalar, or an array of the shape of `target` for "none".
+
+    Raises
+    ------
+    TypeError
+        If `target` is not made of integers.
+    ValueError
+        If the shapes do not fit, a class is out of range, or `reduction` is unknown.
+    """
+    input = _as_input(input, "cross_entropy: input")
     shape = input.shape
-    classes = min(1, len(shape) - 1)
-    wanted = shape[:classes] + shape[classes + 1 :]
+    class_axis = min(1, len(shape) - 1)
+    expected = shape[:class_axis] + shape[class_axis + 1 :]
     target = (
         target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
     )
-    if not shape or target.dtype.kind in "iu" and target.shape != wanted:
+    if not shape or target.dtype.kind in "iu" and target.shape != expected:
         raise ValueError(
-            "cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
-            f"not {shape} and {target.shape}"
+            "cross_entropy: expected input of shape (N, C) and target of shape (N,), "
+            f"got {shape} and {target.shape}"
         )
     if target.dtype.kind not in "iu":
-        whole_numbers("cross_entropy: target", target, shape[classes])
+        class_indices("cross_entropy", target, shape[class_axis])
     target = target if target.ndim == 1 else target.reshape(-1)
     if len(shape) > 2:
         input = ops.transpose(input, (0, *range(2, len(shape)), 1))
     if len(shape) != 2:
-        input = ops.reshape(input, (len(target), shape[classes]))
+        input = ops.reshape(input, (len(target), shape[class_axis]))
     z = ops.log_softmax(input)
     if reduction == "mean" and ignore_index < 0:
         try:
             return ops.nll_loss(z, target=target)
-        except IndexError:  # a class that is left out, or that is none
+        except IndexError:  # a class that is ignored, or out of range
             pass
-    left_out = target == ignore_index
-    target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target), shape[classes])
-    losses = ops.where(left_out, 0, -z[np.arange(len(target)), target])
+    ignored = target == ignore_index
+    target = class_indices("cross_entropy", np.where(ignored, 0, target), shape[class_axis])
+    losses = ops.where(ignored, 0, -z[np.arange(len(target)), target])
     if reduction == "mean":
-        return ops.sum(losses) / np.sum(~left_out)
-    return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
+        return ops.sum(losses) / np.sum(~ignored)
+    return _reduced("cross_entropy", ops.reshape(losses, expected), reduction)
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0):
-    """`weight` slid over `input`: (N, C, H, W) and (K, C, kh, kw) give (N, K, windows down, windows across).
+    """Slide the kernels `weight` over the images `input`.
 
-    Like every deep-learning library it does not flip the kernel (mathematics calls that cross-correlation). `stride`
-    and `padding` (with zeros, on all sides) are an int or a pair. `bias` has shape (K,). Raises ValueError if the
-    shapes do not fit, or a kernel is larger than the padded image.
+    Like every deep-learning library it does not flip the kernels; mathematics calls that
+    cross-correlation.
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Images of shape (N, C, H, W).
+    weight : Tensor or array_like
+        Kernels of shape (K, C, kh, kw).
+    bias : Tensor or array_like, optional
+        Array of shape (K,).
+    stride : int or pair of int, default 1
+        Distance between windows.
+    padding : int or pair of int, default 0
+        Zeros on every side of the image.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (N, K, windows down, windows across).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a kernel is larger than the padded image.
     """
     z = ops.conv2d(input, weight, stride=stride, padding=padding)
     if bias is not None and np.shape(bias) != np.shape(weight)[:1]:
         raise ValueError(
-            f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of "
-            f"{np.shape(weight)[:1]}"
+            f"conv2d: expected bias of shape {np.shape(weight)[:1]} for weight of shape "
+            f"{np.shape(weight)}, got {np.shape(bias)}"
         )
     return z if bias is None else z + ops.reshape(bias, (-1, 1, 1))
 
 
 def max_pool2d(input, kernel_size, stride=None):
-    """The largest entry of every window: (N, C, H, W) gives (N, C, windows down, windows across).
+    """Return the largest entry of every window.
 
-    `kernel_size` and `stride` are an int or a pair; without a stride the windows lie side by side. What does not fill a
-    window is left out. Entries that tie for the largest share the gradient equally, the stated rule of `max` (PyTorch
-    gives all of it to the first). Raises ValueError if a window is larger than the image.
+    Entries at the edge that do not fill a window are left out. Tied entries share the gradient
+    equally, the convention of `max`; PyTorch gives all of it to the first.
+
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Images of shape (N, C, H, W).
+    kernel_size : int or pair of int
+        Height and width of the windows.
+    stride : int or pair of int, optional
+        Distance between windows; None means `kernel_size`, so that the windows lie side by side.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (N, C, windows down, windows across).
+
+    Raises
+    ------
+    ValueError
+        If a window is larger than the image.
     """
     return _pool("max_pool2d", ops.max, input, kernel_size, stride)
 
 
 def avg_pool2d(input, kernel_size, stride=None):
-    """The mean of every window; see `max_pool2d`."""
+    """Return the mean of every window.
+
+    Parameters
+    ----------
+    input, kernel_size, stride
+        As for `max_pool2d`.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of shape (N, C, windows down, windows across).
+
+    Raises
+    ------
+    ValueError
+        If a window is larger than the image.
+    """
     return _pool("avg_pool2d", ops.mean, input, kernel_size, stride)
 
 
 def _pool(name, reduce, x, kernel_size, stride):
-    if len(np.shape(x)) != 4:
-        raise ValueError(f"{name}: images of shape (N, C, H, W) are needed, not {np.shape(x)}")
+    x = _as_input(x, f"{name}: input")
+    if x.ndim != 4:
+        raise ValueError(f"{name}: expected images of shape (N, C, H, W), got {x.shape}")
     kh, kw = ops.pair(kernel_size, f"{name}: kernel_size")
     sh, sw = (kh, kw) if stride is None else ops.pair(stride, f"{name}: stride")
     n, c, height, width = x.shape
     if min(kh, kw, sh, sw) < 1 or kh > height or kw > width:
         raise ValueError(
-            f"{name}: windows of {(kh, kw)} with stride {(sh, sw)} do not fit images of {(height, width)}"
+            f"{name}: windows of size {(kh, kw)} with stride {(sh, sw)} do not fit images of size "
+            f"{(height, width)}; choose 1 <= kernel size <= image and stride >= 1"
         )
     h, w = (height - kh) // sh + 1, (width - kw) // sw + 1
     if (sh, sw) == (kh, kw):  # windows side by side need no copies: four times as fast
@@ -254,22 +498,43 @@ def _pool(name, reduce, x, kernel_size, stride):
         z = reduce(ops.reshape(blocks, (n, h, kh, w, kw, c)), axis=(2, 4))
     else:
         windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))
-        z = ops.reshape(
-            reduce(ops.reshape(windows, (n, windows.shape[1], kh * kw, c)), axis=2), (n, h, w, c)
-        )
+        windows = ops.reshape(windows, (n, windows.shape[1], kh * kw, c))
+        z = ops.reshape(reduce(windows, axis=2), (n, h, w, c))
     return ops.transpose(z, (0, 3, 1, 2))
 
 
 def dropout(input, p=0.5, training=True, rng=None):
-    """Each entry set to 0 with probability `p` and the others divided by 1 − p, so that the mean stays; unchanged
-    unless `training`.
+    """Set each entry to 0 with probability `p`, and divide the others by 1 − p to keep the mean.
 
-    Srivastava et al. (2014), in the inverted form. `rng` is a NumPy Generator or a seed. Raises ValueError if `p` is
-    not in [0, 1).
+    Parameters
+    ----------
+    input : Tensor or array_like
+        Array of any shape.
+    p : float, default 0.5
+        Probability from 0 up to, but not including, 1.
+    training : bool, default True
+        If False, return `input` unchanged.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed.
+
+    Returns
+    -------
+    Tensor or ndarray
+        Array of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If `p` is out of range.
+
+    Source
+    ------
+    Srivastava et al. (2014), in the inverted form.
     """
     if not 0 <= p < 1:
-        raise ValueError(f"dropout: p is a probability from 0 up to, not including, 1, and is {p}")
+        raise ValueError(f"dropout: expected a probability 0 <= p < 1, got {p}")
     if not training or p == 0:
         return input
-    scale = (np.random.default_rng(rng).random(np.shape(input)) >= p) / (1 - p)
+    input = _as_input(input, "dropout: input")
+    scale = (np.random.default_rng(rng).random(input.shape) >= p) / (1 - p)
     return input * (scale.astype(input.dtype) if input.dtype.kind == "f" else scale)

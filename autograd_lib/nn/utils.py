@@ -1,4 +1,4 @@
-"""What is done to the gradients of a whole model, as in torch.nn.utils."""
+"""Functions of the gradients of a whole model, as in torch.nn.utils."""
 
 import numpy as np
 
@@ -6,36 +6,56 @@ from ..tape import Tensor, commit
 
 
 def clip_grad_norm_(parameters, max_norm):
-    """Scale all gradients together so that their common norm is at most `max_norm`; returns the norm before, a float.
+    """Scale all gradients together so that their common norm is at most `max_norm`.
 
-    The direction of the whole gradient stays; clipping each entry would change it (Pascanu et al. 2013, algorithm 1). Parameters
-    without a gradient are passed over. Raises ValueError, with the gradients unchanged, if the norm is not finite or
-    `max_norm` is negative.
+    The direction of the whole gradient stays the same; clipping each entry would change it.
+    Parameters without a gradient are skipped.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+        Parameters such as model.parameters().
+    max_norm : float
+        Largest norm allowed.
+
+    Returns
+    -------
+    float
+        The norm before.
+
+    Raises
+    ------
+    TypeError
+        If `parameters` is a module, a function, or holds something other than Tensors.
+    ValueError
+        If `max_norm` is negative or the norm is not finite. The gradients are unchanged then.
+
+    Source
+    ------
+    Pascanu et al. (2013), algorithm 1.
     """
     if callable(parameters):  # a module, or its method without brackets
         raise TypeError(
-            "clip_grad_norm_: a list of parameters is needed, as model.parameters() gives it, "
-            f"not {type(parameters).__name__}"
+            "clip_grad_norm_: expected a list of parameters such as model.parameters(), "
+            f"got {type(parameters).__name__}"
         )
-    parameters = [
-        p
-        for p in ([parameters] if isinstance(parameters, Tensor) else parameters)
-        if p.grad is not None
-    ]
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    for i, p in enumerate(parameters):
+        if not isinstance(p, Tensor):
+            raise TypeError(
+                f"clip_grad_norm_: parameter {i} must be a Tensor, got {type(p).__name__}"
+            )
+    parameters = [p for p in parameters if p.grad is not None]
     grads = [p.grad.astype(float) for p in parameters]
-    largest = max(
-        (float(np.abs(g).max(initial=0)) for g in grads), default=0.0
-    )  # taken out, or its square might overflow
-    norm = (
-        largest * float(np.sqrt(sum(np.sum((g / largest) ** 2) for g in grads)))
-        if 0 < largest < np.inf
-        else largest
-    )
+    norm = largest = max((float(np.abs(g).max(initial=0)) for g in grads), default=0.0)
+    if 0 < largest < np.inf:  # divided out first, because its square might overflow
+        norm = largest * float(np.sqrt(sum(np.sum((g / largest) ** 2) for g in grads)))
     if not max_norm >= 0:
-        raise ValueError(f"clip_grad_norm_: max_norm must not be negative, and is {max_norm}")
+        raise ValueError(f"clip_grad_norm_: expected max_norm >= 0, got {max_norm}")
     if not np.isfinite(norm):
         raise ValueError(
-            f"clip_grad_norm_: the norm of the gradients is {norm}; an entry is infinite or nan, and no factor mends that"
+            f"clip_grad_norm_: the norm of the gradients is {norm}, because an entry is infinite "
+            "or nan; scaling cannot fix it"
         )
     if norm > max_norm:
         commit(

@@ -747,9 +747,9 @@ def test_errors_are_those_of_the_function_itself():
     f = ag.compile(lambda x, y: F.cross_entropy(x, y))
     x = np.zeros((3, 4))
     f(x, np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match="cross_entropy: target holds 0 to 4"):
+    with pytest.raises(ValueError, match="cross_entropy: target .*got 0 to 4"):
         f(x, np.array([0, 1, 4]))
-    with pytest.raises(ValueError, match="cross_entropy: target holds -1"):
+    with pytest.raises(ValueError, match="cross_entropy: target .*got -1"):
         f(x, np.array([0, 1, -1]))
     ignoring = np.array([0, -100, 2])
     same(f(x, ignoring), F.cross_entropy(x, ignoring))
@@ -1035,7 +1035,7 @@ def test_a_model_reads_its_words_from_an_argument():
     same(found[:2] * 2, found[2:])
     assert len(step.programs) == 1
     assert "g_table_weight = scatter(" in step.source
-    with pytest.raises(ValueError, match="Embedding: its input holds 2 to 5"):
+    with pytest.raises(ValueError, match="Embedding: the input .*got 2 to 5"):
         step(words + 2, y)
 
 

@@ -8,6 +8,7 @@ import re
 import threading
 import warnings
 import zipfile
+from collections import deque
 
 import numpy as np
 import pytest
@@ -104,17 +105,17 @@ def test_convolution_and_pooling_layers():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda x: F.max_pool2d(x, 0), r"max_pool2d: windows of \(0, 0\)"),
+        (lambda x: F.max_pool2d(x, 0), r"max_pool2d: windows of size \(0, 0\)"),
         (lambda x: F.avg_pool2d(x, 2, 0), r"avg_pool2d: .*stride \(0, 0\)"),
-        (lambda x: F.max_pool2d(x, 6), r"max_pool2d: windows of \(6, 6\).*\(5, 5\)"),
+        (lambda x: F.max_pool2d(x, 6), r"max_pool2d: windows of size \(6, 6\).*\(5, 5\)"),
         (lambda x: F.max_pool2d(x[0], 2), r"max_pool2d: .*\(3, 5, 5\)"),
         (
             lambda x: F.conv2d(x, np.ones((4, 3, 2, 2)), np.ones(3)),
-            r"conv2d: bias has shape \(3,\), .*\(4,\)",
+            r"conv2d: .*bias of shape \(4,\).* got \(3,\)",
         ),
         (
             lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), np.ones(7)),
-            r"conv2d: bias has shape \(7,\)",
+            r"conv2d: .*bias .* got \(7,\)",
         ),
         (
             lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), stride="same"),
@@ -167,7 +168,7 @@ def test_recurrent_cell():
     assert max(np.abs(p.data).max() for p in cell.parameters()) <= 0.5
     for wrong in (h[:1], h[0], np.zeros((2, 3))):
         with pytest.raises(
-            ValueError, match=r"RNNCell: x of shape \(2, 3\) goes with h of shape \(2, 4\)"
+            ValueError, match=r"RNNCell: expected h of shape \(2, 4\) for x of shape \(2, 3\)"
         ):
             cell(x, wrong)
     plain = nn.RNNCell(3, 4, activation=lambda z: z, rng=0)
@@ -202,7 +203,7 @@ def test_dropout():
     assert 0.45 < np.mean(F.dropout(x, rng=1).data > 0) < 0.55
     np.testing.assert_allclose(np.unique(F.dropout(np.full(50, 10), 0.3, rng=0)), [0, 10 / 0.7])
     for p in (1.0, -0.1, np.nan):
-        with pytest.raises(ValueError, match="dropout: p"):
+        with pytest.raises(ValueError, match="dropout: .*p < 1"):
             F.dropout(x, p)
 
 
@@ -224,7 +225,7 @@ def test_layer_norm(shape, norm):
     np.testing.assert_allclose(
         nn.LayerNorm(norm, eps=0.1, elementwise_affine=False)(x).data, normal, rtol=1e-12
     )
-    with pytest.raises(ValueError, match=r"layer_norm: an input of shape \(…, 9\) is needed, not"):
+    with pytest.raises(ValueError, match=r"layer_norm: .* \(…, 9\), got"):
         nn.LayerNorm(9)(x)
 
 
@@ -253,7 +254,7 @@ def test_embedding():
         ([1.0], TypeError),
         ([True], TypeError),
     ]:
-        with pytest.raises(error, match="Embedding: its input .*integers from 0 to 4"):
+        with pytest.raises(error, match="Embedding: .*integers from 0 to 4"):
             layer(wrong)
 
 
@@ -417,7 +418,7 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     model.scale.data = model.scale.data.astype(float)  # so it goes by hand
     assert model.scale.dtype == model.scale.grad.dtype == float
     for wrong in (int, complex):
-        with pytest.raises(TypeError, match="Centre.to: a floating dtype"):
+        with pytest.raises(TypeError, match="Centre.to: .*floating dtype"):
             model.to(wrong)
     for model in interrupted(Pair, lambda model: model.to(np.float32)):
         assert model.a.dtype == model.b.dtype
@@ -440,20 +441,20 @@ class Scattered(nn.Module):
         (
             lambda: nn.Linear(4, 2)(np.ones((2, 3))),
             ValueError,
-            r"Linear: .*\(…, 4\).*of shape \(2, 4\), not \(2, 3\)",
+            r"Linear: .*\(…, 4\).*of shape \(2, 4\), got \(2, 3\)",
         ),
-        (lambda: nn.Linear(4, 2)(Tensor(1.0)), ValueError, r"Linear: .*\(…, 4\).*not \(\)"),
-        (lambda: nn.MLP([4, 8, 2])(np.ones(3)), ValueError, r"Linear: .*\(…, 4\).*not \(3,\)"),
-        (lambda: nn.Neuron(4)(np.ones((2, 3))), ValueError, r"Neuron: .*\(…, 4\).*not \(2, 3\)"),
+        (lambda: nn.Linear(4, 2)(Tensor(1.0)), ValueError, r"Linear: .*\(…, 4\).*got \(\)"),
+        (lambda: nn.MLP([4, 8, 2])(np.ones(3)), ValueError, r"Linear: .*\(…, 4\).*got \(3,\)"),
+        (lambda: nn.Neuron(4)(np.ones((2, 3))), ValueError, r"Neuron: .*\(…, 4\).*got \(2, 3\)"),
         (
             lambda: nn.RNNCell(4, 2)(np.ones((2, 3))),
             ValueError,
-            r"RNNCell: .*\(…, 4\).*not \(2, 3\)",
+            r"RNNCell: .*\(…, 4\).*got \(2, 3\)",
         ),
         (
             lambda: nn.Linear(2.0, 3),
             TypeError,
-            "Linear: in_features must be a whole number, not 2.0",
+            "Linear: in_features must be an integer .*got 2.0",
         ),
         (lambda: nn.Linear(2, -3), TypeError, "Linear: out_features"),
         (lambda: nn.Neuron([2]), TypeError, "Neuron: in_features"),
@@ -464,37 +465,37 @@ class Scattered(nn.Module):
         (
             lambda: nn.MultiheadAttention(6, 4),
             ValueError,
-            "MultiheadAttention: embed_dim 6 .* of num_heads 4",
+            "MultiheadAttention: embed_dim .* 6 and num_heads 4",
         ),
         (lambda: nn.MultiheadAttention(6, 0), ValueError, "MultiheadAttention: .*num_heads 0"),
         (
             lambda: nn.MultiheadAttention(6, 2)(*[np.ones((2, 5))] * 3),
             ValueError,
-            r"MultiheadA.*\(…, 6\).*not \(2, 5\)",
+            r"MultiheadA.*\(…, 6\).*got \(2, 5\)",
         ),
         (
             lambda: attend(np.ones(3), np.ones(3)),
             ValueError,
-            r"scaled_dot.*\(…, T, d\).*not \(3,\) and \(3,\)",
+            r"scaled_dot.*\(…, T, d\).*got \(3,\) and \(3,\)",
         ),
         (lambda: attend(np.ones((2, 3)), np.ones((2, 4))), ValueError, r"\(2, 3\) and \(2, 4\)"),
         (
             lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2) > 0, is_causal=True),
             ValueError,
-            "join them",
+            "got both",
         ),
         (
             lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, k=-1) > 0),
             ValueError,
-            "nowhere to look",
+            "forbids every key",
         ),
         (
             lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, dtype=int)),
             TypeError,
-            "attn_mask .* not of int",
+            "attn_mask .* got int",
         ),
         (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"),
-        (lambda: nn.Dropout(1.5), ValueError, "dropout: p .*1.5"),
+        (lambda: nn.Dropout(1.5), ValueError, "dropout: .*p < 1, got 1.5"),
         (
             lambda: Centre(2).register_buffer("forward", [1.0]),
             ValueError,
@@ -504,7 +505,7 @@ class Scattered(nn.Module):
         (
             lambda: nn.Sequential(Scattered()).parameters(),
             TypeError,
-            "layers.0.parts is a set.* make it a list",
+            "layers.0.parts: .*got set; make it a list",
         ),
         (
             lambda: F.layer_norm(leaf([[1, 2]]), (2,), np.ones(1)),
@@ -524,12 +525,12 @@ class Scattered(nn.Module):
         (
             lambda: nn.utils.clip_grad_norm_(Pair(), 1.0),
             TypeError,
-            "clip_grad_norm_: .*parameters.* not Pair",
+            "clip_grad_norm_: .*parameters.* got Pair",
         ),
         (
             lambda: nn.utils.clip_grad_norm_(Pair().parameters, 1.0),
             TypeError,
-            "clip_grad_norm_: .* not method",
+            "clip_grad_norm_: .* got method",
         ),
         (lambda: nn.init.zeros_, AttributeError, "init has no zeros_: assign"),
         (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of size \(0, 0\)"),
@@ -541,34 +542,34 @@ class Scattered(nn.Module):
         (
             lambda: nn.Sequential([nn.Linear(2, 3)]),
             TypeError,
-            r"Sequential: layer 0 .* not \[Linear.*one by one",
+            r"Sequential: layer 0 .* got \[Linear.*one by one",
         ),
         (
             lambda: nn.Sequential(ag.relu, nn.Linear),
             TypeError,
-            "Sequential: layer 1 must be a module .*, not <class",
+            "Sequential: layer 1 must be a module .*, got <class",
         ),
         (lambda: nn.Sequential(None), TypeError, "Sequential: layer 0"),
         (
             lambda: nn.MLP(2, 3, 1),
             TypeError,
-            r"MLP: a list of sizes is needed, such as \[2, 16, 1\]",
+            r"MLP: expected a list of sizes such as \[2, 16, 1\]",
         ),
-        (lambda: nn.MLP([2]), TypeError, "MLP: a list of sizes"),
+        (lambda: nn.MLP([2]), TypeError, "MLP: expected a list of sizes"),
         (lambda: nn.MLP([2, 3], 1), TypeError, "MLP: .* and 1"),
-        (lambda: nn.ReLU(), AttributeError, "no ReLU: autograd_lib.relu takes its place"),
+        (lambda: nn.ReLU(), AttributeError, "no ReLU: use autograd_lib.relu"),
         (lambda: nn.BatchNorm1d(3), AttributeError, "no BatchNorm1d: write it as a Module"),
         (
             lambda: nn.cross_entropy,
             AttributeError,
-            "nn has no cross_entropy: nn.functional.cross_entropy takes its place",
+            "nn has no cross_entropy: use nn.functional.cross_entropy",
         ),
-        (lambda: F.relu, AttributeError, "functional has no relu: it is autograd_lib.relu"),
+        (lambda: F.relu, AttributeError, "functional has no relu: use autograd_lib.relu"),
         (lambda: F.huber_loss, AttributeError, "functional has no huber_loss: write it"),
         (
             lambda: nn.init.xavier_uniform_(nn.Linear(2, 3)),
             TypeError,
-            "a Tensor.*weight.*not Linear",
+            "a Tensor.*weight.*got Linear",
         ),
     ],
 )
@@ -578,7 +579,7 @@ def test_layers_say_what_is_wrong(call, error, words):
 
 
 def test_every_name_given_instead_is_there():
-    for name, words in nn._INSTEAD.items():
+    for name, words in nn._SUBSTITUTES.items():
         assert not hasattr(nn, name) and not hasattr(F, name)
         for path in re.findall(r"(?:nn|autograd_lib)\.[\w.]+", words):
             assert operator.attrgetter(path.removeprefix("autograd_lib."))(ag)
@@ -890,12 +891,12 @@ def test_cross_entropy():
 @pytest.mark.parametrize(
     "x, y, error, words",
     [
-        ((5, 3), [0, 1, 2, 3, 0], ValueError, "0 to 3.*0 to 2"),
+        ((5, 3), [0, 1, 2, 3, 0], ValueError, "0 to 2, got 0 to 3"),
         (
             (5, 3),
             [0, 1, 2, -1, 0],
             ValueError,
-            "-1 to 2.*0 to 2",
+            "0 to 2, got -1 to 2",
         ),  # NumPy would take −1 for the last class
         ((5, 3), [0, 1], ValueError, r"\(5, 3\).*\(2,\)"),
         ((5, 3), [[0], [1], [2], [0], [0]], ValueError, r"\(5, 1\)"),
@@ -934,9 +935,7 @@ def test_cross_entropy_of_any_shape(shape, wanted):
 
             np.testing.assert_allclose(loss(Tensor(x)).data, value, rtol=1e-12, atol=1e-15)
             check_grads(loss, x, order=1)
-    with pytest.raises(
-        ValueError, match="cross_entropy: reduction is 'mean', 'sum' or 'none', not 'avg'"
-    ):
+    with pytest.raises(ValueError, match="cross_entropy: reduction must be .*got 'avg'"):
         F.cross_entropy(Tensor(x), y, reduction="avg")
 
 
@@ -956,7 +955,7 @@ def test_binary_cross_entropy():
     np.testing.assert_array_equal(t.grad, [0, 0, 1])
     check_grads(F.binary_cross_entropy_with_logits, x, y)
     with pytest.raises(
-        ValueError, match=r"binary_cross_entropy_with_logits: .*\(2, 3\), target \(3,\)"
+        ValueError, match=r"binary_cross_entropy_with_logits: .*\(2, 3\) and \(3,\)"
     ):
         F.binary_cross_entropy_with_logits(leaf(x), y[0])
     assert F.mse_loss(leaf(x), y, "sum").item() == pytest.approx(((x - y) ** 2).sum())
@@ -1062,7 +1061,7 @@ def test_no_tensor_is_lost_behind_another_of_its_name():
         def __init__(self):
             self.layers = {"a.b": leaf(1.0), "a": {"b": leaf(2.0)}}
 
-    with pytest.raises(ValueError, match=r"two Tensors are called layers\.a\.b"):
+    with pytest.raises(ValueError, match=r"two arrays have the path layers\.a\.b"):
         Dotted().state_dict()
 
 
@@ -1254,7 +1253,10 @@ def test_buffers_are_saved_and_not_trained(tmp_path):
         list(model.state_dict()) == ["layers.0.scale", "layers.0.mean"]
         and model.layers[0].mean[0] == 1
     )
-    model.layers[0].mean = x.mean(axis=0) * 1.0
+    with pytest.raises(TypeError, match="Centre: the buffer mean .*array, got a Tensor.*[.]data"):
+        model.layers[0].mean = x.mean(axis=0) * 1.0
+    np.testing.assert_array_equal(model.layers[0].mean, 1)
+    model.layers[0].mean = "words"
     with pytest.raises(TypeError, match=r"buffer layers\.0\.mean"):
         model.state_dict()
     with pytest.raises(TypeError, match="register_buffer: mean"):
@@ -1383,3 +1385,115 @@ def test_saving_to_a_name_without_suffix_adds_none(tmp_path):
     Pair().save(tmp_path / "model")
     assert os.listdir(tmp_path) == ["model"]
     Pair().load(tmp_path / "model")
+
+
+def test_a_running_mean_that_keeps_a_graph_is_refused_at_once():
+    """50 steps of training kept 50 graphs once; the first word came from state_dict()."""
+
+    class Normed(nn.Module):
+        def __init__(self):
+            self.register_buffer("mean", np.zeros(2))
+
+        def forward(self, x):
+            self.mean = 0.9 * self.mean + 0.1 * x.mean(axis=0)
+            return x - self.mean
+
+    model, x = Normed(), Tensor(np.ones((3, 2)), requires_grad=True)
+    for call in (lambda: model(x), lambda: ag.grad(lambda x: model(x).sum())(np.ones((3, 2)))):
+        with pytest.raises(TypeError, match="the buffer mean"):
+            call()
+        assert type(model.mean) is np.ndarray and not model.mean.any()
+
+
+@pytest.mark.parametrize("wrap", [deque, list, tuple, lambda layers: dict(enumerate(layers))])
+def test_layers_in_a_container_are_found(wrap):
+    """In a deque they were not once, without a word."""
+
+    class Held(nn.Module):
+        def __init__(self):
+            self.layers = wrap([nn.Linear(2, 3, rng=0), nn.Linear(3, 1, rng=0)])
+
+    assert [name for name, _ in Held().named_parameters()] == [
+        "layers.0.weight",
+        "layers.0.bias",
+        "layers.1.weight",
+        "layers.1.bias",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["set", "frozenset", "ndarray"])
+def test_layers_in_a_container_without_names_are_refused(kind):
+    held = nn.Module()
+    layers = [nn.Linear(2, 3, rng=0), nn.Linear(3, 1, rng=0)]
+    array = np.empty((2, 1), object)
+    array[:, 0] = layers
+    held.inner = {
+        "layers": {"set": set(layers), "frozenset": frozenset(layers), "ndarray": array}[kind]
+    }
+    with pytest.raises(TypeError, match=f"inner.layers: .*got {kind}; make it a list"):
+        held.parameters()
+    held.inner = [{1, "a"}, np.array(["a", None]), np.array([[1, 2], [3]], dtype=object)]
+    assert held.parameters() == []
+
+
+@pytest.mark.parametrize("dtype", [bool, float])
+def test_a_mask_is_checked_at_every_call_of_a_program(dtype):
+    """A float mask that forbids everything gave nan in silence once, where the function itself raises."""
+    q = np.random.default_rng(0).normal(size=(3, 2))
+    allowed = np.tri(3, dtype=bool)
+    masks = [m if dtype is bool else np.where(m, 0.0, -np.inf) for m in (allowed, 0 * allowed > 0)]
+    attend = ag.compile(lambda q, m: F.scaled_dot_product_attention(q, q, q, attn_mask=m))
+    np.testing.assert_allclose(
+        attend(q, masks[0]), F.scaled_dot_product_attention(q, q, q, is_causal=True)
+    )
+    with pytest.raises(ValueError, match="forbids every key"):
+        attend(q, masks[1])
+
+
+def test_a_floating_mask_gets_its_gradient():
+    q = np.random.default_rng(0).normal(size=(3, 2))
+    ag.check_grads(
+        lambda q, m: F.scaled_dot_product_attention(q, q, q, attn_mask=m), q, np.tri(3) / 2
+    )
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (
+            lambda: F.cross_entropy(np.zeros((2, 3)), np.eye(3)[:2]),
+            TypeError,
+            r"^cross_entropy: target .*float64.*argmax\(axis=1\)",
+        ),
+        (
+            lambda: nn.Embedding(4, 2)([0.5]),
+            TypeError,
+            "^Embedding: the input .*0 to 3, got float64",
+        ),
+        (lambda: nn.Linear(2, 1).to("cuda"), TypeError, "Linear.to: .*floating dtype.*'cuda'"),
+        (lambda: nn.Linear(2, 1).zero_grad(False), ValueError, "Linear.zero_grad: set_to_none"),
+        (
+            lambda: nn.utils.clip_grad_norm_([np.ones(2)], 1.0),
+            TypeError,
+            "clip_grad_norm_: parameter 0 must be a Tensor, got ndarray",
+        ),
+        (lambda: F.mse_loss([1.0, 2.0], [1.0]), ValueError, r"mse_loss: .*\(2,\) and \(1,\)"),
+    ],
+)
+def test_errors_name_the_function_that_was_called(call, error, words):
+    """An inner name once, `whole_numbers`, or Python's raw words."""
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_losses_take_lists():
+    """'list' object has no attribute 'shape' once."""
+    assert F.cross_entropy([[0.0, 0.0]], [1]) == pytest.approx(np.log(2))
+    assert F.mse_loss([1.0, 2.0], [1.0, 4.0]) == 2
+    assert F.binary_cross_entropy_with_logits([0.0], [1.0]) == pytest.approx(np.log(2))
+    np.testing.assert_allclose(F.silu([0.0]), [0])
+    np.testing.assert_allclose(F.leaky_relu([-1.0, 1.0]), [-0.01, 1])
+    x = [[1.0, 3.0]]
+    np.testing.assert_allclose(F.layer_norm(x, (2,), eps=0), [[-1, 1]])
+    z, _ = nn.MultiheadAttention(2, 1, rng=0)(np.ones((1, 1, 2)), x, x, attn_mask=[[False]])
+    assert z.shape == (1, 1, 2)
