@@ -1,4 +1,4 @@
-"""Lesson 11: gradient descent in a ravine, and by which factor each step multiplies each weight."""
+"""Lesson 11: gradient descent in a ravine, and the factor by which each step multiplies each weight."""
 
 import numpy as np
 
@@ -8,19 +8,19 @@ from ...drawing.formatting import number
 from ...drawing.landscapes import landscape
 from ...drawing.picture import Picture, svg
 
-SPAN = ((-3.0, 3.0), (-2.0, 2.0))  # as wide as it is high on the screen: a round bowl looks round
-# The race's: a loss over two weights, where it starts, and how high the lowest place is.
+SPAN = ((-3.0, 3.0), (-2.0, 2.0))  # the same scale on both axes, so that a round bowl looks round
+# For the race: a loss over two weights, the start, and the value at the minimum.
 LANDSCAPES = {
     "ravine": (lambda w1, w2: (w1**2 + 100 * w2**2) / 2, (-2.6, 1.2), 0.0),
-    "turned": (lambda w1, w2: ((w1 + w2) ** 2 + 100 * (w1 - w2) ** 2) / 4, (-2.4, -0.6), 0.0),
+    "rotated": (lambda w1, w2: ((w1 + w2) ** 2 + 100 * (w1 - w2) ** 2) / 4, (-2.4, -0.6), 0.0),
     "bent": (lambda w1, w2: (1 - w1) ** 2 / 2 + 5 * (w2 - w1**2 / 2) ** 2, (-2.2, 0.5), 0.0),
     "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25),
-}  # into the basin that + marks
+}  # the start leads into the basin that + marks
 
 
 ZIGZAG = np.array(
     [(-2.6 * 0.923**k, 1.2 * (-0.925) ** k) for k in range(31)]
-)  # down the ravine, at the rate 0.077
+)  # gradient descent with lr = 0.077
 
 
 def _narrow(w1, w2):
@@ -28,14 +28,14 @@ def _narrow(w1, w2):
 
 
 def zigzag(step):
-    """Gradient descent that wastes most of its way, up to `step` of 30; below, how far it walked, and how much nearer it came."""
+    """Draw gradient descent up to `step` of 30, and below it the distance covered and how much closer the minimum is."""
     above = landscape(_narrow, {"gradient descent": ZIGZAG}, SPAN, step, ahead=True)
     lengths = np.hypot(*np.diff(ZIGZAG, axis=0).T)
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
     below = Axes((56, 0, 492, 80), (0, lengths.sum()), (0, 80))
     said = (
-        f"walked {number(round(walked, 2))}",
-        f"nearer to the bottom by {number(round(nearer, 2))}",
+        f"distance covered {number(round(walked, 2))}",
+        f"closer to the minimum by {number(round(nearer, 2))}",
     )
     for top, far, words in [(0, walked, said[0]), (40, nearer, said[1])]:
         below.words(56, top + 14, words, anchor="start", size=13)
@@ -49,9 +49,9 @@ def zigzag(step):
 
 
 def factors(f, path, curvatures, lr):
-    """A path of gradient descent over f, and below it a line with the factor 1 − lr·λ of each weight.
+    """Draw a path of gradient descent over f, and below it a line with the factor 1 − lr·λ of each weight.
 
-    curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
+    `curvatures` are those of f along w₁ and along w₂. A factor between −1 and 1 shrinks its weight; otherwise the weight diverges.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
     line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))  # right of 1: room for a name
@@ -63,18 +63,18 @@ def factors(f, path, curvatures, lr):
         f'stroke="{style.LINE}"/>'
     )
     line.frame([(x, number(x)) for x in (-1, 0, 1)], [], "each step multiplies a weight by", "")
-    for x, words in [(-0.5, "shrinks, flips"), (0.5, "shrinks"), (-1.45, "runs away")]:
+    for x, words in [(-0.5, "oscillates"), (0.5, "shrinks"), (-1.45, "diverges")]:
         line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=13)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
         factor = round(1 - lr * curvature, 10)
         px = line.at(max(factor, -1.85), 0)[0]
         seen = (
-            "runs away"
+            "diverges"
             if abs(factor) > 1 + 1e-9
             else "shrinks"
             if abs(factor) < 1 - 1e-9
-            else "stays as large as it is"
+            else "oscillates without shrinking"
         )
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
         py = high - (26 if square else 11)

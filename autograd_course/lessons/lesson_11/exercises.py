@@ -1,4 +1,4 @@
-"""Lesson 11: the largest rate of a bowl, Nesterov's step, Adam's, and where the weight decay goes."""
+"""Lesson 11: the largest stable learning rate, the steps of Nesterov momentum and Adam, weight decay and schedules."""
 
 import numpy as np
 
@@ -11,19 +11,19 @@ recall(
     "11",
     [
         Question(
-            "z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three? (Lesson 10)",
+            "z is the largest of 3, 7 and 5, and the upstream gradient of z is 4. What are the gradients of the three numbers? (Lesson 10)",
             [0, 4, 0],
-            "**0, 4, 0**: the largest gets all that arrives. Nudge another one, and z does not move.",
+            "**0, 4, 0**: max routes all of the upstream gradient to the largest. If you nudge another one, z does not change.",
         ),
         Question(
             "X is (32, 64), W is (64, 10), Z = X @ W. What shape does the gradient of W have? (09)",
             (64, 10),
-            "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch.",
+            "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, which sums over the 32 rows of the batch.",
         ),
         Question(
-            "w is 3, its gradient is −2, the rate is 0.1. Where does one step of gradient descent lead? (06)",
+            "w is 3, its gradient is −2, and the learning rate is 0.1. What is w after one step of gradient descent? (06)",
             3.2,
-            "3 − 0.1 · (−2) = **3.2**: against the gradient.",
+            "3 − 0.1 · (−2) = **3.2**: the step goes against the gradient.",
         ),
     ],
 )
@@ -31,23 +31,23 @@ recall(
 prediction(
     "11.edge",
     question="""
-        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$, plain gradient descent. At lr = 0.02 each step leads nearer to the
-        bottom. You raise lr, little by little. Beyond which lr does it run away?""",
+        You minimise $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$ by plain gradient descent. At lr = 0.02 each step gets closer to
+        the minimum. You raise lr little by little. Above which learning rate does it diverge?""",
     answer=0.08,
     tolerance=0.0011,
-    reveal="""Beyond **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At 0.04 = 1/25 one step lands exactly at
-        w₂ = 0. With a larger lr the step lands on the other side. Below 0.08 that is nearer than before, and at 0.08
-        just as far away.""",
+    reveal="""Above **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At lr = 0.04 = 1/25 one step lands exactly at
+        w₂ = 0. With a larger lr the step lands on the other side: closer than before if lr is below 0.08, and
+        just as far away at 0.08.""",
 )
 
 prediction(
     "11.settle",
-    question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, where does m settle? And if g is
-        1, −1, 1, −1, …: how large is m in the end, without its sign?""",
+    question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, what does m converge to? And if g is
+        1, −1, 1, −1, …: what does the absolute value of m converge to?""",
     answer={"always 1": 10, "1, −1, 1, −1, …": 0.526},
     tolerance=0.02,
-    reveal="""**10** and **0.53**: the next cells derive both. Gradients that agree are made ten times as large,
-        gradients that contradict each other are about halved.""",
+    reveal="""**10** and **0.53**; the next cell derives both. Momentum makes gradients that agree ten times as large, and
+        it about halves gradients that alternate.""",
 )
 
 prediction(
@@ -57,37 +57,38 @@ prediction(
         Up to which lr is momentum 0.9 stable?""",
     answer="up to 0.152",
     choices=["up to 0.008", "up to 0.08, as before", "up to 0.152"],
-    reveal="""**Up to 0.152**: nearly twice as far. At the edge w₂ flips its sign with every step, and so does its gradient. There m is
-        g/1.9, so the limit is 1.9 · 0.08. If momentum were a ten times larger lr, the limit would be 0.008.""",
+    reveal="""**Up to 0.152**, nearly twice as far. At the limit w₂ changes its sign at every step, and so does its gradient. So m is
+        g/1.9, and the limit is 1.9 · 0.08. If momentum were just a ten times larger lr, the limit would be 0.008.""",
 )
 
 prediction(
     "11.scale",
     question="""
-        w has the shape (2,). What shape does v have? And in the ravine you raise λ from 1 to 100, with the same
-        start and the same lr. What becomes of RMSprop's path?""",
-    answer={"shape of v": (2,), "the path": "it stays as it is"},
-    choices={"the path": ["it bounces more and more", "it runs away", "it stays as it is"]},
-    reveal="""v has the shape **(2,)**, one number for each weight. And the path **stays as it is**: the gradients of
-        w₂ become a hundred times as large, and so does √v, by which they are divided.""",
+        w has the shape (2,). What is the shape of v? And in the ravine you raise λ from 1 to 100, with the same
+        start and the same lr. What happens to RMSprop's path?""",
+    answer={"shape of v": (2,), "the path": "it stays the same"},
+    choices={"the path": ["it oscillates more and more", "it diverges", "it stays the same"]},
+    reveal="""v has the shape **(2,)**, one number for each weight. And the path **stays the same**: the gradients of
+        w₂ become a hundred times as large, but so does √v, and RMSprop divides by √v.""",
 )
 
 card(
     "11",
     [
-        "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax. The larger λmax/λmin, the slower it is "
-        "at best.",
-        "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
-        "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
-        "Adam: mean of g over the root of the mean of g², each mean first divided by its 1 − βᵗ. A weight's first step is lr "
-        "long, for g far above eps.",
-        "Nobody wins everywhere. In our race Adam had the most rates that arrive everywhere.",
+        "In a bowl each step multiplies w by 1 − lr·λ, so gradient descent is stable below lr = 2/λmax. The larger the condition "
+        "number λmax/λmin, the slower it is at best.",
+        "Momentum, m ← βm + g: gradients that agree count 1/(1 − β) times, alternating ones 1/(1 + β) times. It is two "
+        "learning rates in one.",
+        "RMSprop: g/√v, entry by entry. If an axis becomes steeper, the path from the same start stays the same.",
+        "Adam: the average of g over the root of the average of g², each first divided by its 1 − βᵗ. The first step of a weight "
+        "has the length lr, if g is far above eps.",
+        "No optimizer wins everywhere. In our race Adam had the most learning rates that converge on all landscapes.",
     ],
 )
 
 
 def _curvature(got, expected):
-    """A hint by the first of the two numbers; the second is often rounded."""
+    """Return a hint for the first of the two numbers, since the second is often rounded."""
     if (
         not isinstance(got, tuple)
         or len(got) != 2
@@ -95,16 +96,16 @@ def _curvature(got, expected):
     ):
         return None
     if got[0] == 30 and round(got[1], 3) == 0.033:
-        return "At 1/λ one step lands at the bottom. The limit is where it lands just as far on the other side."
+        return "At lr = 1/λ one step lands at the minimum. At the limit, the step lands just as far away on the other side."
     if got[0] == 30 and got[1] in (0.06, 0.07):
-        return "That is 2/30, and not rounded well: give three decimals."
+        return "That is 2/30, but not rounded well: give three decimals."
     return {
-        -10: "w changes sides: the factor is −2, not 2.",
-        -30: "1 − 0.1 λ = −2: so 0.1 λ is 3, and positive.",
-        3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left.",
-        10: "1 − 0.1 · 10 is 0: that bowl is done in one step. The factor has to be −2.",
-        15: "The factor −0.5 would halve the distance. The distance doubles.",
-        20: "With 20 the factor is −1, neither nearer nor farther. The distance doubles.",
+        -10: "w changes sides, so the factor is −2, not 2.",
+        -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
+        3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
+        10: "1 − 0.1 · 10 is 0: with a curvature of 10, descent would be done in one step. The factor must be −2.",
+        15: "With 15 the factor is −0.5, which would halve the distance. But the distance doubles.",
+        20: "With 20 the factor is −1, so the distance would stay the same, neither nearer nor farther. But the distance doubles.",
     }.get(round(got[0], 6))
 
 
@@ -113,33 +114,33 @@ def _curvature(got, expected):
     minutes=3,
     difficulty="easy",
     question="""
-        Running away measures a curvature. At lr = 0.1 gradient descent leaves a bowl: far out, each step changes sides and *doubles*
-        the distance from the bottom. How large is the largest curvature? And which lr is the limit?""",
+        You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step
+        changes sides and *doubles* the distance from the minimum. How large is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
         limit = ...""",
     hints=[
-        "Changing sides and doubling: by which number does each step multiply?",
-        "By the derivation this number is 1 − lr · λ. lr is known.",
+        "Each step changes sides and doubles the distance. By which number does it multiply w?",
+        "By the derivation, this number is 1 − lr · λ, and you know lr.",
         (
             "Help: my curvature is negative",
-            "The distance doubles, but w changes its sign too: the factor is −2, not 2.",
+            "The distance doubles, but w also changes its sign, so the factor is −2, not 2.",
         ),
     ],
     solution="""
         largest_curvature = (1 + 2) / 0.1      # 1 − 0.1 λ = −2
         limit = 2 / largest_curvature""",
-    explained="30 and 0.067. Far out the direction that grows fastest outweighs all others: that of the largest "
+    explained="30 and 0.067. Far out, the direction that grows fastest dominates. It is the direction of the largest "
     "curvature.",
-    why="In a bowl, a run that runs away tells you the largest stable rate: its own lr · 2 / (1 + the factor by "
-    "which it grows).",
+    why="A run that diverges in a bowl tells you the largest stable learning rate: its own lr · 2 / (1 + the factor by "
+    "which the distance grows).",
     mistakes=[
         _curvature,
         ((30, 60), "The limit is 2 divided by the curvature, not 2 times the curvature."),
         ((30, 15), "The limit is 2 divided by the curvature, not the curvature divided by 2."),
         (
             (30, 0.05),
-            "Half the lr would give the factor 1 − 0.05 · 30 = −0.5: that is not yet the limit.",
+            "lr = 0.05 gives the factor 1 − 0.05 · 30 = −0.5, so it is still below the limit.",
         ),
         ((30, 0.2), "0.2 is the limit for a curvature of 10. What is the limit for 30?"),
     ],
@@ -171,111 +172,115 @@ def _nesterov(w, m, g, lr, beta):
     minutes=4,
     difficulty="optional",
     question="""
-        Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
-        back the new w and the new m, and leave the given arrays as they are.""",
+        Write one step of Nesterov momentum, in the form of the box. w, m and g are arrays of the same shape, and g was computed at w.
+        Return the new w and the new m. Do not modify the input arrays.""",
     stub="""
         def nesterov(w, m, g, lr, beta):
             ...""",
     hints=[
-        "First the memory: `m = beta * m + g`. Then the step, by g + β·m.",
+        "First update the memory: `m = beta * m + g`. The step then uses g + β·m.",
         (
-            "Help: it says that mine is plain momentum",
-            "g + β · (old m) *is* the new m. Look ahead with the m that has taken in g already.",
+            "Help: the check says that mine is plain momentum",
+            "g + β · (old m) *is* the new m. Look ahead with the new m, which already contains g.",
         ),
         (
             "Help: where do I look ahead?",
-            "Nowhere: w is the place ahead already, and g was measured there. Only the step is another one.",
+            "You don't have to: w is already the point ahead, and g was computed there. Only the step is different.",
         ),
     ],
     solution="""
         def nesterov(w, m, g, lr, beta):
             m = beta * m + g
             return w - lr * (g + beta * m), m""",
-    explained="The step is g + β · m with the *new* m. Plain momentum's step, m, is g + β · m with the old one.",
-    why="The step takes the gradient that was measured now, and also what the memory will bring at the next step.",
+    explained="The step is g + β · m with the *new* m. The step of plain momentum, m, is g + β · m with the old m.",
+    why="The step uses the gradient computed now, and also what the memory will add at the next step.",
     mistakes=[
         edit(
             "(g + beta * m)",
             "m",
             "This is plain momentum (g + β · old m is just the new m). "
-            "The step is g + β · m with the m that has taken in g.",
+            "The step is g + β · m with the new m, which contains g.",
         ),
         edit(
             *_OLD_M,
             "(g + beta * m)",
             "(beta * old + m)",
-            "It looks ahead twice: w is the place ahead already, and g was measured there.",
+            "Your step looks ahead twice: w is already the point ahead, and g was computed there.",
         ),
         edit(
             _STEP,
             "return w - lr * g, m",
-            "That is a step by g alone, as without a memory. The step is g + β · m, with the new m.",
+            "That is a step by g alone, without a memory. The step is g + β · m, with the new m.",
         ),
-        edit(*_OLD_M, "(g + beta * m)", "(old + beta * g)", "g stands alone, and β belongs to m."),
-        edit("(g + beta * m)", "(m + beta * g)", "g stands alone, and β belongs to m."),
-        edit("(g + beta * m)", "(g + m)", "β is missing: how much of m is left at the next step?"),
+        edit(*_OLD_M, "(g + beta * m)", "(old + beta * g)", "g has no factor, and β belongs to m."),
+        edit("(g + beta * m)", "(m + beta * g)", "g has no factor, and β belongs to m."),
+        edit(
+            "(g + beta * m)",
+            "(g + m)",
+            "β is missing: which fraction of m does the next step keep?",
+        ),
         edit(
             "(g + beta * m)",
             "(m + beta * m)",
-            "The step is g + β · m from where w is: g itself, not m, stands in front.",
+            "The first term of the step is g itself, not m: g + β · m.",
         ),
-        edit("w - lr", "w + lr", "That goes uphill. The step goes against g, so there is a minus."),
+        edit("w - lr", "w + lr", "That goes uphill. The step goes against g, so subtract."),
         edit(
             _SUM,
             "new = beta * m + g",
             "(g + beta * m)",
             "(g + beta * new)",
-            "The new m has to come back too: this is the old one.",
+            "Return the new m too; yours is the old one.",
         ),
-        edit(_SUM, "", "m has to take in g first: m = beta * m + g."),
-        edit(_SUM, "m = g", "The old m is lost: β of it stays, m = beta * m + g."),
-        edit(_SUM, "m = beta * m", "m has to take in g: m = beta * m + g."),
+        edit(_SUM, "", "Update m with g first: m = beta * m + g."),
+        edit(_SUM, "m = g", "The old m is lost. Keep the fraction β of it: m = beta * m + g."),
+        edit(_SUM, "m = beta * m", "Add g to m: m = beta * m + g."),
         edit(
             _STEP,
             "return w - lr * (g + beta * m)",
-            "w alone comes back. The next step needs the new m as well.",
+            "You return w alone. The next step needs the new m as well.",
         ),
         edit(
             _SUM,
             "m = beta * m + (1 - beta) * g",
-            "That m is a mean, with 1 − β. Momentum adds g whole.",
+            "That m is an average, with 1 − β. Momentum adds all of g.",
         ),
         edit("lr * (", "(", "That is a step without lr."),
         edit(
             "lr * (g + beta * m)",
             "lr * g + beta * m",
-            "Brackets are missing: lr multiplies all of g + β · m.",
+            "Parentheses are missing: lr multiplies all of g + β · m.",
         ),
-        edit("lr * (g + beta * m)", "lr * g - beta * m", "lr multiplies both: g and β · m."),
+        edit("lr * (g + beta * m)", "lr * g - beta * m", "lr multiplies both g and β · m."),
         edit(
             _SUM,
             "m = beta * m + lr * g",
             "lr * (g + beta * m)",
             "lr * g + beta * m",
-            "lr belongs to the step alone: m adds up g itself.",
+            "lr belongs to the step alone; m is a sum of g itself.",
         ),
         edit(
             _SUM,
             "m = beta * m + lr * g",
             "lr * (",
             "(",
-            "lr belongs to the step alone: m adds up g itself.",
+            "lr belongs to the step alone; m is a sum of g itself.",
         ),
         edit(
             _SUM,
             "m = beta * m - lr * g",
             "- lr * (g + beta * m)",
             "+ beta * m - lr * g",
-            "lr belongs to the step alone: m adds up g itself.",
+            "lr belongs to the step alone; m is a sum of g itself.",
         ),
         edit(
             "beta * m + g",
             "0.9 * m + g",
             "beta * m)",
             "0.9 * m)",
-            "β is what the function is given, beta: not always 0.9.",
+            "Use the argument beta: it is not always 0.9.",
         ),
-        edit("- lr *", "- 0.1 *", "lr is what the function is given: not always 0.1."),
+        edit("- lr *", "- 0.1 *", "Use the argument lr: it is not always 0.1."),
         printed(_nesterov),
     ],
 )
@@ -316,7 +321,7 @@ def _adam(w, m, v, t, g, lr, beta1, beta2, eps):
 
 
 def _power(of, hint):
-    """The slip `of`, a correction with β and t, in both of them."""
+    """Return the mistake of writing both corrections as `of`, a formula in β and t."""
     return edit(
         "(1 - beta1**t)", of.replace("β", "beta1"), "(1 - beta2**t)", of.replace("β", "beta2"), hint
     )
@@ -328,7 +333,7 @@ def _nan(got, expected):
     )
     return (
         (
-            "Not every number is finite: is something divided by 0, or is a root taken of a number below 0? "
+            "Not every number is finite: is something divided by 0, or a root taken of a number below 0? "
             "1 - beta**t is not 0, since t counts from 1."
         )
         if bad
@@ -341,19 +346,19 @@ def _nan(got, expected):
     minutes=7,
     difficulty="medium",
     question="""
-        Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps from 1. Give back the new w, m
-        and v, and leave the given arrays as they are.""",
+        Write one step of Adam from the box. w, m, v and g are arrays of the same shape; t counts the steps from 1. Return the new w, m
+        and v. Do not modify the input arrays.""",
     stub="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             ...""",
     hints=[
-        "Five lines, as in the box: m, v, m corrected, v corrected, and the step. `np.sqrt` is the root.",
-        "The corrected ones need names of their own, `m_hat` and `v_hat`: m and v themselves go on to the next step as they are.",
+        "Five lines, as in the box: m, v, the corrected m, the corrected v, and the step. `np.sqrt` is the square root.",
+        "Give the corrected values names of their own, `m_hat` and `v_hat`, because the next step needs the uncorrected m and v.",
         (
             "Help: my first step is 3.16 times too large",
             """
-            At t = 1, m is 0.1 g and √v is 0.0316 |g|, since both started at 0: together 3.16.
-            Divide m and v each by the share of a full mean that it has, 1 − βᵗ.""",
+            At t = 1, m is 0.1 g and √v is 0.0316 |g|, because both started at 0. Their ratio is 3.16.
+            Divide each of m and v by 1 − βᵗ, the fraction of a full average that it holds.""",
         ),
     ],
     solution="""
@@ -363,23 +368,23 @@ def _nan(got, expected):
             m_hat = m / (1 - beta1**t)
             v_hat = v / (1 - beta2**t)
             return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
-    explained="Two memories, two corrections, one division. The library's `Adam` does the same, and keeps m, v "
+    explained="Two averages, two corrections, one division. The library's `Adam` does the same, and stores m, v "
     "and t for you.",
-    why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
+    why="The first step has the length lr for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
         edit(
             "v_hat = v / (1 - beta2**t)",
             "v_hat = v",
             "m_hat /",
             "m_hat * np.sqrt(1 - beta2**t) /",
-            "v is corrected before eps is added: the root of v_hat, and eps beside it.",
+            "Correct v before you add eps: take the root of v_hat, then add eps.",
         ),
         edit(
             " / (1 - beta1**t)",
             "",
             " / (1 - beta2**t)",
             "",
-            "m and v began at 0, and are still too small: the bias correction is missing. "
+            "m and v started at 0 and are still too small: the bias correction is missing. "
             "(Without it the first step is 3.16 · lr long, for β₁ = 0.9 and β₂ = 0.999.)",
         ),
         edit(" / (1 - beta1**t)", "", "m is not corrected: divide it by 1 − β₁ᵗ too."),
@@ -388,31 +393,31 @@ def _nan(got, expected):
             edit(
                 _BACK,
                 f"eps), {back}",
-                f"What comes back is corrected ({said}). That is for this step alone: m and v themselves go on.",
+                f"You return corrected values ({said}). The correction is for this step alone: return m and v themselves.",
             )
             for said, back in [("m and v", "m_hat, v_hat"), ("m", "m_hat, v"), ("v", "m, v_hat")]
         ],
         _power("(1 - β)", "Divide by 1 − βᵗ: the power t is missing."),
         _power("(1 - β)**t", "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
         _power("(1 - β * t)", "Divide by 1 − βᵗ: β to the power t, not times t."),
-        _power("β**t", "What is there of the mean after t steps is 1 − βᵗ, not βᵗ."),
+        _power("β**t", "After t steps the average holds the fraction 1 − βᵗ, not βᵗ."),
         edit("m / (1", "m * (1", "v / (1", "v * (1", "m and v are too small: divide by 1 − βᵗ."),
-        _power("(1 - β**(t + 1))", "t is 1 at the first step, and the power is t itself."),
-        _power("(1 - β**min(t, 3))", "The power is t at every step, at the hundredth too."),
+        _power(
+            "(1 - β**(t + 1))", "t is already 1 at the first step, so the exponent is t itself."
+        ),
+        _power("(1 - β**min(t, 3))", "The exponent is t at every step, also at the hundredth."),
         edit(
             "np.sqrt(v_hat)",
             "v_hat",
-            "The root is missing: g is measured in √v, which has its unit.",
+            "The root is missing: divide by √v, which has the same unit as g.",
         ),
         edit(
             "np.sqrt(v_hat) + eps",
             "np.sqrt(v_hat + eps)",
-            "eps is added to the root, not under it.",
+            "Add eps to the root, not under it.",
         ),
         *[
-            edit(
-                " + eps", slip, "Below the line stands the root plus eps, and eps is what is given."
-            )
+            edit(" + eps", slip, "The denominator is the root plus eps, and eps is an argument.")
             for slip in ("", " + 1e-8")
         ],
         edit(
@@ -423,9 +428,9 @@ def _nan(got, expected):
         edit(
             "* g * g",
             "* np.mean(g * g)",
-            "Every weight has a v of its own: no mean or sum over the weights.",
+            "Every weight has a v of its own: do not average or sum over the weights.",
         ),
-        edit("* g * g", "* m * m", "v is a mean of g squared, not of m squared."),
+        edit("* g * g", "* m * m", "v is an average of g squared, not of m squared."),
         edit(
             "v_hat = v /",
             "v_hat = np.sqrt(v) /",
@@ -433,26 +438,26 @@ def _nan(got, expected):
             "v_hat",
             "Correct v itself, then take its root.",
         ),
-        edit("* g * g", "* g", "v is a mean of g squared: g * g."),
-        edit("* g * g", "* abs(g)", "v is a mean of g squared: g * g."),
+        edit("* g * g", "* g", "v is an average of g squared: g * g."),
+        edit("* g * g", "* abs(g)", "v is an average of g squared: g * g."),
         edit(
             _M,
             "m = beta1 * m + g",
-            "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)",
+            "m and v are averages: multiply the new gradient by 1 − β. (Momentum adds all of g; Adam does not.)",
         ),
         edit(
             _M,
             "m = beta1 * m + g",
             _V,
             "v = beta2 * v + g * g",
-            "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)",
+            "m and v are averages: multiply the new gradient by 1 − β. (Momentum adds all of g; Adam does not.)",
         ),
         edit(
             _M,
             "m = (1 - beta1) * m + beta1 * g",
             _V,
             "v = (1 - beta2) * v + beta2 * g * g",
-            "β is the share of the old, 1 − β that of the new.",
+            "β is the weight of the old value, and 1 − β the weight of the new one.",
         ),
         edit(
             _M,
@@ -484,12 +489,12 @@ def _nan(got, expected):
         edit(
             "lr * m_hat",
             "lr * g",
-            "That steps by g. The step is made of m, corrected: a mean of the gradients so far.",
+            "That steps by g. The step uses the corrected m, an average of the gradients so far.",
         ),
         edit(
             "m_hat = m /",
             "m_hat = g /",
-            "That steps by g. The step is made of m, corrected: a mean of the gradients so far.",
+            "That steps by g. The step uses the corrected m, an average of the gradients so far.",
         ),
         edit(
             _M,
@@ -500,19 +505,19 @@ def _nan(got, expected):
             "m_hat = old",
             "v_hat = v",
             "v_hat = was",
-            "The step is made of the new m and v, not of the old ones.",
+            "The step uses the new m and v, not the old ones.",
         ),
         edit(
             "w - lr",
             "w + lr",
-            "That goes uphill. The step goes against the gradient, so there is a minus.",
+            "That goes uphill. The step goes against the gradient, so subtract.",
         ),
         edit("lr * m_hat", "m_hat", "That is a step without lr."),
-        edit("lr *", "0.1 *", "lr is what the function is given: not always 0.1."),
+        edit("lr *", "0.1 *", "Use the argument lr: it is not always 0.1."),
         edit(
             _M,
             "beta1, beta2 = 0.9, 0.999; " + _M,
-            "The βs are what the function is given: not always 0.9 and 0.999.",
+            "Use the arguments beta1 and beta2: they are not always 0.9 and 0.999.",
         ),
         edit(
             _M,
@@ -521,36 +526,42 @@ def _nan(got, expected):
             "was, v = v, " + _V[4:],
             _BACK,
             "eps), old, was",
-            "The new m and v have to come back: these are the old ones.",
+            "Return the new m and v; yours are the old ones.",
         ),
-        edit(_BACK, "eps)", "w alone comes back. The next step needs the new m and v as well."),
+        edit(_BACK, "eps)", "You return w alone. The next step needs the new m and v as well."),
         edit(
             "(1 - beta1**t)",
             "1 - beta1**t",
             "(1 - beta2**t)",
             "1 - beta2**t",
-            "Brackets are missing: m / (1 - beta1**t). Without them Python divides by 1 first.",
+            "Parentheses are missing: m / (1 - beta1**t). Without them Python divides by 1 first.",
         ),
         edit(
             "(np.sqrt(v_hat) + eps)",
             "np.sqrt(v_hat) + eps",
-            "Brackets are missing: eps is added to the root, below the line: / (np.sqrt(v_hat) + eps).",
+            "Parentheses are missing: eps belongs to the denominator, / (np.sqrt(v_hat) + eps).",
         ),
         edit(
             "(1 - beta1) * g",
             "1 - beta1 * g",
             "(1 - beta2) * g",
             "1 - beta2 * g",
-            "Brackets are missing: (1 - beta1) * g, and (1 - beta2) * g * g.",
+            "Parentheses are missing: (1 - beta1) * g, and (1 - beta2) * g * g.",
         ),
-        edit(_M, "", _V, "", "m and v never take in g: the box's first two lines do that."),
-        edit("beta1**t", "beta1 ^ t", "In Python a power is **: beta1**t."),
+        edit(
+            _M,
+            "",
+            _V,
+            "",
+            "m and v are never updated with g: that is what the first two lines of the box do.",
+        ),
+        edit("beta1**t", "beta1 ^ t", "In Python a power is written **: beta1**t."),
         edit(
             _M,
             "import math; " + _M,
             "np.sqrt",
             "math.sqrt",
-            "np.sqrt takes arrays; math.sqrt does not.",
+            "np.sqrt accepts arrays; math.sqrt does not.",
         ),
         *[
             edit(old, new, "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
@@ -564,7 +575,7 @@ def _nan(got, expected):
         edit(
             _RETURN,
             _RETURN.replace("return w", "w = w").replace(", m, v", "") + "\n    return m, v, w",
-            "The numbers are right, in the wrong order: give w, m, v.",
+            "The numbers are right, but in the wrong order: return w, m, v.",
         ),
         _nan,
         printed(_adam),
@@ -618,54 +629,68 @@ def adam(answer):
     minutes=4,
     difficulty="optional",
     question="""
-        A weight is 1, and the data do not care about it: their gradient is 0. It makes its very first step, with lr = 0.1
-        and weight decay 0.01. By how much does the weight fall in Adam, to whose gradient the decay is added? And by how
-        much in AdamW?""",
+        A weight is 1, and the gradient of the data's loss with respect to it is 0. It makes its very first step, with lr = 0.1
+        and weight decay 0.01. By how much does the weight fall with Adam, which adds the decay to the gradient? And by how
+        much with AdamW?""",
     stub="""
         in_adam = ...
         in_adamw = ...""",
     hints=[
-        "In Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, for any gradient that is far above eps?",
-        "In AdamW Adam's part has the gradient 0, so it does not move. What is left is lr · decay · w.",
+        "With Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, for any gradient far above eps?",
+        "With AdamW the gradient of Adam's step is 0, so this step does not move the weight. What remains is lr · decay · w.",
         (
             "Help: I get 0.001 twice",
-            "That is lr times the gradient: SGD. Adam divides the gradient by its own size.",
+            "That is lr times the gradient, which is SGD. Adam's first step divides the gradient by its own absolute value.",
         ),
     ],
     solution="""
-        in_adam = 0.1           # 0.01 is divided by its own size, 0.01
+        in_adam = 0.1           # 0.01 is divided by its absolute value, 0.01
         in_adamw = 0.1 * 0.01 * 1""",
     explained="""
-        With a decay of 0.0001 Adam would fall by 0.1 as well: where the data's gradient is 0, the strength you set is divided away.""",
-    why="In Adam the decay is divided by the usual size of the whole gradient, as the gradient is. AdamW keeps it "
-    "out of that division.",
+        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the data's gradient is 0, the division cancels the strength that you chose.""",
+    why="Adam divides the decay by the usual size of the whole gradient, as it does with the gradient itself. AdamW keeps "
+    "the decay out of this division.",
     mistakes=[
         (
             (0.001, 0.001),
-            "In SGD both would fall by 0.001. Adam divides its gradient by the gradient's own size: what is left of 0.01?",
+            "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?",
         ),
         (
             (0.001, 0.1),
-            "It is the other way round: in which of the two does the decay go through the division?",
+            "It is the other way round: which of the two divides the decay?",
         ),
-        ((0.1, 0.1), "AdamW takes the decay around the division: lr · decay · w."),
+        ((0.1, 0.1), "AdamW does not divide the decay: lr · decay · w."),
         (
             (0.1, 0.101),
-            "In AdamW the gradient is that of the data alone, 0. Adam's part moves nothing.",
+            "With AdamW the gradient is that of the data alone, 0, so Adam's step moves nothing.",
         ),
-        ((0.1, 0), "AdamW takes the decay from w itself, whatever the gradient: lr · decay · w."),
+        (
+            (0.1, 0),
+            "AdamW subtracts the decay from w itself, whatever the gradient is: lr · decay · w.",
+        ),
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
-        ((0.01, 0.001), "0.01 is the gradient in Adam. How long is the step that it makes?"),
-        ((0.01, 0.01), "0.01 is the gradient in Adam. How long is the step that it makes?"),
-        ((0.01, 0), "0.01 is the gradient in Adam. How long is the step that it makes?"),
-        ((1, 0.001), "0.01 over its own size is 1. The step is lr times that."),
-        ((1, 0.01), "0.01 over its own size is 1. The step is lr times that."),
-        ((0.9, 0.999), "0.9 is where Adam leaves the weight. By how much did the weight fall?"),
-        ((0.9, 0.9), "0.9 is where Adam leaves the weight. By how much did the weight fall?"),
-        ((0, 0.001), "The gradient of the data is 0, but in Adam the decay is added to it: 0.01."),
-        ((0, 0), "The gradient of the data is 0, but the decay pulls."),
+        (
+            (0.01, 0.001),
+            "0.01 is the gradient that Adam sees. How long is the step that Adam makes?",
+        ),
+        (
+            (0.01, 0.01),
+            "0.01 is the gradient that Adam sees. How long is the step that Adam makes?",
+        ),
+        ((0.01, 0), "0.01 is the gradient that Adam sees. How long is the step that Adam makes?"),
+        ((1, 0.001), "0.01 divided by its absolute value is 1. The step is lr times that."),
+        ((1, 0.01), "0.01 divided by its absolute value is 1. The step is lr times that."),
+        ((0.9, 0.999), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
+        ((0.9, 0.9), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
+        ((0, 0.001), "The gradient of the data's loss is 0, but Adam adds the decay to it: 0.01."),
+        (
+            (0, 0),
+            "The gradient of the data's loss is 0, but the decay still pulls the weight towards 0.",
+        ),
         ((0.316, 0.001), "0.316 is the first step without bias correction."),
-        sign_lost((0.1, 0.001), "The question is by how much the weight falls: that is above 0."),
+        sign_lost(
+            (0.1, 0.001), "The question is by how much the weight falls: give a positive number."
+        ),
     ],
 )
 def decay(answer):
@@ -679,7 +704,7 @@ def decay(answer):
     )
 
 
-# --- A schedule of one's own ----------------------------------------------------------------------------------------------------
+# --- A custom schedule ----------------------------------------------------------------------------------------------------
 
 
 def _factor(epoch):
@@ -694,18 +719,18 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     minutes=5,
     difficulty="optional",
     question="""
-        Make a schedule of your own, a factor of lr. In its first ten calls, epoch = 0, 1, …, 9, the factor rises evenly, 0.1,
-        0.2, …, 1. From epoch 10 to 100 it falls from 1 to 0 along half a cosine wave. Write `factor(epoch)`.
-        (`optim.LambdaLR(optimizer, factor)` makes a schedule of it.)""",
+        Write a schedule of your own: a factor that lr is multiplied by. It depends on the epoch, which counts how often training has
+        gone through all examples. For epoch = 0, 1, …, 9 the factor rises evenly, 0.1, 0.2, …, 1. From epoch 10 to 100 it falls
+        from 1 to 0 along half a cosine wave. Write `factor(epoch)`. (`optim.LambdaLR(optimizer, factor)` turns it into a schedule.)""",
     stub="""
         def factor(epoch):
             ...""",
     hints=[
-        "An `if` parts the two: `epoch < 10`.",
-        "Half a cosine wave falls from 1 to 0 as $(1 + \\cos(\\pi \\cdot \\text{share}))/2$, where the share goes from 0 to 1.",
+        "Separate the two parts by `if epoch < 10`.",
+        "Half a cosine wave falls from 1 to 0 as $(1 + \\cos(\\pi \\cdot \\text{fraction}))/2$, where the fraction goes from 0 to 1.",
         (
-            "Help: it jumps at 10",
-            "The fall takes 90 calls and begins at 10: its share is (epoch − 10) / 90.",
+            "Help: my factor jumps at epoch 10",
+            "The fall takes 90 epochs and begins at epoch 10, so the fraction is (epoch − 10) / 90.",
         ),
     ],
     solution="""
@@ -713,89 +738,95 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             if epoch < 10:
                 return (epoch + 1) / 10
             return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2""",
-    explained="Such a slow start is called a *warm-up*.",
-    why="LambdaLR makes a schedule of any function of one number, the epoch.",
+    explained="This slow start is called a *warm-up*.",
+    why="`LambdaLR` makes a schedule from any function of the epoch.",
     mistakes=[
         (
             lambda epoch: 0.1 * _factor(epoch),
-            "That is ten times too small: each of the ten calls adds a tenth, and the factor gets to 1.",
+            "That is ten times too small: each of the ten epochs adds a tenth, so the factor reaches 1.",
         ),
         (
             lambda epoch: 0.001 * _factor(epoch),
-            "A factor of lr is wanted, 1 at the top: not lr itself.",
+            "Return a factor for lr, with a maximum of 1, and not lr itself.",
         ),
-        edit(_RISE, "return epoch / 10", "Call 0 has the factor 0.1 already: (epoch + 1) / 10."),
+        edit(_RISE, "return epoch / 10", "The factor at epoch 0 is already 0.1: (epoch + 1) / 10."),
         edit(
             _RISE,
             "return (epoch + 1) // 10",
-            "Whole numbers came back, where tenths belong: // and int( ) cut them off.",
+            "The result was truncated to whole numbers by // or int( ).",
         ),
         edit(
             _RISE,
             "return (epoch + 1) / 100",
-            "The rise is ten times too small: each of the ten calls adds a tenth, and the factor gets to 1.",
+            "The rise is ten times too small: each of the ten epochs adds a tenth, so the factor reaches 1.",
         ),
         edit(
             _RISE,
             "return ((epoch + 1) / 10)**2",
-            "The factor is to rise evenly: every call adds a tenth.",
+            "The factor must rise evenly: every epoch adds a tenth.",
         ),
         edit(
             _FALL,
             "return (1 + np.cos(np.pi * epoch / 100)) / 2",
-            "The fall begins at 10 and takes 90: (epoch − 10) / 90.",
+            "The fall begins at epoch 10 and takes 90 epochs: (epoch − 10) / 90.",
         ),
         edit(
             "(epoch - 10) / 90",
             "(epoch - 9) / 91",
-            "At 10 the factor is 1 still: the fall begins there, and takes 90.",
+            "At epoch 10 the factor is still 1: the fall begins there and takes 90 epochs.",
         ),
-        edit("/ 90", "/ 100", "The fall takes 90 calls, from 10 to 100."),
-        edit("/ 90", "/ 89", "The fall takes 90 calls, from 10 to 100."),
+        edit("/ 90", "/ 100", "The fall takes 90 epochs, from 10 to 100."),
+        edit("/ 90", "/ 89", "The fall takes 90 epochs, from 10 to 100."),
         edit(
             _FALL,
             "return np.cos(np.pi * (epoch - 10) / 90)",
-            "That falls to −1. Lift it by 1, then halve it: (1 + cos) / 2.",
+            "That falls to −1. Add 1, then halve the sum: (1 + cos) / 2.",
         ),
         edit(
             _FALL,
             "return 1 + np.cos(np.pi * (epoch - 10) / 90)",
-            "1 + cos falls from 2 to 0: halve it.",
+            "1 + cos falls from 2 to 0, so halve it.",
         ),
         edit(
             _FALL,
             "return 1 + np.cos(np.pi * (epoch - 10) / 90) / 2",
-            "That is 1 + cos/2. Half of all of (1 + cos) is wanted.",
+            "That is 1 + cos/2. Halve the whole sum: (1 + cos) / 2.",
         ),
         edit(
             _FALL,
             "return 1 - (epoch - 10) / 90",
             "That is a straight line. A cosine falls slowly, then fast, then slowly.",
         ),
-        edit("np.pi * ", "", "π is missing: half a wave is π long."),
-        edit("np.pi", "180", "np.cos counts in radians: π, not 180."),
-        edit("np.pi", "2 * np.pi", "A whole wave falls and rises again. Half of one is π long."),
+        edit("np.pi * ", "", "π is missing: half a wave has the length π."),
+        edit("np.pi", "180", "np.cos takes radians: use π, not 180."),
         edit(
-            "np.cos", "np.sin", "A sine begins in the middle, at 0. The cosine begins at its top."
+            "np.pi",
+            "2 * np.pi",
+            "A whole wave falls and rises again. Half a wave has the length π.",
         ),
+        edit("np.cos", "np.sin", "A sine starts at 0. The cosine starts at its maximum."),
         edit(
             _FALL,
             "return np.cos(np.pi / 2 * (epoch - 10) / 90)",
-            "That is a quarter of a wave. Take half a wave, and lift it: (1 + cos) / 2.",
+            "That is a quarter of a wave. Take half a wave and add 1: (1 + cos) / 2.",
         ),
-        edit(_FALL, "return 1", "The fall is missing: from 10 on it is half a cosine wave."),
+        edit(
+            _FALL,
+            "return 1",
+            "The fall is missing: from epoch 10 on, the factor follows half a cosine wave.",
+        ),
         edit(
             "/ 90",
             "// 90",
-            "The fall has steps: // and int( ) cut to whole numbers, and one / divides.",
+            "Your factor falls in steps, because // and int( ) truncate. Divide with /.",
         ),
-        edit("epoch < 10", "epoch <= 10", "10 belongs to the fall: epoch < 10."),
+        edit("epoch < 10", "epoch <= 10", "Epoch Epoch 10 belongs to the fall: epoch < 10."),
         edit(
             _RISE,
             "return (1 + np.cos(np.pi * epoch / 100)) / 2",
             _FALL,
             "return (1 + np.cos(np.pi * epoch / 100)) / 2",
-            "The rise is missing: before 10 it is (epoch + 1) / 10.",
+            "The rise is missing: before epoch 10 the factor is (epoch + 1) / 10.",
         ),
         printed(_factor),
     ],

@@ -25,7 +25,7 @@ throw(
         ((20, 0.1), "neither nearer nor farther"),
         ((15, 0.133), "halve the distance"),
         ((3, 0.67), "a division left"),
-        ((30, 0.033), "lands at the bottom"),
+        ((30, 0.033), "lands at the minimum"),
         ((30, 0.07), "not rounded well"),
         ((30, 0.06), "not rounded well"),
         ((25, 0.08), "Number 1 of 2"),

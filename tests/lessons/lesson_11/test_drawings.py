@@ -17,8 +17,8 @@ def ravine(w1, w2):
     [
         (0.02, 0.5, "shrinks"),
         (0.06, -0.5, "shrinks"),
-        (0.08, -1, "stays as large as it is"),
-        (0.1, -1.5, "runs away"),
+        (0.08, -1, "oscillates without shrinking"),
+        (0.1, -1.5, "diverges"),
     ],
 )
 def test_each_factor_and_what_it_does(lr, w2, does):
@@ -52,10 +52,11 @@ def test_each_landscape_has_its_start_in_the_picture_and_the_bottom_it_says(name
 
 
 def test_the_opening_picture_walks_far_and_comes_little_nearer():
-    assert "walked 0; nearer to the bottom by 0" in repr(drawn.zigzag(0))
+    assert "distance covered 0; closer to the minimum by 0" in repr(drawn.zigzag(0))
     said = repr(drawn.zigzag(30))
     walked, nearer = (
-        float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "to the bottom by")
+        float(re.search(rf"{words} ([\d.]+)", said)[1])
+        for words in ("distance covered", "to the minimum by")
     )
     assert "after 30 steps" in said and walked > 10 * nearer > 20
     widths = [
