@@ -23,12 +23,12 @@ recall(
         Question(
             "A kernel of 3 × 3 slides over 6 × 6 pixels. How many outputs use one of its entries? (14)",
             16,
-            "All **16**: it is used at every place.",
+            "All **16**: it is used at every position.",
         ),
         Question(
-            "A bowl's largest curvature is 8. Beyond which lr does gradient descent run away? (11)",
+            "The largest curvature of a bowl is 8. Above which learning rate does gradient descent diverge? (11)",
             0.25,
-            "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.",
+            "Above **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.",
         ),
     ],
 )
@@ -36,12 +36,12 @@ recall(
 prediction(
     "16.opening",
     question="""
-        You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these rates is the loss below 0.1 at step
-        320?""",
+        You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these learning rates is the loss below 0.1
+        at step 320?""",
     answer="at 0.5, 1 and 2",
     choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
-    reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss stood at 10 after 40 steps, and it is small after 320. At lr = 4
-        it stays above 5. In this lesson you measure what throws a run about, and what lets it settle. The last section
+    reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss was 10 after 40 steps, and it is small after 320. At lr = 4
+        it stays above 5. In this lesson you measure what makes a run unstable, and what lets it converge. The last section
         shows all 320 steps.""",
 )
 
@@ -52,8 +52,8 @@ prediction(
         with one gradient?""",
     answer="2 to 4 gradients",
     choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
-    reveal="""**2 to 4 gradients**, and more weights do not make it more: the gradient is a program, and Hv is one more
-        sweep through that program.""",
+    reveal="""**2 to 4 gradients**, and this does not grow with the number of weights: the gradient is a program, and Hv is
+        one more sweep through that program.""",
 )
 
 prediction(
@@ -63,31 +63,31 @@ prediction(
         1/(2(1 + 3z)), go uphill?""",
     answer=-1 / 3,
     tolerance=0.004,
-    reveal="""Below **−1/3**: there 1 + 3z is negative. The curvature is negative too, and Newton goes to the top of a
-        parabola that opens downward.""",
+    reveal="""Below **−1/3**, because 1 + 3z is negative there. The curvature is negative too, so Newton's method goes to the
+        top of a parabola that opens downward.""",
 )
 
 prediction(
     "16.end",
     question="""
-        At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
+        At lr = 2 the threshold 2/lr is 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
-    answer="below the mark",
-    choices=["far above the mark", "just above the mark", "below the mark"],
-    reveal="""**Below the mark**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is
-        above the mark, a small nudge along its eigenvector grows with every step. So here no run came to rest in such
-        a place.""",
+    answer="below the threshold",
+    choices=["far above the threshold", "just above the threshold", "below the threshold"],
+    reveal="""**Below the threshold**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is
+        above the threshold, a small nudge along its eigenvector grows with every step. So no run here converged to
+        such a point.""",
 )
 
 card(
     "16",
     [
-        "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
-        "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
+        "A rule consists of rows of the table, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
+        "H is the Jacobian of the gradient. Hv is the directional derivative of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
         "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
-        "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
-        "Near gradient 0, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
-        "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens down.",
+        "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, turns to the largest |λ|.",
+        "Near a stationary point, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
+        "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens downward.",
     ],
 )
 
@@ -100,24 +100,24 @@ def _hvp(f, w, v):
 
 
 def mixed(w):
-    """Every weight meets every other one: no entry of the Hessian is 0."""
+    """Return a loss whose Hessian has no entry 0, because every weight is multiplied by every other."""
     total = (w * w).sum()
     return ag.tanh(w).sum() * total + ag.sin(total)
 
 
 def lopsided(w):
-    """Of a matrix: rows meet rows."""
+    """Return a loss of a matrix in which rows are multiplied by rows."""
     return (w[0] * w[1] * w[1]).sum() + ag.exp(w.sum())
 
 
 def cubes(w):
-    """Its Hessian is diagonal."""
+    """Return a loss whose Hessian is diagonal."""
     return (w**3).sum()
 
 
 _GRADS = "ag.grad(f)(w) * v"
 _NUMBER = (
-    "ag.grad wants one number, and the gradient is an array. ⟨gradient, v⟩ is one number: np.sum over the "
+    "ag.grad needs a scalar, but the gradient is an array. ⟨gradient, v⟩ is a scalar: np.sum over the "
     "products."
 )
 
@@ -127,8 +127,8 @@ _NUMBER = (
     minutes=3,
     difficulty="easy",
     question="""
-        Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the number ⟨gradient of f, v⟩. f takes w and gives one
-        number. w and v have the same shape, which may be any.""",
+        Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a
+        scalar. w and v have the same shape, and any shape is possible.""",
     stub="""
         def hvp(f, w, v):
             ...""",
@@ -137,7 +137,7 @@ _NUMBER = (
         "Take the gradient of that function, at w. v is a constant in it.",
         (
             "Help: the function returned shape (3,), and a scalar is needed",
-            "`ag.grad` wants one number. ⟨gradient, v⟩ is one: `np.sum` over the products.",
+            "`ag.grad` needs a function that returns a scalar. ⟨gradient, v⟩ is one: `np.sum` over the products.",
         ),
     ],
     solution="""
@@ -153,8 +153,8 @@ _NUMBER = (
         edit(
             "return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
             "slope = ag.grad(f)(w)\n    return ag.grad(lambda w: np.sum(slope * v))(w)",
-            "This gives 0 everywhere: nothing moves with the argument of the outer function. Inside the lambda, "
-            "ag.grad(f) has to be asked at the lambda's own argument.",
+            "This gives 0 everywhere, because nothing depends on the argument of the outer function. Inside the lambda, "
+            "evaluate ag.grad(f) at the lambda's own argument.",
         ),
         (
             lambda f, w, v: ag.grad(f)(w) * v,
@@ -166,7 +166,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(f)(v),
-            "That is the gradient at v: v is a direction, w the place.",
+            "That is the gradient at v, but v is a direction and w is the point.",
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w) * v,
@@ -198,7 +198,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
-            "A mean divides by the number of entries: the sum is wanted.",
+            "A mean divides by the number of entries. Use the sum.",
         ),
         (
             lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
@@ -214,7 +214,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.hvp(f, v, w),
-            "v and w have changed places: w is the place, v is the direction.",
+            "v and w are swapped: w is the point, v is the direction.",
         ),
         (
             lambda f, w, v: ag.grad(f)(w + v),
@@ -227,15 +227,15 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: np.sum(ag.hvp(f, w, v) * v),
-            "That is the curvature, ⟨v, Hv⟩. Give back Hv.",
+            "That is the curvature, ⟨v, Hv⟩. Return Hv.",
         ),
         (
             lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
-            "v keeps its length: a v that is twice as long gives twice Hv.",
+            "Do not change the length of v: a v that is twice as long gives twice Hv.",
         ),
         (
             lambda f, w, v: ag.grad(f)(w + v) - ag.grad(f)(w),
-            "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad.",
+            "That is the difference of two gradients over a whole v. The derivative at w needs a grad within a grad.",
         ),
         *[
             (
@@ -275,7 +275,7 @@ _NUMBER = (
         edit(
             _GRADS + ")",
             _GRADS + ", axis=0)",
-            "axis=0 adds down the columns alone, and leaves a row: one number is wanted.",
+            "axis=0 adds only down the columns and leaves a row, but a scalar is needed.",
         ),
         edit(
             _GRADS,
@@ -311,7 +311,7 @@ def hvp(answer):
     tracemalloc.stop()
     if held > w.size**2 * 8 / 2:
         raise Wrong(
-            "hvp(mixed, w, v), w and v of 300 entries: what is held at most",
+            "hvp(mixed, w, v), w and v of 300 entries: peak memory",
             "more than 150 arrays like w",
             "a few of them",
             "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
@@ -357,7 +357,7 @@ def _nearly(got, expected):
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
 _ONE_SHAPE = (
-    "For vectors that would do. But w and v may have the shape (2, 3), and a matrix product takes rows by "
+    "That works for vectors. But w and v may have the shape (2, 3), and a matrix product multiplies rows by "
     "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v)."
 )
 _ENDS = (
@@ -378,7 +378,7 @@ _ENDS = (
         def largest(f, w, v, steps):
             ...""",
     hints=[
-        "A loop `for _ in range(steps):` with four lines, one for each thing to do.",
+        "Write a loop `for _ in range(steps):` with four lines, one for each thing to do.",
         "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
         (
             "Help: nan, or inf",
@@ -393,7 +393,7 @@ _ENDS = (
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="It keeps two arrays of w's shape, and builds no matrix.",
+    explained="It keeps two arrays of the shape of w, and builds no matrix.",
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit(
@@ -403,12 +403,12 @@ _ENDS = (
             _CURVATURE + "\n        noted.append(curvature)",
             "return curvature",
             "return max(noted)",
-            "The one noted last is wanted, not the largest of all.",
+            "Return the last one that you noted, not the largest of all.",
         ),
         edit(
             _UNIT,
             "pass",
-            "v has to have length 1 before each product: divide it by np.linalg.norm(v).",
+            "v must have length 1 before each product: divide it by np.linalg.norm(v).",
         ),
         edit(
             "for _ in range(steps):\n        " + _UNIT,
@@ -462,7 +462,7 @@ _ENDS = (
         edit(
             "ag.hvp(f, w, v)",
             "ag.hvp(f, v, w)",
-            "hvp(f, w, v) takes the place w first, then the direction v.",
+            "hvp(f, w, v) takes the point w first, then the direction v.",
         ),
         edit(
             "ag.hvp(f, w, v)",
@@ -501,13 +501,11 @@ _ENDS = (
             "        v = Hv\n        return curvature",
             "That is the curvature along the first v. Go on with Hv as v, and return after the loop.",
         ),
-        edit(
-            "return curvature", "return v", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."
-        ),
+        edit("return curvature", "return v", "That is Hv. Return the curvature along v, ⟨v, Hv⟩."),
         edit(
             "return curvature",
             "return Hv",
-            "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted.",
+            "Return the curvature along v, ⟨v, Hv⟩.",
         ),
         edit(
             "np.linalg.norm(v)",
@@ -537,7 +535,7 @@ _ENDS = (
         edit(
             "np.linalg.norm(v)",
             "np.linalg.norm(w)",
-            "v is to have length 1: divide it by its own length.",
+            "v must have length 1: divide it by its own length.",
         ),
         edit("np.sum(v * Hv)", "v @ Hv", _ONE_SHAPE),
         edit("np.sum(v * Hv)", "np.dot(v, Hv)", _ONE_SHAPE),
@@ -563,7 +561,7 @@ _ENDS = (
         edit(
             "np.sum(v * Hv)",
             "np.sum(Hv) / np.sum(v)",
-            "A quotient of sums is λ only where v turns no more. The curvature is ⟨v, Hv⟩.",
+            "A quotient of sums is λ only once v has stopped turning. The curvature is ⟨v, Hv⟩.",
         ),
         edit(
             "np.sum(v * Hv)",
@@ -587,12 +585,12 @@ _ENDS = (
         edit(
             "np.sum(v * Hv)",
             "np.mean(Hv / v)",
-            "Hv / v, entry by entry, is λ only where v turns no more. The curvature is ⟨v, Hv⟩.",
+            "Hv / v, entry by entry, is λ only once v has stopped turning. The curvature is ⟨v, Hv⟩.",
         ),
         edit(
             "for _ in",
             "v = np.ones(w.shape)\n    for _ in",
-            "Begin from the v that the function is given.",
+            "Start from the v that is passed in.",
         ),
         printed(_largest),
     ],
@@ -679,7 +677,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             ...""",
     hints=[
         "You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
-        "Which of the two can turn Newton's step uphill? Take that one without its sign.",
+        "Which of the two can turn Newton's step uphill? Use it without its sign.",
         (
             "Help: the right length, the wrong way",
             "The step is −slope / |curvature|: the slope keeps its sign.",
@@ -762,7 +760,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "0.1 * slope / abs(curvature)",
-            "The step is as long as Newton's: no rate.",
+            "The step is as long as Newton's: no learning rate.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -787,15 +785,13 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "return x - slope / abs(curvature)",
             "return x - slope / curvature if curvature > 0 else x",
-            "Where the curvature is negative it stands still. It has to go down there too.",
+            "Where the curvature is negative this returns x itself, but it must go down there too.",
         ),
-        edit(
-            "return x - ", "return -", "That is the step. Give back where it leads: start from x."
-        ),
+        edit("return x - ", "return -", "That is the step. Return where it leads: start from x."),
         edit(
             "return x - ",
             "return ",
-            "That is the step, and its sign is lost. Give back where it leads: x minus that.",
+            "That is the step without its sign. Return where it leads: x minus the step.",
         ),
         edit(
             _CURVED,
@@ -826,12 +822,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             _SLOPE,
             "slope = f(x)",
-            "That divides f(x) by the curvature. The slope is wanted there: ag.grad(f)(x).",
+            "That divides f(x) by the curvature. Divide the slope: ag.grad(f)(x).",
         ),
         edit(
             _SLOPE,
             "slope = ag.grad(f)",
-            "A function stands where a number is wanted. The slope is ag.grad(f)(x), called at x.",
+            "ag.grad(f) is a function, but a number is needed. The slope is ag.grad(f)(x), evaluated at x.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -861,12 +857,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "return x - slope / abs(curvature)",
             "return f(x - slope / abs(curvature))",
-            "That is the loss at the new x. Give back the new x.",
+            "That is the loss at the new x. Return the new x.",
         ),
         *[
             (
                 lambda f, x, size=size: x - f(x) / size(ag.grad(f)(x)),
-                "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature.",
+                "That is Newton's method for f(x) = 0. Here the *slope* must become 0: slope over curvature.",
             )
             for size in (float, abs)
         ],
