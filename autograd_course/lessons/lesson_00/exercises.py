@@ -304,7 +304,7 @@ def value(answer):
     mistakes=[
         (
             9,
-            "The gradient is a rate, so much per unit of x. Multiply the gradient by the nudge first.",
+            "The gradient is a rate, a change per unit of x. Multiply it by the nudge first.",
         ),
         (
             15,
@@ -313,11 +313,11 @@ def value(answer):
         (12.06, "The gradient is negative: does the value rise or fall when x grows?"),
         (-0.06, "That is the change. What is the value after it?"),
         (0.06, "That is the size of the change. What is the value after it?"),
-        (12.02, "You moved the value as far as x. Multiply the nudge by the gradient first."),
+        (12.02, "You changed the value by as much as x. Multiply the nudge by the gradient first."),
         (9.02, "Multiply the gradient by the nudge; do not add them."),
         (
             11.98,
-            "You moved the value by the nudge alone. Multiply the nudge by the gradient first.",
+            "You changed the value by the nudge alone. Multiply the nudge by the gradient first.",
         ),
         (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
         (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
@@ -330,14 +330,14 @@ def value(answer):
             -2.98,
             "That is the gradient plus the nudge. Multiply them, and add the product to the value, 12.",
         ),
-        (-3.06, "The change is −0.06. It belongs to the value, 12, and not to the gradient."),
+        (-3.06, "The change is −0.06. Add it to the value, 12, not to the gradient."),
         (
             -36,
-            "You multiplied the value by the gradient. Multiply the nudge by it, and add that to the value.",
+            "You multiplied the value by the gradient. Multiply the nudge by the gradient, and add the product to the value.",
         ),
         (
             0.24,
-            "You multiplied the value by the nudge. Multiply the gradient by it, and add that to the value.",
+            "You multiplied the value by the nudge. Multiply the gradient by the nudge, and add the product to the value.",
         ),
         (-3, "That is the gradient. The question asks for the value."),
         (12, "That is the value before the nudge. By how much does it change?"),
@@ -356,7 +356,7 @@ def nudge(answer):
 def _downhill_is(got, expected):
     gradient = float(grad(hidden)(float(got)))
     side = "left" if gradient > 0 else "right"
-    return f"At your x the gradient is {number(float(f'{gradient:.3g}'))}, and not 0: downhill is to the {side}."
+    return f"At your x the gradient is {number(float(f'{gradient:.3g}'))}, not 0. Downhill is to the {side}."
 
 
 @exercise(
@@ -375,8 +375,8 @@ def _downhill_is(got, expected):
     explained="At this x the gradient's bar is empty. The value there is 3.",
     why="You found the minimum of a bowl that you never saw, by its gradient alone.",
     mistakes=[
-        (3, "That is the value there. The question asks for x."),
-        (0, "0 is what the gradient shows there. Which x does the slider show?"),
+        (3, "That is the value at the lowest point. The question asks for x."),
+        (0, "0 is the gradient at the lowest point. Which x does the slider show there?"),
         _downhill_is,
     ],
 )
@@ -418,19 +418,19 @@ def _next(x, gradient):
         ),
         (
             lambda x, gradient: x + 0.1 * gradient,
-            "You went uphill: a positive gradient means that uphill is to the right.",
+            "You went uphill: if the gradient is positive, uphill is to the right.",
         ),
         (
             lambda x, gradient: -0.1 * gradient,
-            "That is the step. Return where you stand after it: start from x.",
+            "That is the step. Return the position after the step: start from x.",
         ),
         (
             lambda x, gradient: 0.1 * gradient,
-            "That is a tenth of the gradient. Return where you stand after the step: start from x.",
+            "That is a tenth of the gradient. Return the position after the step: start from x.",
         ),
         (
             lambda x, gradient: x - gradient,
-            "You go the right way, and ten times too far: a step is a tenth of the gradient.",
+            "You go the right way, but ten times too far: a step is a tenth of the gradient.",
         ),
         (
             lambda x, gradient: x - 0.1 * x * gradient,
@@ -439,31 +439,31 @@ def _next(x, gradient):
         (lambda x, gradient: x - 0.1 * x, "The step is a tenth of the gradient, not of x."),
         (
             lambda x, gradient: x - 0.2 * (x - 3),
-            "You worked out the gradient of f. Any gradient may come in: use the parameter.",
+            "You computed the gradient of f. Your function must work for any gradient: use the parameter.",
         ),
         (
             lambda x, gradient: x - 0.1 / gradient,
-            "You divide by the gradient. Multiply by it: a steep place makes a long step.",
+            "You divide by the gradient. Multiply by it: where it is steep, the step is long.",
         ),
         (
             lambda x, gradient: x - 0.1 * (x + gradient),
-            "The step is a tenth of the gradient alone: x has no part in it.",
+            "The step is a tenth of the gradient; it does not depend on x.",
         ),
         (
             lambda x, gradient: max(0, x - 0.1 * gradient),
-            "You may arrive left of 0: an x can be negative.",
+            "The next x may be negative: do not stop it at 0.",
         ),
         (
             lambda x, gradient: x - 0.1,
-            "The step is a tenth of the gradient, and not 0.1: it grows with the gradient.",
+            "The step is a tenth of the gradient, not 0.1: it grows with the gradient.",
         ),
         (
             lambda x, gradient: x - 0.1 * np.sign(gradient),
-            "The step is a tenth of the gradient, and not 0.1: it grows with the gradient.",
+            "The step is a tenth of the gradient, not 0.1: it grows with the gradient.",
         ),
         (
             lambda x, gradient: x - 0.4,
-            "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone.",
+            "Your step ignores the gradient: 0.4 is a tenth of 4, so it is right only if the gradient is 4.",
         ),
         (
             lambda x, gradient: 1.6,
@@ -471,35 +471,38 @@ def _next(x, gradient):
         ),
         (
             lambda x, gradient: x - 0.1 * max(gradient, 0),
-            "You go left, or not at all. With a negative gradient, downhill is to the right.",
+            "You go left, or not at all. If the gradient is negative, downhill is to the right.",
         ),
         (lambda x, gradient: x, "You did not move."),
         (
             lambda x, gradient: round(x - 0.1 * gradient, 1),
-            "The next x is rounded. Return it as it comes out: the last steps are small.",
+            "You round the next x. Do not round it, because the last steps are small.",
         ),
         (
             lambda x, gradient: x - 0.1 * max(-5.0, min(5.0, gradient)),
-            "A steep gradient is cut off. Take a tenth of any gradient: the rule in one line needs no limit.",
+            "You limit the gradient. Take a tenth of any gradient, however steep.",
         ),
         (
             lambda x, gradient: abs(x - 0.1 * gradient),
-            "You may arrive left of 0: an x can be negative.",
+            "The next x may be negative: do not stop it at 0.",
         ),
-        (lambda x, gradient: x - 0.1 * int(gradient), "The gradient is cut off to a whole number."),
-        (lambda x, gradient: int(x - 0.1 * gradient), "The next x is cut off to a whole number."),
+        (
+            lambda x, gradient: x - 0.1 * int(gradient),
+            "You truncate the gradient to a whole number.",
+        ),
+        (lambda x, gradient: int(x - 0.1 * gradient), "You truncate the next x to a whole number."),
         (
             lambda x, gradient: 0.1 * (x - gradient),
-            "You take a tenth of x too, as 0.1 * (x − gradient) does. Take a tenth of the gradient off the whole x.",
+            "You also take a tenth of x, as 0.1 * (x − gradient) does. Subtract a tenth of the gradient from the whole x.",
         ),
         (
             lambda x, gradient: x - 0.01 * gradient,
-            "You go the right way, and ten times too short: take a tenth of the gradient.",
+            "You go the right way, but your step is ten times too short: take a tenth of the gradient.",
         ),
         off_by(
             1,
             _next,
-            "You arrive 1 too far to the right: start from x, and take off a tenth of the gradient.",
+            "Your x is too large by 1: start from x, and subtract a tenth of the gradient.",
         ),
         printed(_next),
     ],

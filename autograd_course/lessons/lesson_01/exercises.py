@@ -137,14 +137,14 @@ def square(x):
             "f(x)",
             "(2 * h)",
             "h",
-            "You look to the left alone. Use both neighbours, and not x itself.",
+            "You measure only to the left. Use the points on both sides, not x itself.",
         ),
         edit(
             "(2 * h)",
             "2 * h",
-            "You divide by 2 and multiply by h, and so does Python in a / 2 * h: put parentheses around 2 * h.",
+            "You divide by 2 and multiply by h, as Python does in a / 2 * h. Put parentheses around 2 * h.",
         ),
-        edit(" / (2 * h)", "", "That is how far the value moved. Divide by how far x moved."),
+        edit(" / (2 * h)", "", "That is the change of the value. Divide it by the change of x."),
         edit(
             "x + h",
             "x + 2 * h",
@@ -154,9 +154,9 @@ def square(x):
         ),
         (
             lambda f, x, h: (f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h / 2,
-            "Only the second difference is halved: put brackets around their sum.",
+            "You halve only the second difference: put parentheses around the sum.",
         ),
-        edit("(2 * h)", "2", "Divide by the distance of the two points, which is 2 * h."),
+        edit("(2 * h)", "2", "Divide by the distance between the two points, which is 2 * h."),
         (
             lambda f, x, h: f(x + h) - f(x - h) / (2 * h),
             "Only the second value is divided: mind the parentheses.",
@@ -168,7 +168,7 @@ def square(x):
         edit(
             "h) - f(",
             "h) + f(",
-            "You add the two values. Subtract one from the other: how far did the value move?",
+            "You add the two values. Subtract them, because you need the change of the value.",
         ),
         edit(
             "x + h",
@@ -194,30 +194,30 @@ def square(x):
         edit(
             "x + h",
             "x - h",
-            "Yours is always 0. Two points are needed: one is at x + h, the other at x − h.",
+            "Your result is always 0. Use two points: one at x + h, the other at x − h.",
         ),
         edit(
             "f(x + h)",
             "(x + h)",
             "f(x - h)",
             "(x - h)",
-            "Yours is always 1, as a distance is when divided by itself: put f around both points.",
+            "Your result is always 1, because you divide the distance by itself. Apply f to both points.",
         ),
         (
             lambda f, x, h: grad(f)(x),
-            "That is the slope itself, or one measured with another step. Use the parameter h in both points.",
+            "That is the exact slope, or one measured with another step. Use the parameter h for both points.",
         ),
         (
             lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h**2,
-            "That is the second difference, which says how fast the slope changes. The slope itself is asked for.",
+            "That is the second difference, which tells how fast the slope changes. The question asks for the slope itself.",
         ),
         (
             lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h),
-            "A slope can be negative: without abs the sign stays.",
+            "A slope can be negative: leave out the abs.",
         ),
         (
             lambda f, x, h: central_difference(f, abs(x), h),
-            "x can be negative: without abs you measure at x itself.",
+            "x can be negative: leave out the abs around x.",
         ),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
@@ -297,13 +297,13 @@ def _one_side(got, expected):
             (1, 1),
             "From the left, h is negative: the value rises by |h|, and you divide by h itself.",
         ),
-        ((-1, -1), "Try the right side again: which sign does h have there?"),
+        ((-1, -1), "Try the right side again: what is the sign of h there?"),
         ((1, -1), "These are the right numbers in the wrong order: the left side comes first."),
         (
             (-1e-5, 1e-5),
-            "Those are no slopes yet. A slope is how far the value moved, divided by h.",
+            "Those are changes of the value, not slopes. Divide them by h.",
         ),
-        ((1e-5, 1e-5), "That is the value, |h|. A slope is how far the value moved, divided by h."),
+        ((1e-5, 1e-5), "That is the value, |h|. A slope is the change of the value, divided by h."),
         _one_side,
     ],
 )
@@ -347,7 +347,7 @@ def kink(answer):
         (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
         lambda got, right: (
             same(got, right, 0.003, 0)
-            and "At 1 yours is nearly 3, as a measured slope is. That is caught. Write a formula that is exactly 3 there."
+            and "At 1 your result is nearly 3, like a measured slope, and the check notices the difference. Write a formula that is exactly 3 there."
         ),
         printed(lambda x: 3 * x),
     ],
@@ -363,14 +363,14 @@ def fool(answer):
             "your function(2)",
             brief(at_2),
             "a wrong slope",
-            "At 2 a slope is a number too, and here a wrong one.",
+            "At 2 your function must return a number too, and a wrong slope.",
         )
     if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong(
             "your function(2)",
             "12, the true slope",
             "a wrong slope",
-            "This one passes at 2 as well, so nobody is fooled. Change it so that it fits at 1, and not at 2.",
+            "Your formula is right at 2 as well. Find one that is right at 1 and wrong at 2.",
         )
 
 
@@ -378,9 +378,7 @@ def _count(got, expected):
     if np.ndim(got) != 1 or len(got) == len(expected):
         return None
     positions = f"{len(got)} position{'s' * (len(got) != 1)}"
-    return (
-        f"You gave {positions}. There should be {len(expected)}: the start, and one for each step."
-    )
+    return f"You returned {positions}. There should be {len(expected)}: the start, and one for each step."
 
 
 def _bowl(x):
@@ -453,28 +451,28 @@ def _stopping(f, x, rate, steps, stops):
             lambda f, x, rate, steps: _walk(
                 lambda x: abs(central_difference(f, x)), x, rate, steps
             ),
-            "You always go left. With a negative slope, downhill is to the right.",
+            "You always go left. If the slope is negative, downhill is to the right.",
         ),
-        edit("- rate", "+ rate", "You walk uphill. Downhill is against the slope: minus."),
+        edit("- rate", "+ rate", "You go uphill. Downhill is against the slope, so use a minus."),
         edit(
             "f, xs[-1]",
             "f, x",
-            "The slope at the start served every step. Measure inside the loop, at the newest x.",
+            "You use the slope at the start for every step. Measure inside the loop, at the newest x.",
         ),
         edit(
             "xs[-1] - rate",
             "x - rate",
-            "Each step must begin where the last one ended: xs[-1] − …, and not x − …",
+            "Each step must start where the last one ended: xs[-1] − …, not x − …",
         ),
         edit(
             "xs[-1] - rate",
             "x - rate",
             "f, xs[-1]",
             "f, x",
-            "Every step begins at the start again: measure at xs[-1], and move from xs[-1].",
+            "Every step starts from the first x again: measure at xs[-1], and move from xs[-1].",
         ),
-        edit("- rate", "- 0.3", "You walk at a rate of 0.3: use the parameter rate."),
-        edit("- rate * ", "- ", "The rate is missing: move by rate times the slope."),
+        edit("- rate", "- 0.3", "Your learning rate is always 0.3: use the parameter rate."),
+        edit("- rate * ", "- ", "The learning rate is missing: move by rate times the slope."),
         edit(
             "xs[-1] - rate",
             "-rate",
@@ -485,46 +483,52 @@ def _stopping(f, x, rate, steps, stops):
             "",
             "Those are the slopes alone. The new x is xs[-1] minus rate times the slope.",
         ),
-        edit("1e-5", "rate", "central's step is not the rate: measure at 1e-5."),
-        edit("1e-5", "h", "That is measured at a step of 0.01. Write 1e-5."),
+        edit("1e-5", "rate", "The step of central is not the learning rate: measure with 1e-5."),
+        edit("1e-5", "h", "You measure with a step of 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit(
             "xs[-1] - rate",
             "xs - rate",
             "f, xs[-1]",
             "f, xs",
-            "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets.",
+            "You use a list in place of a number. The newest position is xs[-1]; append a number, without brackets.",
         ),
         edit(
             "xs[-1] - rate",
             "xs[steps] - rate",
             "f, xs[-1]",
             "f, xs[steps]",
-            "The list is not that long yet: the newest x in it is xs[-1].",
+            "The list is not that long yet. The newest x in it is xs[-1].",
         ),
-        edit("xs[-1] - rate", "rate", "That is how far to move. The new x is xs[-1] minus that."),
+        edit(
+            "xs[-1] - rate", "rate", "That is the move alone. The new x is xs[-1] minus the move."
+        ),
         edit(
             "xs[-1] - rate * central",
             "x - 0.3 * central",
             "f, xs[-1]",
             "f, x",
-            "You take the line that gave 1.8 again and again, from the start. Use rate, and begin at xs[-1].",
+            "You repeat the line that gave 1.8, always from the start. Use rate, and start at xs[-1].",
         ),
         edit(
             "rate * central",
             "rate / central",
-            "You divide by the slope. Multiply: a steep place makes a long step.",
+            "You divide by the slope. Multiply by it: where it is steep, the step is long.",
         ),
-        edit("append(", "insert(0, ", "The list runs backward: append puts the newest at its end."),
+        edit(
+            "append(",
+            "insert(0, ",
+            "The list is in reverse order: append puts the newest x at the end.",
+        ),
         edit(
             "xs.append(",
             "xs += (",
-            "xs += … and xs.extend(…) want a list. xs.append(…) takes a number.",
+            "xs += … and xs.extend(…) expect a list. xs.append(…) takes a number.",
         ),
         edit(
             "xs.append",
             "xs = xs.append",
-            "append changes the list and gives back None: write no xs = in front of it.",
+            "append changes the list and returns None: do not write xs = in front of it.",
         ),
         edit(
             "central(f, xs[-1], 1e-5)",
@@ -534,7 +538,7 @@ def _stopping(f, x, rate, steps, stops):
         edit(
             "central(f",
             "central(bowl",
-            "That is the slope of bowl: measure that of the parameter f.",
+            "That is the slope of bowl. Measure the slope of the parameter f.",
         ),
         edit(
             "[x]",
@@ -543,27 +547,29 @@ def _stopping(f, x, rate, steps, stops):
             "- 0.3",
             "central(f",
             "central(bowl",
-            "This walk starts at 0, at the rate 0.3, on bowl: use the parameters.",
+            "You always start at 0, with the learning rate 0.3, on bowl. Use the parameters.",
         ),
         edit(
             "- rate",
             "- 0.3",
             "central(f",
             "central(bowl",
-            "You walk on bowl at a rate of 0.3: use the parameters f and rate.",
+            "You always use bowl and the learning rate 0.3. Use the parameters f and rate.",
         ),
         edit("[x]", "[0.0]", "You start at 0: start at the parameter x."),
         edit(
             "return xs",
             "return xs[1:]",
-            "The start is missing. It belongs to the list, as the first x.",
+            "The start is missing. It must be the first x of the list.",
         ),
         edit(
             "return xs",
             "return xs[:-1]",
-            "The last x is missing. The list holds the start, and then one x a step.",
+            "The last x is missing. The list contains the start and then one x per step.",
         ),
-        edit("return xs", "return xs[-1]", "Return the list of all the x, not the last x alone."),
+        edit(
+            "return xs", "return xs[-1]", "Return the list of all positions, not only the last one."
+        ),
         edit(
             "return xs",
             "print(xs)",
@@ -581,25 +587,25 @@ def _stopping(f, x, rate, steps, stops):
             "xs.append(round(",
             "1e-5))",
             "1e-5), 2))",
-            "The positions are rounded: keep all the digits.",
+            "You round the positions: keep all the digits.",
         ),
         (
             lambda f, x, rate, steps: _stopping(
                 f, x, rate, steps, lambda old, new: f(new) > f(old)
             ),
-            "You refuse to climb. Take every step: a rate that is too large shows itself by climbing.",
+            "You stop where the value rises. Take every step: rising values show that the learning rate is too large.",
         ),
         (
             lambda f, x, rate, steps: _stopping(
                 f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6
             ),
-            "You stop where x no longer moves. Take as many steps as were asked for.",
+            "You stop when x no longer moves. Take all the steps.",
         ),
         (
             lambda f, x, rate, steps: _walk(
                 lambda x: np.sign(central_difference(f, x)), x, rate, steps
             ),
-            "You move by the rate alone. Move by rate times the slope.",
+            "You move by the learning rate alone. Move by rate times the slope.",
         ),
         _count,
     ],

@@ -174,27 +174,27 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         ),
         (
             lambda f, x, y, dx, dy: f(x + dx, y + dy),
-            "That is the new value. The change is asked for, predicted from the two slopes.",
+            "That is the new value. Return the change, predicted from the two slopes.",
         ),
         edit("return", "return f(x, y) +", "That is the new value. Return the change alone."),
         (
             lambda f, x, y, dx, dy: (
                 central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy
             ),
-            "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y).",
+            "central expects a function of the one input that moves, but f(x, y) is a number. Write lambda moving: f(moving, y).",
         ),
         (
             lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
-            "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y).",
+            "central moves one number, but f takes two. Hold the other input still: lambda moving: f(moving, y).",
         ),
         (
             lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
-            "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y.",
+            "12 and 9 are the slopes at the point of the cell above. Measure inside your function, with its f, x and y.",
         ),
         *(
             edit(
                 *changes,
-                "Both knobs move in f(moving, moving). Hold the other one still: f(moving, y), and f(x, moving).",
+                "Both inputs move in f(moving, moving). Hold the other one still: f(moving, y), and f(x, moving).",
             )
             for changes in [
                 ("f(moving, y)", "f(moving, moving)", "f(x, moving)", "f(moving, moving)"),
@@ -207,7 +207,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             "f(moving, 2.0)",
             "f(x, moving)",
             "f(3.0, moving)",
-            "2.0 and 3.0 are the knobs of the cell above: hold yours, y and x.",
+            "2.0 and 3.0 are the inputs of the cell above. Hold your own, y and x.",
         ),
         edit(
             "f(moving, y)",
@@ -224,18 +224,18 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
                 central_difference(lambda at: f(at, 2.0), 3.0) * dx
                 + central_difference(lambda at: f(3.0, at), 2.0) * dy
             ),
-            "Your slopes are always those at (3, 2). Measure at the x and y that come in.",
+            "Your slopes are always those at (3, 2). Measure at the arguments x and y.",
         ),
         (
             lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
-            "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge.",
+            "Those are the true changes when each input moves alone. Predict them: measure each slope with central, and multiply it by its nudge.",
         ),
         (
             lambda f, x, y, dx, dy: (
                 central_difference(lambda at: f(at, y), x) * dx
                 + central_difference(lambda at: f(x + dx, at), y) * dy
             ),
-            "You measured y's slope at x + dx. Take both slopes at (x, y), and add nothing to the two parts.",
+            "You measured the slope of y at x + dx. Measure both slopes at (x, y).",
         ),
         (
             lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
@@ -246,21 +246,21 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
                 central_difference(lambda at: f(at, y), x, dx) * dx
                 + central_difference(lambda at: f(x, at), y, dy) * dy
             ),
-            "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge.",
+            "The step of central is not the nudge. Leave its h at 1e-5, and multiply the slope by the nudge.",
         ),
         (
             lambda f, x, y, dx, dy: (
                 central_difference(lambda at: f(at, y), x, dx)
                 + central_difference(lambda at: f(x, at), y, dy)
             ),
-            "central's step is not the nudge: leave its h at 1e-5. And a slope is a rate: multiply it by the nudge.",
+            "The step of central is not the nudge. Leave its h at 1e-5. And a slope is a rate: multiply it by the nudge.",
         ),
         (
             lambda f, x, y, dx, dy: (
                 central_difference(lambda at: f(at, y), x + dx) * dx
                 + central_difference(lambda at: f(x, at), y + dy) * dy
             ),
-            "Those are the slopes where the nudges end. Take both at (x, y), where they begin.",
+            "Those are the slopes at the end of the nudges. Measure both at (x, y), where the nudges start.",
         ),
         edit(
             "slope_x = ",
@@ -269,44 +269,48 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             "y = ",
             BOTH,
             "x * dx + y * dy",
-            "y's slope is measured with x's slope in the place of x. Give that slope a name of its own: slope_x.",
+            "You overwrote x with its slope, so the slope of y is measured at the wrong x. Give the slope a name of its own: slope_x.",
         ),
         edit(
             BOTH,
             "slope_x * dy + slope_y * dx",
-            "Each slope took the other knob's nudge: x's slope belongs to dx.",
+            "Each slope is multiplied by the wrong nudge: the slope of x belongs to dx.",
         ),
-        edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
-        edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),
+        edit(
+            BOTH, "slope_x * dx + slope_y * dx", "You use dx twice: the slope of y belongs to dy."
+        ),
+        edit(
+            BOTH, "slope_x * dy + slope_y * dy", "You use dy twice: the slope of x belongs to dx."
+        ),
         edit(
             BOTH,
             "slope_x * dx + slope_x * dy",
-            "x's slope is there twice: y's slope belongs to dy.",
+            "You use the slope of x twice: the slope of y belongs to dy.",
         ),
         edit(
             BOTH,
             "slope_y * dx + slope_y * dy",
-            "y's slope is there twice: x's slope belongs to dx.",
+            "You use the slope of y twice: the slope of x belongs to dx.",
         ),
         edit(
             BOTH,
             "(slope_x + slope_y) * (dx + dy)",
-            "Each slope is multiplied by the nudge of its own knob alone.",
+            "Multiply each slope only by the nudge of its own input.",
         ),
         edit(
             BOTH,
             "slope_x * dx * slope_y * dy",
-            "The parts are changes that both arrive. Do changes multiply or add?",
+            "Both inputs contribute to the change. Do contributions multiply or add?",
         ),
         edit(BOTH, f"abs({BOTH})", "A change can be negative: leave out the abs."),
         edit(
             BOTH,
             "slope_x * dx - slope_y * dy",
-            "You subtract y's part. The parts add, whatever their signs.",
+            "You subtract the contribution of y. Contributions are added, whatever their signs.",
         ),
         edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
-        edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
-        edit(BOTH, "slope_y * dy", "Only y has brought its part. What does x bring?"),
+        edit(BOTH, "slope_x * dx", "You have the contribution of x. What does y contribute?"),
+        edit(BOTH, "slope_y * dy", "You have the contribution of y. What does x contribute?"),
         edit(
             BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"
         ),
@@ -315,16 +319,16 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
                 central_difference(lambda at: f(at, y), dx)
                 + central_difference(lambda at: f(x, at), dy)
             ),
-            "central's second argument is the point: measure at x and at y, then multiply by dx and by dy.",
+            "The second argument of central is the point. Measure at x and at y, then multiply by dx and by dy.",
         ),
         edit(
             "return " + BOTH,
             f"print({BOTH})",
             "It prints the result and gives None back: write return, and no print.",
         ),
-        times(2, "Exactly double. Is a slope divided by 2 * h, and is each slope its own?"),
+        times(2, "Exactly double. Do you divide by 2 * h, and add each contribution only once?"),
         *(
-            times(h, "Yours is far too small, as slopes are that nobody divides by 2 * h.")
+            times(h, "Your result is far too small, as if you had not divided by 2 * h.")
             for h in (1e-5, 2e-5)
         ),
     ],
@@ -378,24 +382,29 @@ def two_knobs(answer):
     why="Gradient of x = upstream × local: as long as none of the three is 0, any two of them give you the third.",
     mistakes=[
         sign_lost(
-            -2.5, "The size is right. −4 arrived, and 10 left: which sign has the local gradient?"
+            -2.5,
+            "The size is right. The gradient of z is −4 and that of x is 10. Which sign must the local gradient have?",
         ),
         upside_down(
-            -2.5, "Yours is upside down. Arrived × local = left: divide what left by what arrived."
+            -2.5,
+            "Yours is upside down. Upstream × local = gradient of x, so divide the gradient of x by that of z.",
         ),
-        (0.4, "Yours is upside down, and the sign is lost. Arrived × local = left."),
+        (0.4, "Yours is upside down, and the sign is lost. Upstream × local = gradient of x."),
         (-40, "You multiplied. −4 times which number is 10?"),
         (40, "You multiplied. −4 times which number is 10?"),
         *(
             (
                 wrong,
-                "No sum and no difference helps here. Along a path gradients multiply, so undo a multiplication.",
+                "Adding or subtracting does not help. Along a path you multiply, so undo a multiplication.",
             )
             for wrong in (6, -6, 14, -14)
         ),
-        (1, "On an arrow to a sum stands 1. This op is another one: arrived × local = left."),
-        (10, "That is what left the op and reached x. What multiplied −4 on the way?"),
-        (-4, "That is what arrived at z. What multiplied it on the way to x?"),
+        (
+            1,
+            "1 would be right for an addition. This is another operation: upstream × local = gradient of x.",
+        ),
+        (10, "That is the gradient of x. By what was −4 multiplied to give it?"),
+        (-4, "That is the gradient of z. By what is it multiplied to give the gradient of x?"),
         (
             5,
             "5 is the value of z, and the local gradient of w. Look at the gradients of z and of x.",
@@ -443,37 +452,47 @@ def hidden(answer):
         multiplied(
             12,
             24,
-            hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?",
+            hint="You multiplied the paths. Each path contributes to the change of L. Do contributions multiply or add?",
         ),
-        (12, "That is one path, the one through b. What arrives through c?"),
+        (12, "That is only the path through b. What does the path through c contribute?"),
         (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),
-        (24, "That is the value of L, or the one path through c. What arrives through b?"),
-        local_alone(
-            3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."
+        (
+            24,
+            "That is the value of L, or only the path through c. What does the path through b contribute?",
         ),
-        (17, "Along one path the arrows multiply; only then do you add the paths."),
-        (70, "Keep the paths apart: 3 belongs to b's arrow alone, 4 to c's."),
-        (48, "Through c you multiply two arrows: b, from c to L, and 2a = 4, from a to c."),
+        local_alone(
+            3 + 4,
+            "That is the sum of the two local gradients of a. Follow each path all the way to L first.",
+        ),
+        (17, "Multiply along each path first; then add the paths."),
+        (70, "Keep the paths apart: 3 belongs to the path through b, and 4 to the path through c."),
+        (
+            48,
+            "On the path through c you multiply two local gradients: b, from c to L, and 2a = 4, from a to c.",
+        ),
         (
             16,
-            "Through b comes 12, and 4 is a's own arrow to c: carry that 4 on to L, where b multiplies it.",
+            "The path through b is right, 12. The path through c is not finished: multiply 4, from a to c, by b, from c to L.",
         ),
-        (6, "That is b. What arrives at a comes over two paths."),
+        (6, "That is b. The gradient of a is a sum over two paths."),
         (
             34,
-            "Are two arrows swapped? In L = b·c the arrow of b carries c, and the arrow of c carries b.",
+            "Are two local gradients swapped? In L = b·c the local gradient of b is c, and that of c is b.",
         ),
-        (28, "Keep the paths apart: each arrow of a goes on through its own arrow to L."),
+        (
+            28,
+            "Keep the paths apart: multiply each arrow from a only by the next arrow of the same path.",
+        ),
         (
             18,
-            "Is that 3 · b? The arrow from b to L carries c, which is 4. Is it 9 · a? The slope of 3a³ is 9a².",
+            "Is that 3 · b? The local gradient from b to L is c, which is 4. Is it 9 · a? The slope of 3a³ is 9a².",
         ),
-        (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
+        (20, "At a = 2, ∂c/∂a = 2a is 4. And the upstream gradient of c is b = 6."),
         (
             10,
-            "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it.",
+            "That is the sum of the two arrows into L. Multiply each by the arrow before it.",
         ),
-        (3, "That is the arrow from a to b. Carry it on to L; and there is another path."),
+        (3, "That is the arrow from a to b. Follow the path on to L; and there is a second path."),
         lambda got, expected: (
             "That is a Tensor. Do the letters still mean what earlier cells gave them, as 10 for a? "
             "Put a = 2 first, or the numbers."

@@ -104,11 +104,17 @@ card(
     explained="The gradient from each slot is the other factor, and you add over the paths. This is the $2x$ from school.",
     why="Two slots and one x: two gradients, and they are added. Copy sums.",
     mistakes=[
-        (3, "That is one arrival. There are two slots and one x: how many arrivals?"),
-        (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
-        (18, "On each arrow stands what is in the other slot: 3, and not the product."),
-        (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
-        (1, "That is the gradient of L. What does it become on the two arrows?"),
+        (
+            3,
+            "That is the gradient from one slot. There are two slots and one x, so how many gradients are added?",
+        ),
+        (
+            9,
+            "That is the value of L, or the product of the two local gradients. Over paths you add.",
+        ),
+        (18, "The local gradient of each slot is the other factor, 3, not the product."),
+        (2, "That is the slope of x · 2. Here the other slot holds x itself."),
+        (1, "That is the gradient of L itself. Multiply it by the local gradient of each arrow."),
         sign_lost(6),
     ],
 )
@@ -124,36 +130,39 @@ def square(answer):
 
 # Wrong results of the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where no two mistakes give the same number.
 WRONG_X = [
-    (-8, "Your gradient for x is y's: are the two rules swapped?"),
-    (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
-    (50, "50 is g · y. Double y: does z follow x more strongly, or less?"),
-    (-2, "Raise x: does z fall?"),
-    (10, "Raise x by 1: z rises by 1 / y, and not by 1."),
-    (40, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
-    (8, "That is g · z / y, and z / y stands before dy. Before dx stands 1 / y."),
+    (-8, "Your rule for x is that of y: are the two swapped?"),
+    (0.2, "The upstream gradient is missing: multiply by g."),
+    (50, "50 is g · y. If you double y, does z react to x more strongly, or less?"),
+    (-2, "If you raise x, does z fall?"),
+    (10, "If you raise x by 1, z rises by 1 / y, not by 1."),
+    (40, "The local gradient of x does not grow with x: the factor of dx is 1 / y."),
+    (8, "That is g · z / y, but z / y is the factor of dy. The factor of dx is 1 / y."),
     (
         lambda g, z, x, y: g * dx / y,  # noqa: F821
-        "dx is a nudge, on paper only. The rule is what stands before it, times g.",
+        "dx is a nudge and belongs only on paper. The rule is the factor of dx, times g.",
     ),
-    (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y."),
+    (lambda g, z, x, y: g / 2, "½ is right only at y = 2: write it with y."),
 ]
 WRONG_Y = [
-    (2, "Your gradient for y is x's: are the two rules swapped?"),
-    (-0.8, "The upstream gradient is missing: multiply by what arrives, g."),
+    (2, "Your rule for y is that of x: are the two swapped?"),
+    (-0.8, "The upstream gradient is missing: multiply by g."),
     (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
-    (-40, "A division is missing: before dy stands −z / y, or −x / y²."),
-    (-0.4, "That is −g / y². Where is the x that is shared?"),
-    (-2, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
+    (-40, "A division is missing: the factor of dy is −z / y, or −x / y²."),
+    (-0.4, "That is −g / y². A factor x is missing."),
+    (-2, "That is −g / y. A factor z is missing: the factor of dy is −z / y."),
     (
         -1.6,
-        "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already.",
+        "One division too many: the factor of dy is −z / y, or −x / y². z has already been divided by y.",
     ),
-    (-200, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
+    (
+        -200,
+        "When you solve for dz, you divide everything by y: the factor of dy is −z / y, or −x / y².",
+    ),
     (
         lambda g, z, x, y: -g * z * dy / y,  # noqa: F821
-        "dy is a nudge, on paper only. The rule is what stands before it, times g.",
+        "dy is a nudge and belongs only on paper. The rule is the factor of dy, times g.",
     ),
-    (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
+    (lambda g, z, x, y: -1.5 * g, "−3/2 is right only at x = 6 and y = 2: write it with z and y."),
     (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else."),
 ]
 
@@ -222,7 +231,7 @@ def divide(answer):
             slot,
             x,
             y,
-            [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0),
+            [(np.nan, "Where x is 0, z / x is 0 / 0. Only y must differ from 0.")] * (x == 0),
             hint,
         )
     expect_rule(rule_x, ag.divide, 0)
@@ -232,11 +241,9 @@ def divide(answer):
 SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
-NO_VALUE = (
-    "That is g times a value. Raise an input by 1: z moves by 1 or by −1, whatever the values are."
-)
+NO_VALUE = "That is g times a value. But if you raise an input by 1, z changes by 1 or by −1, whatever the values are."
 LINEAR = [
-    (lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
+    (lambda g, z, *xs: z, "That is z, the value. A rule returns g times the local gradient."),
     (lambda g, z, *xs: g * xs[0], NO_VALUE),
     (lambda g, z, *xs: -g * xs[0], NO_VALUE),
     (lambda g, z, *xs: g * xs[-1], NO_VALUE),
@@ -311,25 +318,28 @@ def drill(answer):
     explained="Python calls `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations with their arguments swapped.",
     why="`5 - x` needs no rule of its own: x is in the second slot of subtract.",
     mistakes=[
-        ((1, 0.5), "Those are the first slots. Which slot is x in?"),
+        ((1, 0.5), "Those are the slopes for the first slot. Which slot is x in?"),
         ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
         ((1, -2), "The first number is for the first slot. In 5 − x, which slot is x in?"),
-        ((-1, 2), "Raise x: does 8 / x rise?"),
-        ((-1, 8), "8 is the slope of 8 · x. Raise x: 8 / x falls, by z / y, and z is 4."),
+        ((-1, 2), "If you raise x, does 8 / x rise?"),
+        (
+            (-1, 8),
+            "8 is the slope of 8 · x. If you raise x, 8 / x falls: its slope is −z / y, and z is 4.",
+        ),
         ((-1, -0.5), "In 8 / x the local gradient of x is −z / y, and z is 4."),
         ((-1, -4), "−4 is −z alone. Divide it by y, which is 2 here."),
-        ((-1, -1), "In 8 / x the local gradient of x is −z / y, where z is 8 / 2 already."),
-        ((-1, -0.25), "−0.25 is the slope of 1 / x. Here 8 is shared."),
+        ((-1, -1), "In 8 / x the local gradient of x is −z / y, and z is 8 / 2 = 4."),
+        ((-1, -0.25), "−0.25 is the slope of 1 / x. Here the numerator is 8."),
         ((-1, -8), "−8 is −z / y at x = 1. At x = 2, z is 4 and y is 2."),
         (
             (5, 8),
-            "Those are the constants, which want no gradient. How fast does each result move with x?",
+            "Those are the constants. How fast does each result change with x?",
         ),
         (
             (3, -8),
             "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?",
         ),
-        ((3, 4), "Those are the values. The slopes are asked for."),
+        ((3, 4), "Those are the values. The question asks for the slopes."),
     ],
 )
 def reflected(answer):
@@ -361,22 +371,22 @@ def reflected(answer):
     why="One line covers whole, negative and fractional exponents. Where x and y are both 0 the formula gives nan; the library "
     "returns 0.",
     mistakes=[
-        (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
+        (lambda g, z, x, y: g * y * x**y, "The exponent must be one less: x ** (y - 1)."),
         (
             lambda g, z, x, y: g * y * x**y - 1,
-            "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put brackets around y - 1.",
+            "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put parentheses around y - 1.",
         ),
-        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),  # noqa: F821
+        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent is called y: there is no n."),  # noqa: F821
         (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
         (
             lambda g, z, x, y: g * y * z ** (y - 1),
-            "z is the power already. It is x that is raised, and not z.",
+            "z is already the power. Raise x, not z.",
         ),
-        (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
-        (lambda g, z, x, y: g * 2 * x, "That is the rule of the square alone. The exponent is y."),
+        (lambda g, z, x, y: g * x ** (y - 1), "The exponent is missing as a factor."),
+        (lambda g, z, x, y: g * 2 * x, "That is right only for the square. The exponent is y."),
         (
             lambda g, z, x, y: g * y,
-            "That is the exponent alone. A power is multiplied by it: x ** (y - 1).",
+            "That is the exponent alone. Multiply it by a power: x ** (y - 1).",
         ),
         (
             lambda g, z, x, y: g * y * x * (y - 1),
@@ -384,14 +394,14 @@ def reflected(answer):
         ),
         (
             lambda g, z, x, y: g * z * x ** (y - 1),
-            "z is the power itself. What comes down as a factor is the exponent, y.",
+            "z is the power itself. The factor is the exponent, y.",
         ),
         (
             lambda g, z, x, y: g * y * (x**y - 1),
-            "The 1 is taken from the power. The exponent has one less: x ** (y - 1).",
+            "You subtract 1 from the power. Subtract it from the exponent: x ** (y - 1).",
         ),
         *(
-            (wrong, "The exponent falls by one: y − 1.")
+            (wrong, "The exponent must be one less: y − 1.")
             for wrong in (
                 lambda g, z, x, y: g * y * x ** (y + 1),
                 lambda g, z, x, y: g * y * x ** (y - 2),
@@ -401,14 +411,14 @@ def reflected(answer):
             lambda g, z, x, y: g * x ** (y + 1) / (y + 1),
             "That is the integral. The slope is y times a power whose exponent is one less.",
         ),
-        (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
+        (lambda g, z, x, y: g * 3 * x**2, "That is right only for the cube. The exponent is y."),
         (
             lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
-            "The factor is the exponent itself, y. Only the power has an exponent one less.",
+            "The factor is the exponent itself, y. Only the exponent of the power is one less.",
         ),
         (
             lambda g, z, x, y: g * x * y ** (x - 1),
-            "x and y have changed places: x is what is raised, y is how often.",
+            "x and y are swapped: x is the base, y is the exponent.",
         ),
         *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)]),
     ],
@@ -436,11 +446,14 @@ def power(answer):
             gives=0.0,
             tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
             hints=[
-                (np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. x ** (y - 1) has no such hole.")
+                (np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. x ** (y - 1) works there too.")
             ],
         )
-        logarithm = np.nan, "Below 0 the box holds too, and x ** (y - 1) needs no logarithm."
-        below = 0.0, "Below 0 z has a slope too: the box holds there."
+        logarithm = (
+            np.nan,
+            "The boxed formula also holds below 0, and x ** (y - 1) needs no logarithm.",
+        )
+        below = 0.0, "z has a slope below 0 too: the boxed formula holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
         _expect_at(
             answer,
@@ -465,7 +478,7 @@ def power(answer):
             0,
             0.0,
             0.5,
-            [(0.0, "At 0 the root stands upright: its slope is inf.")],
+            [(0.0, "At 0 the curve of the root is vertical: its slope is inf.")],
         )
         expect_call(
             answer,

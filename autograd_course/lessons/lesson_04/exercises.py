@@ -138,11 +138,11 @@ FROM_Z = [
             lambda g, z, x: g / 2 * z,
             "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z.",
         ),
-        (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
-        (lambda g, z, x: g / 2 * z**-0.5, "z is the root already: take no second root of z."),
+        (lambda g, z, x: g / z, "Exactly double: z is in the product twice, so 2z dz ≈ dx."),
+        (lambda g, z, x: g / 2 * z**-0.5, "z is already the root: do not take the root of z."),
         (
             lambda g, z, x: g * dx / (2 * z),  # noqa: F821
-            "dx is a nudge, on paper only. The rule is what stands before it, times g.",
+            "dx is a nudge and belongs only on paper. The rule is the slope dz/dx, times g.",
         ),
         (
             lambda g, z, x: 2 * g * z,
@@ -150,30 +150,30 @@ FROM_Z = [
         ),
         (
             lambda g, z, x: g / 2 * x**-1 / 2,
-            "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z no power is needed.",
+            "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z you need no power.",
         ),
-        (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's rule: are the two exchanged?"),
+        (lambda g, z, x: g * z * (1 - z), "That is the rule of the sigmoid: are the two swapped?"),
     ],
     [
         (
             lambda g, z, x: g * (1 - z * z),
-            "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z.",
+            "That is the rule of tanh. ① · ② is z (q − 1)/q, and 1/q is z.",
         ),
-        (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
+        (lambda g, z, x: g * z * 1 - z, "Python multiplies first: put parentheses around 1 - z."),
         (
             lambda g, z, x: g * z * z * (1 - z),
-            "A factor z is too many: ① · ② is z times (1 − 1/q).",
+            "One factor z too many: ① · ② is z times (1 − 1/q).",
         ),
-        (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
+        (lambda g, z, x: g * z - z * z, "g multiplies both terms: put parentheses around z − z²."),
         (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
         (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
         (
             lambda g, z, x: g * z * (1 - 1 / z),
-            "1/q is z. So 1 − 1/q is 1 − z, and a factor z stands before it.",
+            "1/q is z. So 1 − 1/q is 1 − z, and it is multiplied by z.",
         ),
         (
             lambda g, z, x: g * -z / q * (1 - q),  # noqa: F821
-            "q is on paper only. In code 1/q is z: say it with z.",
+            "q is used only on paper. In code write z, which is 1/q.",
         ),
         (
             lambda g, z, x: g * z * z,
@@ -183,7 +183,7 @@ FROM_Z = [
             lambda g, z, x: g * (1 - z) / z,
             "(1 − z) / z is ② without its minus. ① is missing: without its minus it is z/q, and 1/q is z.",
         ),
-        (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "A factor 1 − z is too many."),
+        (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
         (lambda g, z, x: -g * z * z, "That is ① alone. Multiply it by ②."),
     ],
 ]
@@ -225,13 +225,14 @@ def from_z(answer):
             )
         except Wrong as wrong:
             raise Wrong(
-                *wrong.args[:3], "The rule is right, but it reads x, and x is gone here. Use z."
+                *wrong.args[:3],
+                "The rule is right, but it uses x, which is not available here. Use z.",
             ) from None
 
 
 LOG_OF_SIZE = (
     lambda g, z, x, y: g * z * np.log(np.abs(x)),
-    "log of |x| invents a slope, 9.89: at base −3 no curve runs through the exponent 2. (Published, in fact.)",
+    "The log of |x| gives 9.89, but at the base −3 there is no curve, so there is no slope. (This mistake has been published.)",
 )
 
 
@@ -239,16 +240,16 @@ TURN = [
     [
         (
             lambda g, z, x: g * x,
-            "x is the slope of exp at the height x. The slope of log is 1 divided by x.",
+            "x is the slope of exp where its height is x. The slope of log is 1 divided by x.",
         ),
         (
             lambda g, z, x: g * z,
-            "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x.",
+            "That is the rule of exp. With the axes swapped, the slope is 1 divided by the height of exp, which is x.",
         ),
         (lambda g, z, x: -g / x**2, "That is the slope of 1/x. The slope of log is 1/x itself."),
         (
             lambda g, z, x: g / np.exp(x),
-            "exp is taken at z = log x, where its height is x itself. At x it is something else.",
+            "Use exp at z = log x, where its height is x, not at x.",
         ),
     ],
     [
@@ -256,41 +257,41 @@ TURN = [
             lambda g, z, x, y: g * z * np.log(z),
             "log z is the whole exponent, y log x. ④ is log x alone.",
         ),
-        (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
+        (lambda g, z, x, y: g * z, "That is ③ alone. Multiply it by ④, the slope of p = y log x."),
         (
             lambda g, z, x, y: g * z / x,
-            "log x is no input here: x is held, so log x is a plain number, and ④ is that number.",
+            "x is held still here, so log x is a constant, and ④ is this constant.",
         ),
         (
             lambda g, z, x, y: g * z * y,
-            "In p = y log x it is y that moves: its slope is what stands before y.",
+            "In p = y log x only y moves: the slope is the factor of y.",
         ),
         (
             lambda g, z, x, y: g * z * y / x,
-            "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x.",
+            "That is the rule for the base, from lesson 03. Here the base is held still and y moves: ④ is log x.",
         ),
         (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
         (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
         (
             lambda g, z, x, y: g * np.exp(p) * np.log(x),  # noqa: F821
-            "p is on paper only. eᵖ is z: it is passed in.",
+            "p is used only on paper. eᵖ is z, which is passed in.",
         ),
-        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z has been through exp already: ③ is z."),
+        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z is already exp of p: ③ is z."),
         (
             lambda g, z, x, y: g * x * np.log(x),
-            "③ is the height of exp at p. That is z, the power itself, and not x.",
+            "③ is the height of exp at p. This is z, the power itself, not x.",
         ),
         (
             lambda g, z, x, y: g * z * RIGHT[0](x),
-            "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x).",
+            "You call a rule, which expects g, z and x. The logarithm itself is np.log(x).",
         ),
         (
             lambda g, z, x, y: g * np.log(x),
-            "That is ④ alone. p went through exp, whose slope is its height: z.",
+            "That is ④ alone. Multiply it by ③, the slope of exp at p, which is z.",
         ),
         (
             lambda g, z, x, y: g * z * np.log(y),
-            "You took the log of the exponent. In p = y log x, the log of the base stands before y.",
+            "You took the log of the exponent. In p = y log x, y is multiplied by the log of the base.",
         ),
     ],
 ]
@@ -347,19 +348,19 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
         [
             (
                 lambda g, z, x: g * (x >= 0),
-                "At 0 itself the library states 0: g passes where x > 0, and nowhere else.",
+                "At 0 the library's convention is 0: x gets g only where x > 0.",
             ),
             (
                 lambda g, z, x: g * x,
-                "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing.",
+                "The slope of the line z = x does not grow with x: it is 1. So x gets all of g, or 0.",
             ),
             (
                 lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
-                "0.5 at 0 is what a central difference measures, the mean of two slopes. The library states 0.",
+                "0.5 at 0 is the result of a central difference, the mean of two slopes. The library's convention is 0.",
             ),
             (
                 lambda g, z, x: np.maximum(g, 0),
-                "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too.",
+                "You test the sign of g. Test x: where x > 0, x gets all of g, even if g is negative.",
             ),
         ],
     ),
@@ -370,11 +371,11 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
         [
             (
                 lambda g, z, x: np.where(x > 0, g, -g),
-                "At 0 that gives −g, and the library states 0. np.sign(0) is 0.",
+                "At 0 this gives −g, but the library's convention is 0. np.sign(0) is 0.",
             ),
             (
                 lambda g, z, x: g * np.where(x >= 0, 1, -1),
-                "At 0 itself the library states 0. np.sign(0) is 0.",
+                "At 0 the library's convention is 0. np.sign(0) is 0.",
             ),
             (
                 lambda g, z, x: g * x / np.abs(x),
@@ -382,24 +383,27 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
             ),
             (
                 lambda g, z, x: g * ((x > 0) - (x < 0)),
-                "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter.",
+                "NumPy cannot subtract Booleans. g * (x > 0) - g * (x < 0) works, and np.sign is shorter.",
             ),
             (
                 lambda g, z, x: g * (x > 0),
-                "On the left z rises when x falls: the slope there is −1, not 0.",
+                "To the left of 0, z rises when x falls: the slope there is −1, not 0.",
             ),
             (
                 lambda g, z, x: g * np.sign(x) ** 2,
-                "On the left z falls when x grows: the slope there is −1, not 1.",
+                "To the left of 0, z falls when x grows: the slope there is −1, not 1.",
             ),
             (
                 lambda g, z, x: np.abs(g),
-                "That is the size of g. It is x that decides: on the left the slope is −1.",
+                "That is the absolute value of g. Test x: to the left of 0 the slope is −1.",
             ),
-            (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
+            (
+                lambda g, z, x: g * x,
+                "The slope does not grow with x: it is −1 on the left and 1 on the right.",
+            ),
             (
                 lambda g, z, x: g * np.abs(x),
-                "The size of x is the value. What goes to x is −g, 0 or g.",
+                "The absolute value of x is the output. The gradient of x is −g, 0 or g.",
             ),
         ],
     ),
@@ -410,32 +414,35 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
         [
             (
                 lambda g, z, x, y: g / 2,
-                "Only a tie is shared. Where x is larger all of g goes to x, and where y is larger nothing does.",
+                "Only a tie is split. Where x is larger, x gets all of g; where y is larger, x gets 0.",
             ),
             (
                 lambda g, z, x, y: g * (x >= y),
-                "At the tie all of g goes to x. Half of g belongs to y.",
+                "In a tie you give all of g to x. Half of it belongs to y.",
             ),
-            (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
+            (
+                lambda g, z, x, y: g * (x > y),
+                "In a tie you give nothing to x. It should get half of g.",
+            ),
             (
                 lambda g, z, x, y: np.where(x == y, g / 2, g),
-                "The tie is right. Where y is larger nothing goes to x.",
+                "The tie is right. Where y is larger, x gets 0.",
             ),
             (
                 lambda g, z, x, y: np.where(x > y, g, g / 2),
-                "The tie is right. Where y is larger nothing goes to x.",
+                "The tie is right. Where y is larger, x gets 0.",
             ),
             (
                 lambda g, z, x, y: g * (x > y) + g / 2 * np.isclose(x, y),
-                "Two numbers that nearly agree are no tie, and the larger gets all of g. Ask for x == y.",
+                "Two numbers that are nearly equal are not a tie: the larger one gets all of g. Test x == y.",
             ),
             (
                 lambda g, z, x, y: g * (x > y) + 0.5 * (x == y),
-                "At the tie half of g goes to x, not half of 1.",
+                "In a tie x gets half of g, not half of 1.",
             ),
             (
                 lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
-                "Half of g goes to x at the tie alone. Where x is larger, all of g does.",
+                "x gets half of g only in a tie. Where x is larger, it gets all of g.",
             ),
         ],
     ),
@@ -450,41 +457,44 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
         [
             (
                 lambda g, z, c, x, y: np.where(c is True, g, 0),
-                "Yours is 0 everywhere, as c is True makes it: no array is True itself. np.where(c, g, 0) asks each entry.",
+                "Your result is 0 everywhere, because `c is True` is false for an array. np.where(c, g, 0) tests each entry.",
             ),
             (
                 lambda g, z, c, x, y: np.where(z == x, g, 0),
-                "Where x and y are equal z is both: c alone says whose turn it is.",
+                "Where x and y are equal, z is equal to both. Only c tells which one was used.",
             ),
-            (lambda g, z, c, x, y: g * (x > y), "c decides, and not which of the two is larger."),
+            (
+                lambda g, z, c, x, y: g * (x > y),
+                "The condition c decides, not which of the two is larger.",
+            ),
             (
                 lambda g, z, c, x, y: g / 2,
-                "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing.",
+                "Nothing is split here: where c is True, x gets all of g; elsewhere it gets 0.",
             ),
-            (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
+            (lambda g, z, c, x, y: g, "Where c is False, z is y, so x gets 0."),
             (
                 lambda g, z, c, x, y: np.where(c, x, 0),
-                "That is a value. What goes to x is g, or nothing.",
+                "That is a value. The gradient of x is g or 0.",
             ),
             (
                 lambda g, z, c, x, y: np.where(c, x, y),
-                "That is z, the value. What goes to x is g, or nothing.",
+                "That is z, the value. The gradient of x is g or 0.",
             ),
             (
                 lambda g, z, c, x, y: np.where(c, g),
-                "np.where takes three: the condition, what to take where it holds, and what to take elsewhere.",
+                "np.where takes three arguments: the condition, the value where it is true, and the value elsewhere.",
             ),
             (
                 lambda g, z, c, x, y: np.where(c, g, y),
-                "Where c is False nothing goes to x: 0, not y.",
+                "Where c is False, the gradient of x is 0, not y.",
             ),
             (
                 lambda g, z, c, x, y: g * x,
-                "c decides, and where c is True z is x itself: the slope is 1.",
+                "Use c. Where c is True, z is x itself, so the slope is 1.",
             ),
             (
                 lambda g, z, c, x, y: np.where(c, g * x, 0),
-                "Where c is True z is x itself: the slope is 1.",
+                "Where c is True, z is x itself, so the slope is 1.",
             ),
         ],
     ),
@@ -538,14 +548,17 @@ DRILL = [
     [
         (
             lambda g, z, x: g * np.cos(np.radians(x)),
-            "x is in radians already, as in every formula for a slope.",
+            "x is already in radians, as in every formula for a slope.",
         ),
         (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
-        (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
-        (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: g does not go inside."),
+        (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two swapped?"),
+        (
+            lambda g, z, x: np.cos(g * x),
+            "Multiply the slope cos x by g; do not put g inside the cos.",
+        ),
         (
             lambda g, z, x: g * np.sqrt(1 - z * z),
-            "√(1 − z²) is never negative, and cos x can be: the sign is lost.",
+            "√(1 − z²) is never negative, but cos x can be: the sign is lost.",
         ),
     ],
     [
@@ -553,43 +566,46 @@ DRILL = [
             lambda g, z, x: g * np.cos(x),
             "That is the value, and the rule of sin. The slope of cos is −sin.",
         ),
-        (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: g does not go inside."),
+        (
+            lambda g, z, x: -np.sin(g * x),
+            "Multiply the slope −sin x by g; do not put g inside the sin.",
+        ),
         (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin."),
     ],
     [
         (
             lambda g, z, x: g / (1 + np.exp(x)),
-            "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ.",
+            "That is 1 / (1 + eˣ), the slope of the log alone. By the chain rule, multiply it by eˣ.",
         ),
         (
             lambda g, z, x: g * np.exp(x),
-            "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ.",
+            "That is the slope of the inner function, 1 + eˣ. Multiply it by the slope of the log: divide by 1 + eˣ.",
         ),
         (
             lambda g, z, x: g * np.maximum(x, 0),
-            "That is relu's value. Softplus is a relu without a kink, and its slope is σ(x).",
+            "That is the value of relu. Softplus is a smooth version of relu, and its slope is σ(x).",
         ),
         (lambda g, z, x: g * np.sigmoid(x), "NumPy has no sigmoid. The library has ag.sigmoid."),
-        (lambda g, z, x: g * sigmoid(x), "The library has the sigmoid, as ag.sigmoid."),  # noqa: F821
+        (lambda g, z, x: g * sigmoid(x), "In the library the sigmoid is called ag.sigmoid."),  # noqa: F821
         (
             lambda g, z, x: g * (x > 0),
-            "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1.",
+            "That is the rule of relu. Softplus has no kink: its slope is σ(x), between 0 and 1.",
         ),
         (
             lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-            "That is the slope of the sigmoid. Of softplus it is the sigmoid itself.",
+            "That is the slope of the sigmoid. The slope of softplus is the sigmoid itself.",
         ),
         (
             lambda g, z, x: g * z * (1 - z),
-            "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input.",
+            "z is the output of softplus, not of the sigmoid. The slope is σ(x), computed from the input.",
         ),
         (
             lambda g, z, x: g * RIGHT[0](x),
-            "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x).",
+            "You call a rule, which expects g, z and x. The sigmoid itself is ag.sigmoid(x).",
         ),
         (
             lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2,
-            "A factor eˣ is too many: the slope is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).",
+            "One factor eˣ too many: the slope is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).",
         ),
     ],
 ]
@@ -669,22 +685,25 @@ def _by_size(x):
         ),
         (
             lambda x: max(-1.0, min(1.0, x)),
-            "That is x, cut off. tanh bends all the way: it needs the exp.",
+            "That is x, limited to −1 and 1. tanh is curved everywhere and needs exp.",
         ),
-        (lambda x: x, "That is x itself. tanh bends all the way: it needs the exp."),
+        (lambda x: x, "That is x itself. tanh is curved and needs exp."),
         (
             lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
-            "Right at 400. Which exp overflows at −400? −2 · −400 is 800.",
+            "This is right at 400. Which exp overflows at −400? −2 · −400 is 800.",
         ),
         (
             lambda x: np.abs(_by_size(x)),
-            "The size is right. tanh of a negative number is negative: bring the sign back.",
+            "The size is right. tanh of a negative number is negative: restore the sign.",
         ),
         (
             lambda x: math.sinh(x) / math.cosh(x),
-            "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?",
+            "sinh and cosh are computed with exp and overflow too. Which exponents cannot overflow?",
         ),
-        (lambda x: np.sign(x), "Far out that is right. Near 0 tanh has no jump: it needs the exp."),
+        (
+            lambda x: np.sign(x),
+            "This is right far from 0. But tanh has no jump at 0: it needs exp.",
+        ),
         (
             lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x),
             "That is tanh of x/2: where is the 2?",
@@ -693,7 +712,7 @@ def _by_size(x):
         (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (
             lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)),
-            "A nan painted over. Which exp overflows?",
+            "You replace the nan with another wrong number. Which exp overflows?",
         ),
         printed(_by_size),
     ],
@@ -714,14 +733,15 @@ def stable_tanh(answer):
             if wrong.args[1] != "None" or not wrong.args[0].endswith("(0)"):
                 raise
             raise Wrong(
-                *wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?"
+                *wrong.args[:3],
+                "At 0 neither x > 0 nor x < 0 is true. What does your function return then?",
             ) from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong(
             "how stable_tanh is written",
             "tanh itself",
             "a formula with exp",
-            "NumPy's tanh is calm already. Write yours with exp.",
+            "NumPy's tanh is already numerically stable. Write your own with exp.",
         )
 
 
@@ -736,27 +756,27 @@ def _names(function):
 CLIP = [
     (
         lambda g, z, x, low, high: g * ((low < x) & (x < high)),
-        "Where x lies at a bound g still passes: <= and not <.",
+        "Where x is at a bound, x still gets g: use <=, not <.",
     ),
     (
         lambda g, z, x, low, high: g * (x <= high),
-        "Below the low bound z does not move with x: nothing passes.",
+        "Below the low bound z does not change with x: the gradient is 0.",
     ),
     (
         lambda g, z, x, low, high: g * (low <= x),
-        "Above the high bound z does not move with x: nothing passes.",
+        "Above the high bound z does not change with x: the gradient is 0.",
     ),
     (
         lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
-        "All of g passes everywhere. Let g pass only where x is not below low and (&) not above high.",
+        "Your rule returns g everywhere. Return g only where x is not below low and (&) not above high.",
     ),
     (
         lambda g, z, x, low, high: g * ((low <= x) & (x < high)),
-        "At the high bound g still passes: <= and not <.",
+        "At the high bound x still gets g: use <=, not <.",
     ),
     (
         lambda g, z, x, low, high: g * ((low < x) & (x <= high)),
-        "At the low bound g still passes: <= and not <.",
+        "At the low bound x still gets g: use <=, not <.",
     ),
     (
         lambda g, z, x, low, high: g * (low <= x & x <= high),
@@ -764,19 +784,19 @@ CLIP = [
     ),
     (
         lambda g, z, x, low, high: g * ((x < low) | (x > high)),
-        "It is the other way round: outside the bounds z stands still.",
+        "It is the other way round: outside the bounds z does not change.",
     ),
     (
         lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
-        "−1 and 1 are one example: the bounds come in as low and high.",
+        "−1 and 1 are only an example: use the arguments low and high.",
     ),
     (
         lambda g, z, x, low, high: g * (np.abs(x) <= high),
-        "The lower bound is low, and need not be −high.",
+        "The lower bound is low, which need not be −high.",
     ),
     (
         lambda g, z, x, low, high: np.clip(g, low, high),
-        "That clips g. It is x that decides: all of g passes, or nothing.",
+        "You clip g. Compare x with the bounds: x gets all of g, or 0.",
     ),
 ]
 
@@ -801,23 +821,23 @@ def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
 GELU = [
     (
         lambda g, z, x: g * 0.5 * (1 + _t(x)),
-        "That is the first arrival alone. x stands in both factors.",
+        "That is the first term alone. x is in both factors.",
     ),
-    (_gelu(_five, first=0), "That is the second arrival alone. x stands in both factors."),
+    (_gelu(_five, first=0), "That is the second term alone. x is in both factors."),
     (
         lambda g, z, x: g * 0.5 * (1 - _t(x) ** 2) * _five(x),
-        "That multiplies the slopes of both factors. There are two arrivals: each factor's slope times the other factor.",
+        "You multiply the slopes of both factors. The product rule has two terms: the slope of each factor times the other factor.",
     ),
-    (_gelu(lambda x: 1), "Nearly: t is tanh of p, so the slope of p, ⑤, belongs to it."),
-    (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, x³ included."),
-    (_gelu(lambda x: _five(x) / C), "Nearly: c stands before the whole p, so ⑤ has it too."),
+    (_gelu(lambda x: 1), "Nearly: t is tanh of p, so multiply by the slope of p, ⑤."),
+    (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, including x³."),
+    (_gelu(lambda x: _five(x) / C), "Nearly: c multiplies the whole p, so it is in ⑤ too."),
     (
         _gelu(lambda x: C + 3 * K * x**2),
-        "Nearly: c stands before the whole p, so before both terms of ⑤.",
+        "Nearly: c multiplies the whole p, so it multiplies both terms of ⑤.",
     ),
     (_gelu(lambda x: C * 3 * K * x**2), "Nearly: p is c times x + …, and the slope of x is 1."),
-    (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and the 3 is lost."),
-    (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², and not 3x."),
+    (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and you lost the 3."),
+    (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², not 3x."),
     (
         _gelu(lambda x: C * (x + 3 * K * x**2)),
         "Nearly: p is c times x + …, and the slope of x is 1.",
@@ -825,22 +845,22 @@ GELU = [
     (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ⑤ is its slope."),
     (
         lambda g, z, x: g * 0.5 * (1 + _t(x) + (1 - _t(x) ** 2) * _five(x)),
-        "Nearly: the second arrival is multiplied by the other factor, ½ x.",
+        "Nearly: multiply the second term by the other factor, ½ x.",
     ),
-    (_gelu(_five, second=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
-    (_gelu(_five, first=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
-    (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², and not 1 − t."),
+    (_gelu(_five, second=1), "Nearly: the ½ multiplies the whole z, so it is in both terms."),
+    (_gelu(_five, first=1), "Nearly: the ½ multiplies the whole z, so it is in both terms."),
+    (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², not 1 − t."),
     (
         _gelu(_five, lambda t, x, z: 1 - x**2),
-        "Nearly: the slope of tanh is read off its output, t: 1 − t².",
+        "Nearly: the slope of tanh is computed from its output t: 1 − t².",
     ),
     (
         _gelu(_five, lambda t, x, z: 1 - z**2),
-        "Nearly: z is gelu's output. The output of the tanh is t.",
+        "Nearly: z is the output of gelu. The output of the tanh is t.",
     ),
     (
         lambda g, z, x: g * 0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x) ** 2) * _five(x),
-        "g multiplies both arrivals: a pair of parentheses is missing.",
+        "g multiplies both terms: a pair of parentheses is missing.",
     ),
 ]
 

@@ -64,13 +64,13 @@ throw(
 throw(
     "01.fool",
     planted=[
-        (lambda x: 3 * x**2, "nobody is fooled"),
-        (lambda x: 3 * x * abs(x), "nobody is fooled"),
+        (lambda x: 3 * x**2, "right at 2 as well"),
+        (lambda x: 3 * x * abs(x), "right at 2 as well"),
         (lambda x: 3.0001 * x, "nearly 3"),
         (lambda x: [3 * x], "without brackets"),
         (lambda x: 3 if x == 1 else None, "on every way"),
-        (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-        (lambda x: central_difference(cube, x), "nobody is fooled"),
+        (lambda x: 3 * x * x + 1e-9, "right at 2 as well"),
+        (lambda x: central_difference(cube, x), "right at 2 as well"),
         (lambda x: x + 7, "got       8"),
         (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "nearly 3"),
         (3, "give it the function"),
@@ -98,11 +98,11 @@ throw(
     planted=[
         edit("- rate *", "- min(rate, 2.0) *", "2.5"),
         edit("- rate *", "- abs(rate) *", "-0.3"),
-        edit("return xs", "return xs[:-2]", "You gave 2 positions"),
+        edit("return xs", "return xs[:-2]", "You returned 2 positions"),
         edit("1e-5", "1e-3", "Nearly right"),
-        edit("range(steps)", "range(5)", "You gave 6 positions"),
-        edit("range(steps)", "range(min(steps, 20))", "You gave 21"),
-        edit("range(steps)", "range(min(steps, 50))", "You gave 51"),
+        edit("range(steps)", "range(5)", "You returned 6 positions"),
+        edit("range(steps)", "range(min(steps, 20))", "You returned 21"),
+        edit("range(steps)", "range(min(steps, 50))", "You returned 51"),
         edit("central(f, xs[-1], 1e-5)", "max(-10, min(10, central(f, xs[-1], 1e-5)))", "differs"),
         edit(
             "range(steps)",
@@ -113,7 +113,7 @@ throw(
             "- 0.3",
             "central(f",
             "central(bowl",
-            "You gave 6 positions",
+            "You returned 6 positions",
         ),
         edit(
             "xs = [x]",

@@ -34,7 +34,7 @@ throw(
         edit(BOTH, "0.0", "f(x, y) = "),
         edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
         edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
-        edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "nobody divides"),
+        edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided by 2 * h"),
         edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative"),
     ],
     also_right=[
