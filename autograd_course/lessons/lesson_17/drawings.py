@@ -14,7 +14,7 @@ def shares(parts, most):
     """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
     plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
-    said = ["What a training step needs, before its way back."]
+    said = ["Memory of a training step, before its backward pass."]
     for i, (name, size) in enumerate(parts.items()):
         size = _rough(size)
         _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(size))
@@ -66,7 +66,7 @@ def trade(found):
 
 # --- A chain ----------------------------------------------------------------------------------------------------------
 
-# A chain of n steps has n + 1 values: 0 is the input, j what step j makes. A stretch is what lies between a mark and
+# A chain of n steps has n + 1 values: 0 is the input, j what step j makes. A segment is what lies between a mark and
 # the next one.
 
 
@@ -76,18 +76,18 @@ def evenly(steps, k, start=0):
 
 
 def cost(widths, marks):
-    """(what the marks hold, what the heaviest stretch holds, that stretch) of a chain of values of these widths."""
-    stretches = [*pairwise([*marks, len(widths) - 1])]
-    sizes = [sum(widths[p + 1 : q + 1]) for p, q in stretches]
+    """(what the marks hold, what the heaviest segment holds, that segment) of a chain of values of these widths."""
+    segments = [*pairwise([*marks, len(widths) - 1])]
+    sizes = [sum(widths[p + 1 : q + 1]) for p, q in segments]
     heaviest = int(np.argmax(sizes))
-    return sum(widths[p] for p in marks), sizes[heaviest], stretches[heaviest]
+    return sum(widths[p] for p in marks), sizes[heaviest], segments[heaviest]
 
 
 def moments(n, marks):
-    """What happens to a chain, moment by moment: (what is done, the step, what the tape holds of a stretch, the marks
+    """What happens to a chain, moment by moment: (what is done, the step, what the tape holds of a segment, the marks
         that are set).
 
-    Without marks the tape holds all of it. With them, it holds one stretch at a time, on the way back.
+    Without marks the tape holds all of it. With them, it holds one segment at a time, on the way back.
     """
     if not marks:
         return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [
@@ -109,7 +109,7 @@ def walked(n, k, moment):
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
     done, at, held, kept = every[min(moment, len(every) - 1)]
-    amounts = [len(stretch) + len(set_) for _, _, stretch, set_ in every]
+    amounts = [len(segment) + len(set_) for _, _, segment, set_ in every]
     past = amounts[: moment + 1]
     plot = Axes((44, 176, 450, 110), (0, 3 * n - 1), (0, n + 2))
     wide = 450 / (n + 1)
@@ -180,9 +180,9 @@ def marked(widths, marks):
     """A chain of many values, each as high as it is wide, with flags where the marks are; below, what is held and what
         is run again.
 
-    widths: of the n + 1 values. marks: places from 0 on. The heaviest stretch is blue, what is forgotten grey.
+    widths: of the n + 1 values. marks: places from 0 on. The heaviest segment is blue, what is forgotten grey.
     """
-    n, (kept, stretch, (start, end)) = len(widths) - 1, cost(widths, marks)
+    n, (kept, segment, (start, end)) = len(widths) - 1, cost(widths, marks)
     most = max(widths)
     chain = Axes((40, 40, 500, 96), (0, n + 1), (0, most))
     low = chain.at(0, 0)[1]
@@ -204,18 +204,18 @@ def marked(widths, marks):
         bars,
         180,
         26,
-        [(kept, style.INK), (stretch, style.VALUE)],
+        [(kept, style.INK), (segment, style.VALUE)],
         "held at most",
-        f"{kept} + {stretch} = {kept + stretch}",
+        f"{kept} + {segment} = {kept + segment}",
     )
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
     _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
     text = "\n".join(
         [
-            f"{counted(len(marks), 'mark')}: held at most {kept} + {stretch} = {kept + stretch}, where a "
+            f"{counted(len(marks), 'mark')}: held at most {kept} + {segment} = {kept + segment}, where a "
             f"plain tape holds {everything}",
             f"the marks hold {kept}",
-            f"the heaviest stretch holds {stretch}: from step {start + 1} to step {end}",
+            f"the heaviest segment holds {segment}: from step {start + 1} to step {end}",
             f"run again: {n} steps, each once",
         ]
     )

@@ -16,22 +16,22 @@ recall(
     "17",
     [
         Question(
-            "At a lowest place the Hessian's largest eigenvalue is 25. Up to which lr is gradient descent stable? "
-            "(Lesson 16)",
+            "At a minimum the largest eigenvalue of the Hessian is 25. Up to which learning rate is gradient descent "
+            "stable? (Lesson 16)",
             0.08,
-            "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
-            "11.",
+            "**0.08**: 2/25. The largest eigenvalue is the largest curvature, and 2 divided by it is the limit of "
+            "lesson 11.",
         ),
         Question(
             "A function has 3 inputs and 1,000 outputs. How many forward sweeps give its Jacobian? (15)",
             3,
-            "**3**: a sweep forward gives a column, and there are as many columns as inputs.",
+            "**3**: each forward sweep gives one column, and there are as many columns as inputs.",
         ),
         Question(
-            "A value is visited only after all its users. Which order makes sure of that in our engine? "
+            "The backward pass visits a value only after all its users. Which order ensures this in our engine? "
             "(05)",
             "newest first",
-            "**Newest first**: every value is made after its inputs, so its users are newer than it.",
+            "**Newest first**: every value is made after its inputs, so the users of a value are newer than the value.",
             choices=["newest first", "oldest first", "the order does not matter"],
         ),
     ],
@@ -45,54 +45,54 @@ prediction(
     choices={
         name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")
     },
-    reveal="""tanh sends g · (1 − z²), so it reads **z**. add sends g itself, and reads **nothing**. multiply sends g ·
-        y to x and g · x to y, so it reads **x and y**. The library's relu sends g where x > 0, so it reads **x**. (The
-        rule could as well ask whether z > 0. What a rule reads is chosen by its author.)""",
+    reveal="""tanh returns g · (1 − z²), so it reads **z**. add returns g itself, so it reads **nothing**. multiply returns g ·
+        y for x and g · x for y, so it reads **x and y**. The library's relu returns g where x > 0, so it reads **x**.
+        (The rule could test z > 0 instead. Its author chooses what a rule reads.)""",
 )
 
 prediction(
     "17.tape",
-    question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
-        The rule of add reads nothing. How many MB does our tape hold in the end, x itself not counted?""",
+    question="""x is an array of 1 MB that requires a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
+        The rule of add reads nothing. How many MB does our tape hold in the end, not counting x itself?""",
     answer=10,
     tolerance=0.3,
-    reveal="""**10**. Our tape does not ask what a rule reads. It hands z and all inputs to every rule, so it keeps all
-        of them. Each array is kept once: the output of one step is the input of the next.""",
+    reveal="""**10**. Our tape does not know what a rule reads. It passes z and all inputs to every rule, so it keeps all
+        of them. Each array is kept only once, because the output of one step is the input of the next.""",
 )
 
 prediction(
     "17.marks",
-    question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
-        the input. On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the
-        last one too. With which k are the fewest arrays held, marks and stretch together? How many arrays are that? And
+    question="""A chain has 100 steps, and all arrays have the same size. k marks are evenly spaced, the first at
+        the input. The backward pass holds one segment at a time, and the marks stay. Every segment is run again, the
+        last one too. Which k holds the fewest arrays, marks and segment together? How many arrays is that? And
         how many steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100},
     tolerance=1.5,
-    reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
-        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last stretch
+    reveal="""**k = 10** and **20** arrays: 10 marks, and one segment of 10. With 5 marks it would be 5 + 20, with 20
+        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last segment
         were kept from the forward pass, its ten steps would not be run again.)""",
 )
 
 prediction(
     "17.uneven",
     question="""A chain has 100 steps, and its second half makes arrays four times as large. A mark costs 1
-        in the first half, and 4 in the second. As little as possible is to be held. Where do the marks go?""",
+        in the first half, and 4 in the second. You want to hold as little as possible. Where do the marks go?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
-    reveal="""**More into the second half**, though a mark there costs 4. (Its first mark costs 1: it keeps the last small
-        array.) With few marks there, its stretches would be the heaviest. With 2 marks in the first half and 7 in the
+    reveal="""**More into the second half**, although a mark there costs 4. (Its first mark costs 1: it keeps the last small
+        array.) With few marks there, its segments would be the heaviest. With 2 marks in the first half and 7 in the
         second, 59 are held. With 7 in the first and 2 in the second, 112 are held.""",
 )
 
 card(
     "17",
     [
-        "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
+        "A training step holds the activations for the backward pass. They grow with the batch; the parameters do not.",
         "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
-        "One op for a whole formula holds one result. Its rule computes the rest again.",
-        "With k marks on n steps k + n/k arrays are held, least at k = √n. The price is one more forward pass.",
-        "Place marks so that all stretches are about equally heavy. Of two places side by side, mark the narrower one.",
-        "The second run has to see what the first one saw: the same masks, the same weights.",
+        "One op for a whole formula holds one result. Its rule recomputes the rest.",
+        "With k marks on n steps, k + n/k arrays are held, fewest at k = √n. The cost is one more forward pass.",
+        "Place marks so that all segments are about equally heavy. Of two neighbouring positions, mark the narrower one.",
+        "The second run must see what the first one saw: the same masks, the same weights.",
     ],
 )
 
@@ -106,29 +106,29 @@ card(
     difficulty="easy",
     question="""
         X is data; W and bias are learned. Five results are computed: `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`,
-        `d = 0.5 * c` and `e = ag.tanh(d)`. Then e.sum() goes backward. Which of the five are read by a rule that runs?
-        Write their letters in one text, such as `"ad"`.""",
+        `d = 0.5 * c` and `e = ag.tanh(d)`. Then `e.sum().backward()` runs. Which of the five results does a rule read?
+        Write their letters in one string, such as `"ad"`.""",
     stub="""
         needed = ...""",
     hints=[
         "Go from rule to rule. matmul's reads the other factor, relu's reads its input, tanh's reads its output.",
-        "0.5 wants no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
+        "0.5 requires no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
         (
             "Help: is a not read by relu?",
-            "relu reads its own input, and that is b. If anything reads a, it is add.",
+            "relu reads its own input, which is b. The only rule that could read a is the one of add.",
         ),
     ],
     solution="""
         needed = "be\"""",
     explained="""
-        The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply sends
-        g · 0.5 to c, so neither c nor d is needed. matmul sends Xᵀ·g to W, and X is data.""",
-    why="Rules read two of the five. The other three are held only because our tape does not ask.",
+        The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply returns
+        g · 0.5 for c, so neither c nor d is needed. matmul returns Xᵀ·g for W, and X is data.""",
+    why="Rules read two of the five. The other three are held only because our tape does not know that.",
     mistakes=[
         ("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
         (
             "bce",
-            "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run.",
+            "c is read by the rule for the 0.5, but 0.5 requires no gradient, so that rule does not run.",
         ),
         ("bde", "tanh's rule reads its output, 1 − z²: not d."),
         ("bd", "tanh's rule reads its output, 1 − z²: not its input d."),
@@ -142,7 +142,7 @@ card(
         ("acd", "Those three are the ones that no rule reads."),
         (
             "",
-            "Some are read: relu and tanh cannot send anything back without a number of their own.",
+            "Some are read: relu and tanh cannot compute a gradient without a number of their own.",
         ),
         ("abe", "a goes into add, and add's rules read nothing."),
         ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
@@ -164,14 +164,14 @@ def needed(answer):
         if part not in " ,;+&"
     ]
     if not set(letters) <= set("abcde"):
-        raise Wrong(tried, brief(answer), shown, "This is not a text of the letters a to e.")
+        raise Wrong(tried, brief(answer), shown, "Write a string of the letters a to e.")
     if len(set(letters)) < len(letters):
-        raise Wrong(tried, brief(answer), shown, "A letter stands there twice.")
+        raise Wrong(tried, brief(answer), shown, "One letter occurs twice.")
     got = "".join(sorted(letters))
     right = sum((letter in got) == (letter in "be") for letter in "abcde")
     hint = next(
         (sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
-        f"Of the five, {right} are rightly named or rightly left out.",
+        f"Of the five, {right} are correctly named or correctly left out.",
     )
     if got != "be":
         raise Wrong(tried, repr(got), shown, hint)
@@ -201,12 +201,12 @@ def _slope(x):
     stub="""
         silu = ...""",
     hints=[
-        "Every call of an op leaves one array, its result. So silu has to be *one* op.",
+        "Every call of an op leaves one array, its result. So silu must be *one* op.",
         '`ag.elementwise(function, rule, name="silu")` makes one op. Inside it the function gets plain '
         "arrays, so nothing else is recorded.",
         (
             "Help: where do I keep σ(x)?",
-            "Nowhere: compute it again in the rule, from x, which is held anyway.",
+            "Nowhere: recompute it in the rule, from x, which is held anyway.",
         ),
     ],
     solution="""
@@ -215,7 +215,7 @@ def _slope(x):
             lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x))),
             name="silu")""",
     explained="σ(x) is computed three times instead of once, and never kept.",
-    why="What can be computed again from what is kept anyway need not be kept.",
+    why="A value that can be recomputed from what is kept anyway need not be kept.",
     mistakes=[
         (lambda x: x * ag.sigmoid(x), "2 arrays"),
         (lambda x: x / (1 + ag.exp(-x)), "4 arrays"),
@@ -317,16 +317,16 @@ def _expect_silu(answer, xs):
                 tried,
                 brief(z),
                 "a Tensor",
-                "This is a function that nobody has called: call it at x, or let it be silu itself."
+                "This returns a function. Call it at x, or let the function be silu itself."
                 if callable(z)
-                else "This is a plain array or number, which remembers nothing: compute with x itself.",
+                else "This is a plain array or number, which records nothing: compute with x itself.",
             )
         if not np.array_equal(t.data, x):
             raise Wrong(
                 f"x after silu(x), for x = {brief(x)}",
                 brief(t.data),
                 f"{brief(x)}, as it was",
-                "It writes into x, which others may read: make a new array.",
+                "It writes into x, which other operations may read: make a new array.",
             )
         if z.dtype != np.float64:
             raise Wrong(
@@ -362,7 +362,7 @@ def _expect_silu(answer, xs):
                 tried,
                 "None",
                 brief(g * _slope(x)),
-                "Nothing connects silu(x) with x, so no gradient comes back: use x itself, without detach, "
+                "Nothing connects silu(x) with x, so x gets no gradient: use x itself, without detach, "
                 "data or a new Tensor.",
             )
         s = _sigmoid(x)
@@ -375,7 +375,7 @@ def _expect_silu(answer, xs):
             hints=[
                 (
                     _slope(x),
-                    "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+                    "Off by the factor g: multiply by the upstream gradient.",
                 ),
                 (
                     g * s,
@@ -384,7 +384,7 @@ def _expect_silu(answer, xs):
                 (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
                 (
                     g * s * (1 + x * s * (1 - s)),
-                    "One σ too many: inside the brackets stands x · (1 − σ(x)).",
+                    "One σ too many: the brackets contain x · (1 − σ(x)).",
                 ),
                 (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
                 (g * s * (1 - s), "That is the slope of σ alone."),
@@ -396,7 +396,7 @@ def _expect_silu(answer, xs):
                     g * _slope(x * s),
                     "A rule is given g, z, x, in this order: first the result z, then the input x.",
                 ),
-                (g * x * s, "That is g times the value. What is asked for is g times the slope."),
+                (g * x * s, "That is g times the value. Return g times the slope."),
                 (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x)."),
             ],
         )
@@ -417,17 +417,17 @@ WEIGHT = np.array([[0.9, 0.4, -0.3], [-0.2, 1.1, 0.5], [0.6, -0.7, 0.8]])
 
 
 def mixing(s):
-    """The step s ↦ tanh(s·W). Were it elementwise, the order of the stretches would not matter."""
+    """Return tanh(s·W). The matrix mixes entries, so the order of the segments matters."""
     return ag.tanh(s @ WEIGHT)
 
 
 def twisted(s):
-    """Another: s ↦ sin(2 s·Wᵀ)."""
+    """Return sin(2 s·Wᵀ)."""
     return ag.sin(2 * s @ WEIGHT.T)
 
 
 class Counted:
-    """The same, counting its calls."""
+    """Count the calls of `mixing`."""
 
     def __init__(self):
         self.calls = 0
@@ -437,10 +437,8 @@ class Counted:
         return mixing(s)
 
 
-_PLAIN = (
-    "A plain array goes in, and nothing is recorded: z itself goes into the next step, step(z)."
-)
-_SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.shape), and then z.backward(g) as it is."
+_PLAIN = "With a plain array nothing is recorded. Pass z itself to the next step: step(z)."
+_SHAPED = "The gradient of a result has the shape of the result: at the end np.ones(s.shape), and then z.backward(g) as it is."
 
 
 @exercise(
@@ -448,9 +446,9 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
     minutes=4,
     difficulty="medium",
     question="""
-        **A checkpoint by hand.** The function gives the gradient of a chain of n steps. At the end of the
-        chain a 1 arrives at every entry. The marks stand before step 0, step `every`, step 2 · `every` and so on. Fill
-        in the three blanks on the way back.""",
+        **A checkpoint by hand.** The function returns the gradient of a chain of n steps. At the end of the
+        chain the upstream gradient of every entry is 1. The marks are before step 0, step `every`, step 2 · `every` and
+        so on. Fill in the three blanks of the backward pass.""",
     stub="""
         def by_hand(step, x, n, every):
             marks = []
@@ -460,21 +458,21 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                     if i % every == 0:
                         marks.append((i, s.data))
                     s = step(s)
-            g = np.ones(s.shape)                        # what arrives at the end
-            for i, mark in reversed(marks):             # back, stretch by stretch
+            g = np.ones(s.shape)                        # the gradient at the end
+            for i, mark in reversed(marks):             # backward, segment by segment
                 start = z = ag.Tensor(mark, requires_grad=True)
                 for _ in range(min(every, n - i)):
                     z = ...                             # once more, and recorded
                 z.backward(...)
-                g = ...                                 # what arrives at the stretch before
+                g = ...                                 # the gradient at the end of the segment before
             return g""",
     hints=[
-        "The first blank is the line that stands in the forward half, with z in place of s.",
-        "g is what arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
-        "`start` is the end of the stretch before. What has arrived there is in `start.grad`.",
+        "The first blank is the same line as in the forward half, with z in place of s.",
+        "g is the upstream gradient at the end of this segment. `z.backward(g)` propagates it back to `start`.",
+        "`start` is the end of the segment before. Its gradient is in `start.grad`.",
         (
             "Help: it says that backward starts from a scalar",
-            "A stretch ends in an array, and g says what arrives there: `z.backward(g)`.",
+            "A segment ends in an array, and g is the upstream gradient there: `z.backward(g)`.",
         ),
     ],
     solution="""
@@ -495,13 +493,13 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                 g = start.grad
             return g""",
     explained="""
-        The parameters inside `step` get their gradients on the way: each stretch adds its own share to `.grad`. """,
-    why="Only what cannot be computed again has to be kept: the marks.",
+        The parameters inside `step` get their gradients too, because each segment adds its share to `.grad`.""",
+    why="Only the values that cannot be recomputed must be kept: the marks.",
     mistakes=[
         edit(
             "z = step(z)",
             "z = step(start)",
-            "Each step begins at start again: z goes into the next step, step(z).",
+            "Each step begins at start again. Pass z to the next step: step(z).",
         ),
         edit(
             "z = step(z)",
@@ -511,36 +509,36 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit(
             "z = step(z)",
             "s = step(z)",
-            "The ones come back as they were: nothing was walked back through. What "
-            "step(z) gives is the new z, and backward begins at z.",
+            "The ones come back unchanged, because the backward pass went through nothing. The "
+            "result of step(z) is the new z, and backward begins at z.",
         ),
         edit(
             "z.backward(g)",
             "z.backward(np.ones(z.shape))",
-            "Each stretch begins anew with ones: what arrives at its end is g.",
+            "Each segment begins with ones again, but the gradient at its end is g.",
         ),
         edit(
             "z.backward(g)",
             "z.backward(np.ones(z.shape))",
             "g = start.grad",
             "g = g * start.grad",
-            "The stretch's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
-            "mixes them, and backward has to start from what arrives: z.backward(g).",
+            "The segment's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
+            "mixes them, so backward must start from the upstream gradient: z.backward(g).",
         ),
         edit(
             "z.backward(g)",
             "z.backward(z.data)",
-            "What arrives at the end of the stretch is g. z is its value.",
+            "The gradient at the end of the segment is g. z is its value.",
         ),
         edit(
             "z.backward(g)",
             "z.backward(mark)",
-            "What arrives at the end of the stretch is g. mark is a value.",
+            "The gradient at the end of the segment is g. mark is a value.",
         ),
         edit(
             "g = start.grad",
             "g = z.grad * g",
-            "z is no leaf and keeps no .grad. What arrived at the mark is in start.grad.",
+            "z is not a leaf, so it keeps no .grad. The gradient at the mark is in start.grad.",
         ),
         edit("z = step(z)", "z = step", "step is the function. Call it at z: step(z)."),
         edit(
@@ -551,24 +549,24 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit(
             "g = start.grad",
             "g = g + start.grad",
-            "The old g has done its work already. What arrives at the stretch before is start.grad alone.",
+            "backward has already used the old g. The gradient at the end of the segment before is start.grad alone.",
         ),
         edit(
             "g = start.grad",
             "g = start.data",
-            "That is the value at the mark. What has arrived there is in .grad.",
+            "That is the value at the mark. Its gradient is in .grad.",
         ),
         edit(
             "g = start.grad",
             "g = z.data",
-            "That is a value. What has arrived at the mark is in start.grad.",
+            "That is a value. The gradient at the mark is in start.grad.",
         ),
         edit(
             "z.backward(g)",
             "z.backward()",
-            "z.backward(g), with an array for g. (Is g None from the second stretch on? What arrived at the mark is "
+            "z.backward(g), with an array for g. (Is g None from the second segment on? The gradient at the mark is "
             "in start.grad; z is "
-            "no leaf and keeps none.)",
+            "not a leaf and keeps none.)",
         ),
         edit("z = step(z)", "z = step(z.data)", _PLAIN),
         edit("z = step(z)", "z = step(mark)", _PLAIN),
@@ -580,7 +578,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit(
             "g = start.grad",
             "g = -start.grad",
-            "The size is right, but the sign turns at each stretch. Take start.grad as it is.",
+            "The size is right, but the sign turns at each segment. Take start.grad as it is.",
         ),
         edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED),
         edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
@@ -588,22 +586,22 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit(
             "g = start.grad",
             "g = mark.grad",
-            "An array has no .grad. The Tensor made of the mark is start: start.grad.",
+            "An array has no .grad. The Tensor made from the mark is start: start.grad.",
         ),
         edit(
             "for i, mark in reversed(marks)",
             "for i, mark in marks",
-            "Go from the last stretch to the first: reversed(marks).",
+            "Go from the last segment to the first: reversed(marks).",
         ),
         edit(
             "min(every, n - i)",
             "every",
-            "The last stretch may be shorter: min(every, n - i) steps.",
+            "The last segment may be shorter: min(every, n - i) steps.",
         ),
         edit(
             "min(every, n - i)",
             "n - i",
-            "This runs to the end of the chain each time. A stretch is `every` steps long.",
+            "This runs to the end of the chain each time. A segment is `every` steps long.",
         ),
     ],
 )
@@ -646,31 +644,31 @@ def by_hand(answer):
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
     if held > 55:
         raise Wrong(
-            "what is held at most, n = 64 steps of two ops, every = 8",
+            "peak memory, n = 64 steps of two ops, every = 8",
             f"{held:.0f} arrays like x",
             "about 30",
-            "The gradient is right, but more is held than 8 marks and one stretch of 8 steps: forward inside "
-            "no_grad with a mark at every 8th step, and back by stretches.",
+            "The gradient is right, but more is held than 8 marks and one segment of 8 steps: forward inside "
+            "no_grad with a mark at every 8th step, and backward segment by segment.",
         )
     if step.calls < 100:
         raise Wrong(
             "the steps run for n = 64, every = 8",
             f"{step.calls}",
             "128: forward once, and once more",
-            "The gradient is right, and the memory too. But ag.checkpoint has done it: here step itself is to "
-            "be called once more.",
+            "The gradient is right, and the memory too. But ag.checkpoint did the work. Call step itself "
+            "once more.",
         )
     if step.calls > 2 * 64:
         raise Wrong(
             "the steps run for n = 64, every = 8",
             f"{step.calls}",
             "128: forward once, and once more",
-            "The gradient is right. Every stretch is to be run again once, from its own mark.",
+            "The gradient is right, but run every segment again only once, from its own mark.",
         )
 
 
 def _whole(answer, step, x):
-    """A Tensor, so that `footprint` can measure a call that goes forward and back by itself."""
+    """Run both passes inside the answer, and return a Tensor as `footprint` needs."""
     answer(step, x, 64, 8)
     return ag.Tensor(0.0, requires_grad=True)
 
@@ -683,7 +681,7 @@ def _whole(answer, step, x):
     minutes=2,
     difficulty="easy",
     question="""
-        Layers that are wrapped together in one `ag.checkpoint` hold their last result alone. (A
+        Layers that are wrapped together in one `ag.checkpoint` hold only their last result. (A
         Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2
         to 4?""",
     stub="""
@@ -696,7 +694,7 @@ def _whole(answer, step, x):
         "holds the second.",
         (
             "Help: I get 16.8 for the first",
-            "Its result stays, for the next layer reads it: 8.4 of the 16.8.",
+            "Its result stays, because the next layer reads it: 8.4 of the 16.8.",
         ),
     ],
     solution="""
@@ -704,11 +702,11 @@ def _whole(answer, step, x):
         conv_relu = 16.8 + 8.4 - 8.4
         conv_relu_pool = 16.8 + 8.4 + 2.1 - 2.1""",
     explained="8.4, 16.8 and 25.2. The third wraps little more than the second, but ends where the network is narrow.",
-    why="What lies inside is freed, and the end stays. So end at a narrow place.",
+    why="The values inside are freed, and the last one stays. So end where the network is narrow.",
     mistakes=[
         (
             (16.8, 25.2, 27.3),
-            "The last result of a run stays: the next layer reads it. Take it off each of your "
+            "The last result of a run stays, because the next layer reads it. Subtract it from each of your "
             "numbers.",
         ),
         ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),

@@ -30,7 +30,7 @@ def test_the_moments_are_those_of_a_real_pass(n, k):
     assert sorted(at for done, at, _, _ in every if done == "again") == list(
         range(1, n + 1)
     ) * bool(k)
-    most = max(len(stretch) + len(kept) for _, _, stretch, kept in every)
+    most = max(len(segment) + len(kept) for _, _, segment, kept in every)
     assert most == (sum(drawn.cost([1] * (n + 1), marks)[:2]) if k else n)
 
 
@@ -56,12 +56,12 @@ def test_an_uneven_chain_holds_what_is_drawn():
         def run(x):
             for p, q in zip(marks, [*marks[1:], 100]):
 
-                def stretch(x, p=p, q=q):
+                def segment(x, p=p, q=q):
                     for step in steps[p:q]:
                         x = step(x)
                     return x
 
-                x = ag.checkpoint(stretch)(x)
+                x = ag.checkpoint(segment)(x)
             return x
 
         return run
@@ -111,7 +111,7 @@ def test_marked_flags_and_words():
     assert picture.text.splitlines() == [
         "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100",
         "the marks hold 10",
-        "the heaviest stretch holds 10: from step 1 to step 10",
+        "the heaviest segment holds 10: from step 1 to step 10",
         "run again: 100 steps, each once",
     ]
     picture = drawn.marked([1] * 101, [0])
@@ -130,7 +130,7 @@ def test_bars_are_as_long_as_what_they_measure():
     one, two = widths(drawn.shares({"a": 10.0, "b": 40.0}, 50))
     assert np.isclose(two, 4 * one, rtol=0.01)
     assert drawn.shares({"a": 0.16, "b": 39.92}, 50).text.splitlines() == [
-        "What a training step needs, before its way back.",
+        "Memory of a training step, before its backward pass.",
         "a: 0.16 MB",
         "b: 40 MB",
     ]
