@@ -250,8 +250,8 @@ def test_planted_wrong_rules(kind):
 
 
 def test_what_is_wrong_in_g_is_said_so():
-    assert "the gradient that arrives" in report(PLANTED["g detached"][0], X)
-    assert "not linear in the gradient that arrives" in report(
+    assert "the upstream gradient" in report(PLANTED["g detached"][0], X)
+    assert "not linear in the upstream gradient" in report(
         PLANTED["the size of g"][0], 1.5, order=1
     )
     assert "the tangent" in report(deaf_push(True, False), X, modes=["fwd"])
@@ -259,7 +259,7 @@ def test_what_is_wrong_in_g_is_said_so():
 
 def test_a_function_that_draws_random_numbers_is_refused():
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="two values"):
+    with pytest.raises(ValueError, match="not deterministic"):
         check_grads(lambda x: x * rng.normal(), X)
 
 
@@ -353,8 +353,8 @@ def test_what_is_right_passes_without_a_warning(f, xs):
         (lambda x: 1e9 * ag.sin(x), (X,)),
         (lambda x: 1e200 * ag.sin(x), (X,)),
         (lambda x: ag.exp(1e8 * x), (1e-8 * X,)),
-        (ag.log, (1e-9,)),
-        (ag.sqrt, (1e-12,)),
+        (ag.log, (1e-6,)),
+        (ag.sqrt, (1e-6,)),
         (ag.divide, (1.0, 1e-7)),
         (lambda x: x**3, (0.0,)),
         (lambda x: x**4, ([0.0, 1e-5, 3.0],)),
