@@ -1,8 +1,12 @@
-"""A small automatic differentiation engine on NumPy, built to be read. Start with tape.py, then ops.py."""
+"""A small automatic differentiation engine on NumPy, built to be read.
+
+Start with tape.py, then ops.py.
+"""
 
 __version__ = "0.1.0"
 
 from . import operators as _operators  # attaches the operators to Tensor
+from .hints import missing as _missing
 from .ops import (
     abs,
     add,
@@ -61,7 +65,8 @@ from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and
 
 
 def __getattr__(name):
-    for place in (nn, nn.functional, nn.utils, optim, data):
-        if getattr(vars(place).get(name), "__module__", None) == place.__name__:
-            raise AttributeError(f"autograd_lib has no {name}: it is {place.__name__}.{name}")
-    raise _operators.missing("autograd_lib", name)
+    """Raise AttributeError for a missing name, with the place or the name to use instead."""
+    for module in (nn, nn.functional, nn.utils, optim, data):
+        if getattr(vars(module).get(name), "__module__", None) == module.__name__:
+            raise AttributeError(f"autograd_lib has no {name}: use {module.__name__}.{name}")
+    raise _missing("autograd_lib", name)

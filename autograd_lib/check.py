@@ -155,7 +155,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
 
 
 def _slope(f, xs, u, value, direction, noise, magnitude):
-    """Return (slope, error, sides, bounds) of the projected `f` as the inputs move along `direction`.
+    """Return (slope, error, sides, bounds) of the projected `f` as inputs move along `direction`.
 
     The slope is the four-point difference, and `error` estimates its error. At a kink `sides` are
     the slopes on the left and on the right, and any slope between `bounds` is right; elsewhere

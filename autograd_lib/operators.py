@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from . import ops
-from .ops import explain_arguments
+from .hints import NAMES, Missing, explain_arguments, hint_for
 from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, refuse, traced_in
 
 _OPERATORS = {
@@ -36,113 +36,6 @@ _ZERO_GRADIENT = """
 """.split()
 _OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
-
-# Names that PyTorch, JAX or NumPy have and this engine does not, and what to use instead.
-_SUBSTITUTES = {
-    "view": "reshape(shape)",
-    "flatten": "reshape(-1)",
-    "ravel": "reshape(-1)",
-    "permute": "transpose(axes)",
-    "t": "T",
-    "unsqueeze": "expand_dims(axis)",
-    "expand": "broadcast_to(shape)",
-    "clamp": "clip(min, max)",
-    "cat": "concatenate([x, y], axis)",
-    "vstack": "stack([x, y]) for 1-D arrays, concatenate([x, y]) for others",
-    "hstack": "concatenate([x, y]) for 1-D arrays, concatenate([x, y], 1) for others",
-    "mm": "@",
-    "bmm": "@",
-    "mul": "multiply(x, y) or *",
-    "sub": "subtract(x, y) or -",
-    "div": "divide(x, y) or /",
-    "neg": "negative(x) or -",
-    "pow": "power(x, y) or **",
-    "remainder": "x - y * np.floor(x / y)",
-    "mod": "x - y * np.floor(x / y)",
-    "fmod": "x - y * np.trunc(x / y)",
-    "divmod": "np.floor(x / y) and x - y * np.floor(x / y)",
-    "numpy": ".data",
-    "tolist": ".data.tolist()",
-    "cpu": ".data",
-    "size": ".size without brackets, or .shape",
-    "numel": ".size",
-    "dim": ".ndim",
-    "clone": "the Tensor itself, because operations never change it; or .detach() for a constant",
-    "copy": "the Tensor itself, because operations never change it; or .detach() for a constant",
-    "to": "astype(dtype)",
-    "type": "astype(dtype)",
-    "float": "astype(np.float32)",
-    "double": "astype(float)",
-    "half": "astype(np.float16)",
-    "int": ".data.astype(int), which is a constant",
-    "long": ".data.astype(int), which is a constant",
-    "bool": ".data.astype(bool), which is a constant",
-    "grad_fn": ".op",
-    "is_leaf": ".op is None",
-    "requires_grad_": "t.requires_grad = True",
-    "zero_": ".zero_grad()",
-    "add_": "t.data += … for a leaf, or z = x + y",
-    "sub_": "t.data -= … for a leaf, or z = x - y",
-    "mul_": "t.data *= … for a leaf, or z = x * y",
-    "stop_gradient": ".detach()",
-    "tensor": "Tensor",
-    "from_numpy": "Tensor",
-    "square": "x * x",
-    "reciprocal": "1 / x",
-    "norm": "(x * x).sum() ** 0.5",
-    "prod": "math.prod(x), which multiplies the entries one by one",
-    "vdot": "(x * y).sum()",
-    "tensordot": "einsum(letters, x, y)",
-    "outer": "x.reshape(-1, 1) * y",
-    "cumsum": "@ with a triangle of ones, np.tri(n)",
-    "take": "x[index]",
-    "gather": "x[index]",
-    "repeat": "x[index], with indices repeated",
-    "sort": "x[np.argsort(x)]",
-    "flip": "flip(x, axis) of autograd_lib",
-    "split": "split(x, parts, axis) of autograd_lib",
-    "log1p": "log(1 + x)",
-    "log_sigmoid": "-softplus(-x)",
-    "silu": "x * sigmoid(x)",
-    "leaky_relu": "where(x > 0, x, slope * x)",
-    "tan": "sin(x) / cos(x)",
-    "randn": "np.random.default_rng(seed).normal(size=shape)",
-    "rand": "np.random.default_rng(seed).random(shape)",
-    "randint": "np.random.default_rng(seed).integers(low, high, shape)",
-    "manual_seed": "np.random.default_rng(seed), and give layers rng=",
-    **{
-        name: f"np.{name}"
-        for name in """zeros ones full eye arange linspace zeros_like ones_like argsort sign floor
-            ceil round any all isnan""".split()
-    },
-}
-# Names for which there is no substitute, and why.
-_NOTES = {
-    "cuda": "the engine runs on the CPU; leave it out",
-    "device": "the engine runs on the CPU; leave it out",
-    "contiguous": "every layout works; leave it out",
-    "register_hook": "read .grad after backward(), or call retain_grad() first",
-}
-
-
-def _hint(name):
-    return _NOTES.get(name) or (name in _SUBSTITUTES and f"use {_SUBSTITUTES[name]}") or ""
-
-
-def missing(owner, name):
-    """Return an AttributeError for a missing name that suggests what to use instead."""
-    return AttributeError(f"{owner} has no {name}" + (f": {hint}" if (hint := _hint(name)) else ""))
-
-
-class _Missing:
-    """An attribute that raises `missing`. A `__getattr__` would slow every op down by a fifth."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, instance, owner):
-        raise missing("a Tensor", self.name)
-
 
 # --- NumPy's functions ----------------------------------------------------------------------------
 
@@ -229,7 +122,7 @@ def _dispatch(function, args, kwargs):
     module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
         f"{module}.{name} has no row in the table, so it cannot be differentiated: "
-        + (_hint(name) or "use the functions of autograd_lib")
+        + (hint_for(name) or "use the functions of autograd_lib")
         + ", add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted"
     )
 
@@ -356,11 +249,6 @@ def _iter(self):
     return (self[i] for i in range(len(self)))
 
 
-def _format(self, spec):
-    value = plain(self)
-    return format(value[()], spec) if spec and type(value) is not Traced else repr(self)
-
-
 # --- Operators and methods ------------------------------------------------------------------------
 
 
@@ -393,7 +281,7 @@ def _in_place(self, other):
 
 
 def _no_remainder(self, other):
-    raise TypeError(f"% and divmod of a Tensor have no row in the table: use {_SUBSTITUTES['mod']}")
+    raise TypeError(f"% and divmod of a Tensor have no row in the table: {hint_for('mod')}")
 
 
 def _method(f):
@@ -407,30 +295,6 @@ def _reflected(f):
 def _from_varargs(args):
     """Return the shape or axes in `args`: reshape(3, 4) and reshape((3, 4)) mean the same."""
     return args[0] if len(args) == 1 and (args[0] is None or np.ndim(args[0])) else args
-
-
-@explain_arguments
-def reshape(self, *shape):
-    """Return the entries in another shape, given as one tuple or as several ints."""
-    return ops.reshape(self, _from_varargs(shape))
-
-
-@explain_arguments
-def transpose(self, *axes):
-    """Return the array with its axes permuted; without arguments, in reverse order."""
-    return ops.transpose(self, _from_varargs(axes) if axes else None)
-
-
-@explain_arguments
-def argmax(self, axis=None):
-    """Return the index of the largest entry along `axis`, as a plain array."""
-    return np.argmax(self, axis=axis)
-
-
-@explain_arguments
-def argmin(self, axis=None):
-    """Return the index of the smallest entry along `axis`, as a plain array."""
-    return np.argmin(self, axis=axis)
 
 
 for name, f in _OPERATORS.items():
@@ -463,10 +327,12 @@ for name in ("any", "all"):
     setattr(Traced, name, _constant[getattr(np, name)])
 for name in _METHODS:
     setattr(Tensor, name, _method(getattr(ops, name)))
-Tensor.reshape = reshape
-Tensor.transpose = transpose
-Tensor.argmax = argmax
-Tensor.argmin = argmin
+Tensor.reshape = _named("reshape", lambda self, *shape: ops.reshape(self, _from_varargs(shape)))
+Tensor.transpose = _named(
+    "transpose", lambda self, *axes: ops.transpose(self, _from_varargs(axes) if axes else None)
+)
+Tensor.argmax = explain_arguments(np.argmax)
+Tensor.argmin = explain_arguments(np.argmin)
 Tensor.T = property(lambda self: ops.transpose(self))
 Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
 Tensor.__neg__ = ops.negative.method
@@ -482,11 +348,13 @@ Tensor.__float__ = _float
 Tensor.__int__ = _int
 Tensor.__index__ = _index
 Tensor.__complex__ = _complex
-Tensor.__format__ = _format
-for name in (_SUBSTITUTES.keys() | _NOTES.keys()) - set(dir(Tensor)):
-    setattr(Tensor, name, _Missing(name))
+Tensor.__format__ = lambda self, spec: (
+    format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
+)
+for name in NAMES - set(dir(Tensor)):
+    setattr(Tensor, name, Missing(name))
 Tensor.__dir__ = lambda self: [
-    name for name in object.__dir__(self) if not _hint(name) or hasattr(self, name)
+    name for name in object.__dir__(self) if name not in NAMES or hasattr(self, name)
 ]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc

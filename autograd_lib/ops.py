@@ -11,7 +11,6 @@ Each heading names the lesson that derives its formulas.
 
 import builtins
 import functools
-import inspect
 import math
 import operator
 from itertools import accumulate
@@ -19,39 +18,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from .hints import explain_arguments
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
-
-# What PyTorch calls a keyword, and what to write here.
-_KEYWORD_HINTS = {
-    "dim": "PyTorch's dim is axis here",
-    "dims": "PyTorch's dims is axis here",
-    "keepdim": "PyTorch's keepdim is keepdims here",
-    "unbiased": "PyTorch's unbiased=True is ddof=1 here",
-    "correction": "PyTorch's correction is ddof here",
-    "out": "a Tensor is never written into; assign the result",
-}
-
-
-def explain_arguments(f):
-    """Wrap `f` to explain a call whose arguments do not match its signature."""
-
-    @functools.wraps(f)
-    def wrapped(*args, **kwargs):
-        try:
-            return f(*args, **kwargs)
-        except TypeError:
-            try:
-                parameters = inspect.signature(f)
-                parameters.bind(*args, **kwargs)
-            except TypeError as error:
-                hints = [f" ({hint})" for name, hint in _KEYWORD_HINTS.items() if name in kwargs]
-                raise TypeError(
-                    f"{f.__name__}: {error}{''.join(hints)}; its arguments are {parameters}"
-                ) from None
-            raise
-
-    return wrapped
-
 
 # The formatter would split a rule from its formula, so it skips the rows.
 
@@ -252,22 +220,15 @@ def _spread(g, z, x, axis=None, *, keepdims=False):
     return np.broadcast_to(_keep_dims(g, x, axis), x.shape)
 
 
-def _mean_rule(g, z, x, axis=None, *, keepdims=False):
-    weight = builtins.max(z.size, 1) / builtins.max(x.size, 1)  # a float16 can hold 1/n, but not n
-    return _spread(g * weight, z, x, axis)
-
-
-def _inverse_axes(x, axes):
-    return None if axes is None else np.argsort([a % x.ndim for a in axes])
-
-
+# The weight 1/n of a mean fits into a float16, even where n does not.
 # fmt: off
 sum = linear(np.sum,
     _spread,                               # every entry of x is in its sum once
     name="sum")
 
 mean = linear(np.mean,
-    _mean_rule,                            # every entry of x is in its mean with weight 1/n
+    lambda g, z, x, axis=None, *, keepdims=False:  # every entry of x is in its mean with weight 1/n
+        _spread(g * (builtins.max(z.size, 1) / builtins.max(x.size, 1)), z, x, axis),
     name="mean")
 
 broadcast_to = linear(np.broadcast_to,
@@ -277,7 +238,8 @@ reshape = linear(np.reshape,
     lambda g, z, x, shape: np.reshape(g, x.shape))
 
 transpose = linear(np.transpose,
-    lambda g, z, x, axes=None: np.transpose(g, _inverse_axes(x, axes)))
+    lambda g, z, x, axes=None:
+        np.transpose(g, None if axes is None else np.argsort([a % x.ndim for a in axes])))
 
 squeeze = linear(np.squeeze,
     lambda g, z, x, axis=None: np.reshape(g, x.shape))
@@ -504,14 +466,6 @@ def _log_softmax(x, axis=-1):
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 
-def _log_softmax_rule(g, z, x, axis=-1):
-    return g - np.exp(z) * g.sum(axis=axis, keepdims=True)
-
-
-def _log_softmax_push(t, z, x, axis=-1):
-    return t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)
-
-
 # fmt: off
 softmax = primitive(_softmax,
     [_softmax_rule], [_softmax_rule],      # J = diag(z) − z·zᵀ is its own transpose
@@ -519,8 +473,10 @@ softmax = primitive(_softmax,
     doc="Return eˣ/Σeˣ along `axis`, in the shape of x; stable for x of any size.")
 
 log_softmax = primitive(_log_softmax,
-    [_log_softmax_rule],                   # Jᵀ = I − p·1ᵀ, with p = softmax x
-    [_log_softmax_push],                   # J = I − 1·pᵀ
+    [lambda g, z, x, axis=-1:              # Jᵀ = I − p·1ᵀ, with p = softmax x
+        g - np.exp(z) * g.sum(axis=axis, keepdims=True)],
+    [lambda t, z, x, axis=-1:              # J = I − 1·pᵀ
+        t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],
     name="log_softmax",
     doc="Return log softmax along `axis`, in the shape of x; stable also where softmax is 0.")
 # fmt: on
@@ -542,14 +498,10 @@ def _nll_loss(x, target):
     return -np.add.reduce(picked) / n
 
 
-def _nll_loss_rule(g, z, x, target):
-    chosen = np.arange(x.shape[-1]) == target[:, None]
-    return chosen * (g * (-1 / builtins.max(len(target), 1)))
-
-
 # fmt: off
 nll_loss = linear(_nll_loss,
-    _nll_loss_rule,                        # ∂z/∂xₙₖ = −1/N at the target
+    lambda g, z, x, target:                # ∂z/∂xₙₖ = −1/N at the target
+        (np.arange(x.shape[-1]) == target[:, None]) * (g * (-1 / builtins.max(len(target), 1))),
     name="nll_loss",
     doc="Return −mean of `x` at `target`: x (N, C) log-probabilities, target (N,) integer classes.")
 # fmt: on
@@ -614,23 +566,17 @@ def _fold(x, output_size, kernel_size, stride=1, padding=0):
     return image[:, ph : ph + height, pw : pw + width].transpose(0, 3, 1, 2)
 
 
-def _unfold_rule(g, z, x, kernel_size, stride=1, padding=0):
-    return fold(g, x.shape[2:], kernel_size, stride, padding)
-
-
-def _fold_rule(g, z, x, output_size, kernel_size, stride=1, padding=0):
-    return unfold(g, kernel_size, stride, padding)
-
-
 # fmt: off
 unfold = linear(_unfold,
-    _unfold_rule,                          # the transpose: every window added where it was cut out
+    lambda g, z, x, kernel_size, stride=1, padding=0:
+        fold(g, x.shape[2:], kernel_size, stride, padding),
     name="unfold",
     doc="Cut (N, C, H, W) images into windows, each one row of kh·kw·C numbers: "
         "(N, windows, kh·kw·C).")
 
 fold = linear(_fold,
-    _fold_rule,                            # the transpose: every window cut out where it was added
+    lambda g, z, x, output_size, kernel_size, stride=1, padding=0:
+        unfold(g, kernel_size, stride, padding),
     name="fold",
     doc="Add windows up where `unfold` cut them out of images of `output_size` (H, W): "
         "the transpose of `unfold`.")

@@ -1,13 +1,14 @@
 """The tape: what a Tensor is, how a call is recorded, and the backward loop. It knows no operation.
 
-A *row* (see ops.py) is a function and one rule per argument. Calling a row on Tensors computes the result
-and records it: the result is a new Tensor that remembers its `op` and its `inputs`. `backward_pass` then
-visits what an output reaches, newest first, and calls the rules.
+A *row* (see ops.py) is a function and one rule per argument. Calling a row on Tensors computes the
+result and records it: the result is a new Tensor that remembers its `op` and its `inputs`.
+`backward_pass` then visits what an output reaches, newest first, and calls the rules.
 
-Levels make derivatives nest. A Tensor made by the user is at level 0. Every `grad`, `vjp` or `jvp` opens a
-level of its own, with a number that no other ever had. A call belongs to the highest level among its
-arguments; everything lower is a constant to it. Its values are computed one level down, where they may
-themselves be Tensors, and so its rules run there too: a second derivative needs no code of its own.
+Levels make derivatives nest. A Tensor made by the user is at level 0. Every `grad`, `vjp` or `jvp`
+opens a level of its own, with a number that no other ever had. A call belongs to the highest level
+among its arguments; everything lower is a constant to it. Its values are computed one level down,
+where they may themselves be Tensors, and so its rules run there too: a second derivative needs no
+code of its own.
 """
 
 from collections import deque
@@ -41,22 +42,22 @@ class Tensor:
     Parameters
     ----------
     data : array_like of numbers
-        Copied if `requires_grad`, so that an optimizer never writes into the caller's array; else shared.
+        Copied if `requires_grad`, so that an optimizer never writes into the caller's array; else
+        shared.
     requires_grad : bool
         Whether `backward()` should deliver a gradient here. Needs a floating dtype.
     name : str, optional
         Shown by `repr` and in drawings.
 
-    Attributes
-    ----------
-    op, inputs, params : how it was made: the row, its arguments, its keywords; None, () and {} for a leaf
-    values : the inputs one level down, as the rules get them
-    needed : (argument, rule) pairs, of the arguments that want a gradient
-    order : its creation number, greater than that of all its inputs
-    replay : of the result of a `checkpoint` or a program, the function of `inputs` that computes it again; else None
-    level : 0, or the number of the transform that made it
+    Attributes ---------- op, inputs, params : how it was made: the row, its arguments, its
+    keywords; None, () and {} for a leaf values : the inputs one level down, as the rules get them
+    needed : (argument, rule) pairs, of the arguments that want a gradient order : its creation
+    number, greater than that of all its inputs replay : of the result of a `checkpoint` or a
+    program, the function of `inputs` that computes it again; else None level : 0, or the number of
+    the transform that made it
 
-    Raises TypeError if `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
+    Raises TypeError if `data` is not numeric, is a Tensor already, or is to require a gradient and
+    is not floating.
     """
 
     # What an op's result does not set for itself. These are for reading:
@@ -86,8 +87,9 @@ class Tensor:
     @property
     def data(self):
         """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
-        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)
-        An array of another floating dtype brings that dtype along, and `.grad` follows; whole numbers take any dtype.
+        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be
+        noticed.) An array of another floating dtype brings that dtype along, and `.grad` follows;
+        whole numbers take any dtype.
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
         if self.level:
@@ -149,13 +151,14 @@ class Tensor:
     def backward(self, grad=None):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        `grad`, an array_like of this Tensor's shape, is the gradient that arrives here, ∂L/∂self. It may be left out if
-        there is only one element: then it is 1.
+        `grad`, an array_like of this Tensor's shape, is the gradient that arrives here, ∂L/∂self.
+        It may be left out if there is only one element: then it is 1.
 
-        Raises RuntimeError if this Tensor does not require a gradient, has several elements and no `grad` was given,
-        belongs to a `grad` or `vjp` still running, or was computed from a Tensor whose `.data` has changed since; and
-        ValueError if `grad` has another shape than this Tensor, or a `.grad` that was set by hand another than its own.
-        Then, and if it is interrupted, every `.grad` is as it was.
+        Raises RuntimeError if this Tensor does not require a gradient, has several elements and no
+        `grad` was given, belongs to a `grad` or `vjp` still running, or was computed from a Tensor
+        whose `.data` has changed since; and ValueError if `grad` has another shape than this
+        Tensor, or a `.grad` that was set by hand another than its own. Then, and if it is
+        interrupted, every `.grad` is as it was.
         """
         if self.level:
             raise RuntimeError(
@@ -181,7 +184,8 @@ class Tensor:
                 raise ValueError(
                     f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}"
                 )
-        # All is worked out first, so that a pass that is stopped, by an error or Ctrl-C, leaves every .grad as it was.
+        # All is worked out first, so that a pass that is stopped, by an error or Ctrl-C, leaves
+        # every .grad as it was.
         commit(
             [
                 (setattr, t, "grad", g if t.grad is None else _added(t, g))
@@ -279,9 +283,10 @@ _others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an ar
 class Primitive:
     """A row of the table: a function on arrays, and for each argument how gradients pass through it.
 
-    The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a rule gets. Arguments
-    that can have a gradient are positional, others by keyword: these follow the inputs in a rule's parameters, and
-    may be given by position in a call, as in NumPy, unless the rule's are keyword-only. `each(i)` is the rule of argument `i`, of any number of arguments.
+    The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a
+    rule gets. Arguments that can have a gradient are positional, others by keyword: these follow
+    the inputs in a rule's parameters, and may be given by position in a call, as in NumPy, unless
+    the rule's are keyword-only. `each(i)` is the rule of argument `i`, of any number of arguments.
     """
 
     def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
@@ -511,7 +516,8 @@ class Primitive:
 
 def _quick(row):
     """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers
-    under one level of backward mode. It saves two thirds of the time. Whatever is not that, or fails, goes to `record`.
+    under one level of backward mode. It saves two thirds of the time. Whatever is not that, or
+    fails, goes to `record`.
 
     A plain function, so that Python binds it to Tensor as a method without a call in between.
     """
@@ -583,8 +589,9 @@ def _quick(row):
 def elementwise(function, *rules, name=None, doc=None):
     """A row whose Jacobian is diagonal, so that its one line serves backward and forward mode alike.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument returns what goes to it: `g` is the gradient arriving at the output,
-    `z` the output, `x, y, …` the inputs. Broadcasting between the arguments is undone by the engine, never in a rule.
+    One `rule(g, z, x, y, …, **keywords)` per argument returns what goes to it: `g` is the gradient
+    arriving at the output, `z` the output, `x, y, …` the inputs. Broadcasting between the arguments
+    is undone by the engine, never in a rule.
     """
     return Primitive("elementwise", function, rules, name=name, doc=doc)
 
@@ -592,7 +599,8 @@ def elementwise(function, *rules, name=None, doc=None):
 def linear(function, *rules, each=None, name=None, doc=None):
     """A row that is linear in its arguments together: forward mode is the function itself, a rule its transpose.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to it, in its shape.
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
+    it, in its shape.
     """
     return Primitive("linear", function, rules, each=each, name=name, doc=doc)
 
@@ -600,7 +608,8 @@ def linear(function, *rules, each=None, name=None, doc=None):
 def bilinear(function, *rules, name=None, doc=None):
     """A row that is linear in each argument by itself: forward mode swaps that one for its tangent.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to it, in its shape.
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
+    it, in its shape.
     """
     return Primitive("bilinear", function, rules, name=name, doc=doc)
 
@@ -608,8 +617,9 @@ def bilinear(function, *rules, name=None, doc=None):
 def primitive(function, rules, pushes, name=None, doc=None):
     """The general row: lists of `rules` for backward mode and `pushes` for forward mode, one of each per argument.
 
-    `rule(g, z, x, y, …, **keywords)` returns what goes to its argument when `g` arrives at the output `z` of the inputs
-    `x, y, …`; `push(t, z, x, y, …, **keywords)` the tangent of `z` when the tangent of its argument is `t`. None: no slope.
+    `rule(g, z, x, y, …, **keywords)` returns what goes to its argument when `g` arrives at the
+    output `z` of the inputs `x, y, …`; `push(t, z, x, y, …, **keywords)` the tangent of `z` when
+    the tangent of its argument is `t`. None: no slope.
     """
     return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
 
@@ -620,13 +630,13 @@ def primitive(function, rules, pushes, name=None, doc=None):
 def backward_pass(output, g):
     """Visit what `output` was computed from, newest first, and send gradients backward.
 
-    Every Tensor is created after its inputs, so by the time one is the newest that is left, all its users
-    have been visited and the gradient in the ledger is whole.
+    Every Tensor is created after its inputs, so by the time one is the newest that is left, all its
+    users have been visited and the gradient in the ledger is whole.
 
-    `g` is an array of the output's shape, the gradient that arrives there. Yields (node, g, grads): the Tensor visited,
-    the whole gradient that arrived there, and what goes to each of its inputs (None for those that want nothing).
-    Leaves are visited too; their `grads` are empty. Raises RuntimeError if the `.data` of an input or of a result was
-    changed after it was used.
+    `g` is an array of the output's shape, the gradient that arrives there. Yields (node, g, grads):
+    the Tensor visited, the whole gradient that arrived there, and what goes to each of its inputs
+    (None for those that want nothing). Leaves are visited too; their `grads` are empty. Raises
+    RuntimeError if the `.data` of an input or of a result was changed after it was used.
     """
     ledger = {output.order: g}
     waiting = [(-output.order, output)]
@@ -646,7 +656,8 @@ def backward_pass(output, g):
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
         if not needed and node.replay:
-            # What is recorded now is newer than all that waits, so it is visited next, down to the node's inputs.
+            # What is recorded now is newer than all that waits, so it is visited next, down to the
+            # node's inputs.
             x = _again(node)
             ledger[x.order] = g
             heappush(waiting, (-x.order, x))
@@ -739,8 +750,8 @@ def _added(t, g):
 def checkpointed(z, start):
     """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
 
-    Kept is the recipe: which ops ran on what, without their results. What the ops took that is no op's result, such as
-    a random mask, is kept as it was, and the Tensors among it are the inputs.
+    Kept is the recipe: which ops ran on what, without their results. What the ops took that is no
+    op's result, such as a random mask, is kept as it was, and the Tensors among it are the inputs.
     """
     recipe, inputs, todo = {}, {}, [z]
     while todo:
@@ -818,7 +829,8 @@ def replacing(pairs):
 def commit(changes):
     """Carry out all `changes`, each (function, *arguments), in one call of C code: Ctrl-C comes before it or after it.
 
-    Everything that can fail is to be worked out before, and the functions are C's own, such as setattr.
+    Everything that can fail is to be worked out before, and the functions are C's own, such as
+    setattr.
     """
     deque(starmap(call, changes), maxlen=0)
 
@@ -845,8 +857,9 @@ def _check_unchanged(node):
 class no_grad(ContextDecorator):
     """Within `with no_grad():`, results are constants: nothing is recorded.
 
-    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread, and restored when the
-    block is left, whether it raised or not. `@no_grad()` before a function is such a block around each of its calls.
+    It blocks what was open before it; a `grad` called inside works as ever. The state is per
+    thread, and restored when the block is left, whether it raised or not. `@no_grad()` before a
+    function is such a block around each of its calls.
     """
 
     def __init__(self):

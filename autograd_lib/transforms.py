@@ -9,9 +9,10 @@ from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level,
 def vjp(f, *xs):
     """The value of `f(*xs)`, and the function that pulls a gradient back through it.
 
-    `f` returns one array, and `xs` are arrays of floating dtype (or Tensors of an outer transform). Of the pair (value,
-    pull) `pull(g)`, with `g` of the value's shape, is a tuple of one gradient per input, gᵀ·∂f/∂x, in the input's shape
-    and dtype. Raises TypeError if an input is not floating; and `pull` ValueError if `g` does not have that shape.
+    `f` returns one array, and `xs` are arrays of floating dtype (or Tensors of an outer transform).
+    Of the pair (value, pull) `pull(g)`, with `g` of the value's shape, is a tuple of one gradient
+    per input, gᵀ·∂f/∂x, in the input's shape and dtype. Raises TypeError if an input is not
+    floating; and `pull` ValueError if `g` does not have that shape.
     """
     return _vjp("vjp", f, xs, range(len(xs)))
 
@@ -59,11 +60,13 @@ def _value(name, z, level):
 def value_and_grad(f, argnums=0):
     """The function that returns `f`'s value and its gradient.
 
-    It takes the arguments of `f`, which returns a scalar, and gives `(value, gradient)`. `argnums`, an int, is the
-    position of the argument to differentiate; the others, and keywords, are constants. With a tuple of ints there is
-    a tuple of gradients. A gradient has the shape and dtype of its argument.
+    It takes the arguments of `f`, which returns a scalar, and gives `(value, gradient)`. `argnums`,
+    an int, is the position of the argument to differentiate; the others, and keywords, are
+    constants. With a tuple of ints there is a tuple of gradients. A gradient has the shape and
+    dtype of its argument.
 
-    When called it raises TypeError if such an argument is missing or not floating, ValueError if `f` returns no scalar.
+    When called it raises TypeError if such an argument is missing or not floating, ValueError if
+    `f` returns no scalar.
     """
 
     def run(*args, **kwargs):
@@ -113,9 +116,10 @@ def grad(f, argnums=0):
 def jvp(f, xs, tangents):
     """The value of `f(*xs)` and its directional derivative: Σ ∂f/∂xᵢ · tangentᵢ, by forward mode.
 
-    `f` returns one array; `xs` and `tangents` are sequences of arrays, each tangent in the shape of its input. The
-    result is (value, tangent), of one shape. It records nothing of its own. Raises TypeError if an input is not
-    floating, ValueError if there is not one tangent per input, of its shape.
+    `f` returns one array; `xs` and `tangents` are sequences of arrays, each tangent in the shape of
+    its input. The result is (value, tangent), of one shape. It records nothing of its own. Raises
+    TypeError if an input is not floating, ValueError if there is not one tangent per input, of its
+    shape.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError(
@@ -142,9 +146,10 @@ def jvp(f, xs, tangents):
 def jacobian(f, argnums=0, mode=None):
     """The function that returns ∂f/∂x: shape of the value, then shape of `x`; with a tuple for `argnums`, a tuple of these.
 
-    Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one forward pass per entry of
-    the inputs (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw
-    random numbers. Raises ValueError if `mode` is something else.
+    Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one
+    forward pass per entry of the inputs (`mode="fwd"`); by default whichever are fewer. By columns,
+    `f` is called for each: it must not draw random numbers. Raises ValueError if `mode` is
+    something else.
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
@@ -206,9 +211,9 @@ def hvp(f, x, v):
 def checkpoint(f):
     """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
 
-    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f` itself is called
-    once; its ops are repeated, on the same constants, so random numbers drawn inside are the same both times. It
-    returns a Tensor, or a tuple or list of Tensors.
+    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f`
+    itself is called once; its ops are repeated, on the same constants, so random numbers drawn
+    inside are the same both times. It returns a Tensor, or a tuple or list of Tensors.
     """
 
     def run(*args, **kwargs):

@@ -120,7 +120,7 @@ def gather():
 
 
 def gradient_by_columns(n):
-    """The whole gradient of a function of n inputs by n pushes of forward mode, relative to one backward pass."""
+    """Time the gradient of a function of n inputs by n forward passes, relative to one backward."""
     x, directions = np.linspace(0, 1, n), np.eye(n)
 
     def f(x):

@@ -1,19 +1,23 @@
-"""How fast the engine is, beside NumPy written by hand and whichever peers are installed: `make bench`.
+"""Time the engine beside NumPy written by hand and the peers that are installed: `make bench`.
 
-Prints one table. Every figure comes from interleaved rounds in one process on one BLAS thread, as a median. All engines
-compute the same number from the same seed, and nothing is printed for a row where they disagree. A peer that is not
-installed is a dash (`pip install -e .[bench]` brings them). The last two columns, with a star, repeat ours without the
-peers in a process of the row's own, where malloc is left as it comes; elsewhere it is told to keep large blocks, because
-page faults would drown the rest.
+Print one table in Markdown, the one in the README of the engine. Every figure is a median over
+interleaved rounds in one process on one BLAS thread, so that the columns can be compared. All
+engines compute the same number from the same seed; a row where they disagree is an error. The cell
+of a peer that is not installed stays empty: `pip install -e .[bench]` installs all of them. The
+last two columns, with a star, repeat ours without the peers in a process for each row, with
+malloc's defaults; elsewhere malloc is told to keep large blocks, because page faults would hide the
+rest.
 """
 
 import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
 import tracemalloc
+from importlib import metadata
 
 # isort: off
 import training  # each adds its rows, in this order
@@ -52,7 +56,7 @@ KEEP_BLOCKS = {
 
 
 def peak_memory():
-    """Peak of what NumPy allocates in one training step beyond the parameters, relative to NumPy by hand."""
+    """Return the peak of NumPy's allocations in one training step, relative to NumPy by hand."""
     runs = training.mlp([784, 1024, 1024, 10], 256, "float32")
     peaks = {}
     for engine in runs.keys() - {
@@ -69,7 +73,7 @@ def peak_memory():
 
 
 def import_time():
-    """Seconds that `import` takes in a fresh process, relative to NumPy's own."""
+    """Return the time of `import` in a fresh process, relative to NumPy's own."""
     names = {
         "ours": "autograd_lib",
         "NumPy": "numpy",
@@ -105,13 +109,34 @@ def run_child(titles, env):
         raise SystemExit(process.returncode)
 
 
+def cells(first, others):
+    print(f"| {first:50} | " + " | ".join(f"{other:>13}" for other in others) + " |", flush=True)
+
+
+def header():
+    columns = [*ENGINES, *[f"{engine}*" for engine in LOOSE]]
+    cells("", columns)
+    cells("---", ["---:"] * len(columns))
+
+
 def line(title, figures, unit, loose=()):
-    cells = [
-        f"{figures[e]:.3g}" if e in figures else "–"
-        for figures, engines in [(figures, ENGINES), (loose, LOOSE)]
-        for e in engines
-    ]
-    print(f"{title + ', ' + unit:56}" + "".join(f"{c:>15}" for c in cells), flush=True)
+    cells(
+        title,
+        [
+            f"{of_run[engine]:.3g} {unit}" if engine in of_run else ""
+            for of_run, engines in [(figures, ENGINES), (loose, LOOSE)]
+            for engine in engines
+        ],
+    )
+
+
+def versions():
+    """Return the names and versions of NumPy and the peers that were timed."""
+    names = {"NumPy": "numpy", **{engine: m for engine, m in MODULES.items() if have(engine)}}
+    return ", ".join(
+        f"{engine.removesuffix(' jit')} {metadata.version(module)}"
+        for engine, module in names.items()
+    )
 
 
 def main(arguments):
@@ -129,25 +154,24 @@ def main(arguments):
     arguments = parser.parse_args(arguments).words
     chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]
     ratios = [t for t in chosen if ROWS[t][1][0] == "×"]
-    print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, *[f"{e}*" for e in LOOSE]]))
+    header()
     loose = dict(figures for title in ratios for figures in run_child([title], {"ALONE": "1"}))
+    parts = []
     for title, figures in run_child(chosen, KEEP_BLOCKS):
-        if "ours" not in figures:
-            print(f"{title}, × NumPy by hand")
-            for part, figure in figures.items():
-                print(f"    {part:52}{figure:>15.3g}", flush=True)
-            continue
-        line(
-            title,
-            figures,
-            "× NumPy" if ROWS[title][1][0] == "×" else ROWS[title][1][0],
-            loose.get(title, ()),
-        )
+        if "ours" in figures:
+            line(title, figures, ROWS[title][1][0], loose.get(title, ()))
+        else:
+            parts.append((title, figures))
     if not arguments:
         for n in (1, 4, 16, 64):
             line(f"gradient of {n} inputs by jvp", arrays.gradient_by_columns(n), "× grad")
-        line("peak memory of a step, MLP 784-1024-1024-10", peak_memory(), "× NumPy")
-        line("import", import_time(), "× NumPy")
+        line("peak memory of a step, MLP 784-1024-1024-10", peak_memory(), "×")
+        line("import", import_time(), "×")
+    print(f"\n× NumPy by hand. Python {platform.python_version()}, {versions()}.")
+    for title, figures in parts:
+        print(f"\n{title}, × NumPy by hand:\n")
+        for part, figure in figures.items():
+            print(f"- {part}: {figure:.3g}", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ ROWS = {}
 
 
 def row(title, unit, rounds=15):
-    """Registers a function that returns {engine: function to time}; each returns the number all must agree on.
+    """Register a function that returns a dict from engines to functions to time.
 
-    `unit` is a pair: how to name the figure, and the number of ops to divide the time by; "×" is a ratio to NumPy.
+    All these functions return the same number, which is checked. `unit` is a pair: the name of the
+    unit, and the number of ops to divide the time by; "×" is a ratio to NumPy by hand.
     """
 
     def register(build):
@@ -32,7 +33,7 @@ def have(engine):
 
 
 def measure(build, unit, rounds):
-    """{engine: figure} of one row: medians over interleaved rounds."""
+    """Return a dict from engines to figures of one row: medians over interleaved rounds."""
     runs = build()
     values = {engine: [float(run()) for _ in range(3)] for engine, run in runs.items()}
     first = next(iter(values.values()))

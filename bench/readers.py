@@ -1,9 +1,11 @@
-"""Readers who all come at once: what a lesson of the site costs each of them, and the server.
+"""Time many readers who open a lesson of the site at once.
 
-python bench/readers.py FOLDER 200     FOLDER: make site ARGS="--parts PARTS FOLDER"; aiohttp is in the extra `bench`
+python bench/readers.py FOLDER 200     FOLDER: make site ARGS="--parts PARTS FOLDER"; aiohttp is in
+the extra `bench`
 
-The server is aiohttp's, a plain one for files, in a process of its own on 127.0.0.1. As static hosts do it sends text
-packed by gzip, an ETag, and `Cache-Control: max-age=600`; readers have six connections, as browsers have.
+The server is aiohttp's, a plain one for files, in a process of its own on 127.0.0.1. As static
+hosts do it sends text packed by gzip, an ETag, and `Cache-Control: max-age=600`; readers have six
+connections, as browsers have.
 """
 
 import asyncio
@@ -81,8 +83,9 @@ async def measure(port, readers, parts):
             )
             whole = time.perf_counter() - begin
             print(
-                f"{visits}, {when}: {len(asked)} requests, {sizes[0] / 1e3:,.1f} kB each; {readers} at once: "
-                f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s; "
+                f"{visits}, {when}: {len(asked)} requests, {sizes[0] / 1e3:,.1f} kB each; "
+                f"{readers} at once: median {statistics.median(seconds):.2f} s, "
+                f"worst {max(seconds):.2f} s; "
                 f"{readers / whole:.0f} readers and {sum(sizes) / whole / 1e6:.0f} MB a second; "
                 f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
             )

@@ -22,7 +22,7 @@ def backward_of(make, function, tanh, read):
 
 
 def scalar_engines(function):
-    """The same scalar function, forward and backward, on every engine that has `x.backward()`."""
+    """Return a scalar function, forward and backward, for every engine that has `x.backward()`."""
     runs = {
         "ours": backward_of(
             lambda v: ag.Tensor(v, requires_grad=True),

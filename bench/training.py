@@ -7,7 +7,7 @@ import autograd_lib as ag
 
 
 def softmax_loss(z, y):
-    """Cross-entropy of scores (N, C) and classes (N,), by hand: the loss, and its gradient by the scores."""
+    """Return the cross-entropy of scores (N, C) and classes (N,), and its gradient, by hand."""
     rows = np.arange(len(y))
     e = np.exp(z - z.max(1, keepdims=True))
     p = e / e.sum(1, keepdims=True)
@@ -17,7 +17,7 @@ def softmax_loss(z, y):
 
 
 def compiled_step(loss, start, X, y, lr):
-    """A step of gradient descent on copies of `start`, as one compiled program: `loss(X, y, *parameters)`, its gradient, the update."""
+    """Compile one step of gradient descent of `loss(X, y, *parameters)` on copies of `start`."""
     gradient = ag.value_and_grad(loss, tuple(range(2, 2 + len(start))))
 
     @ag.compile
@@ -235,7 +235,7 @@ def small_mlp():
 
 @row("CNN 16-32 on 8 × 8 digits, batch 32, float32", ("×",), rounds=21)
 def small_cnn():
-    """3 × 3 kernels with padding, relu and pooling, twice, then one linear layer; by hand with windows as rows, too."""
+    """Time two convolutions with relu and pooling, then a linear layer; with windows as rows."""
     from autograd_lib.nn import functional as F
 
     rng = np.random.default_rng(0)
@@ -384,7 +384,7 @@ def small_cnn():
 
 @row("transformer block, 16 × 64 × 64, 4 heads, float32", ("ms", 1000), rounds=9)
 def transformer():
-    """Layer norm, causal attention, layer norm and a network, each beside a path that skips it; then 64 classes."""
+    """Time causal attention and a network, with layer norm and residuals; then 64 classes."""
     from autograd_lib import nn
 
     rng = np.random.default_rng(0)
@@ -474,7 +474,7 @@ def backward_step(loss, optimizer, X, y):
 
 @row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)
 def small_mlp_in_parts():
-    """The step of the first row, more of it each time; the first part is the floor: the same rows without an engine."""
+    """Time growing parts of the step of the first row, from its rows called without an engine."""
     from autograd_lib import ops, tape
 
     rng = np.random.default_rng(0)

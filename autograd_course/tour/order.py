@@ -199,12 +199,12 @@ PARTS = {
                 "The second kind of row: if the function is linear, the way back is its transpose.",
             ),
             (
-                "ops:sum ops:mean ops:_mean_rule ops:_keep_dims ops:_spread",
+                "ops:sum ops:mean ops:_keep_dims ops:_spread",
                 "08 Sums",
                 "A sum spreads g over what was summed; a mean gives each its share.",
             ),
             (
-                "ops:broadcast_to ops:reshape ops:_inverse_axes ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
+                "ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
                 "08 What only moves",
                 "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
                 "summed.",
@@ -318,12 +318,12 @@ PARTS = {
                 "Which method and which function of NumPy is which row.",
             ),
             (
-                "operators:_zero_gradient operators:_reduction operators:_clip operators:_pad operators:_like",
+                "operators:_zero_gradient operators:_named operators:_reduction operators:_clip operators:_pad operators:_like",
                 "05 A number that remembers",
                 "A comparison has no slope; a sum has NumPy's keywords.",
             ),
             (
-                "operators:_from_varargs operators:reshape operators:transpose operators:argmax operators:argmin operators:for* operators:Tensor* operators:Traced*",
+                "operators:_from_varargs operators:for* operators:Tensor* operators:Traced*",
                 "05 A number that remembers",
                 "Where all of it is attached to Tensor.",
             ),
@@ -341,14 +341,9 @@ PARTS = {
         ],
         [
             (
-                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index operators:_complex operators:_format",
+                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index operators:_complex",
                 "08 What is picked",
                 "Where a Tensor is asked for a plain number, as an index or by an `if`.",
-            ),
-            (
-                "ops:explain_arguments ops:_KEYWORD_HINTS operators:_named operators:_SUBSTITUTES operators:_NOTES operators:_hint operators:missing operators:_Missing*",
-                "21 One network, three engines",
-                "Names that other libraries have, with what does it here.",
             ),
         ],
     ),

@@ -66,6 +66,7 @@ class Module(Stateful):
     _buffers = ()
 
     def __call__(self, *args, **kwargs):
+        """Return the output of `forward` for the same arguments."""
         return self.forward(*args, **kwargs)
 
     def __setattr__(self, name, value):
@@ -797,7 +798,7 @@ class MLP(Sequential):
     def __init__(self, sizes, activation=ops.relu, rng=None, dtype=float):
         if np.ndim(sizes) != 1 or len(sizes) < 2 or not callable(activation):
             raise TypeError(
-                "MLP: expected a list of sizes such as [2, 16, 1], and a function as activation, "
+                "MLP: expected a list of sizes such as [2, 16, 1] and an activation function, "
                 f"got {sizes!r} and {activation!r}"
             )
         rng = np.random.default_rng(rng)

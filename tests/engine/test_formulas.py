@@ -23,8 +23,6 @@ WORDS = {  # what is no formula, and why
     "the engine gives a gradient the dtype of its input": "what the rule leaves to the engine",
     "∂z/∂xₙₖ = −1/N at the target": "n, k and the target are places",
     "Z = X·Y as in matmul: windows are rows of X, kernels columns of Y": "matmul's are tried",
-    "the transpose: every window added where it was cut out": "no formula of numbers",
-    "the transpose: every window cut out where it was added": "no formula of numbers",
     "∂L/∂X = g·Yᵀ, folded": "matmul's are tried",
     "∂L/∂Y = Xᵀ·g, cut into kernels": "matmul's are tried",
     "a, b, c: the letters of x, y, z": "letters, not numbers",
@@ -65,7 +63,8 @@ def comments():
         if isinstance(node, ast.Assign) and isinstance(
             row := getattr(ops, node.targets[0].id, None), Primitive
         ):
-            ends = {arg.end_lineno: i for i, arg in reversed([*enumerate(node.value.args[1:])])}
+            rules = reversed([*enumerate(node.value.args[1:])])
+            ends = {line: i for i, arg in rules for line in range(arg.lineno, arg.end_lineno + 1)}
             lines = range(node.lineno, node.end_lineno + 1)
             found += [(row, ends.get(line), beside[line]) for line in lines if line in beside]
     return found

@@ -298,9 +298,9 @@ def test_what_has_no_row_says_so(call):
         (lambda t: ag.tensordot(t, t), "einsum"),
         (lambda t: np.square(t), r"x \* x"),
         (lambda t: t.nothing, "nothing"),
-        (lambda t: ag.cross_entropy, r"it is autograd_lib\.nn\.functional\.cross_entropy$"),
-        (lambda t: ag.Linear, r"it is autograd_lib\.nn\.Linear$"),
-        (lambda t: ag.SGD, r"it is autograd_lib\.optim\.SGD$"),
+        (lambda t: ag.cross_entropy, r"use autograd_lib\.nn\.functional\.cross_entropy$"),
+        (lambda t: ag.Linear, r"use autograd_lib\.nn\.Linear$"),
+        (lambda t: ag.SGD, r"use autograd_lib\.optim\.SGD$"),
         (lambda t: ag.np, "autograd_lib has no np$"),
         (lambda t: ag.nothing, "autograd_lib has no nothing$"),
     ],
@@ -314,7 +314,7 @@ def test_other_libraries_words_are_answered_with_ours(call, ours):
 
 def test_what_is_said_to_do_it_here_is_here():
     """Seen to fail: a name that no longer exists among the words."""
-    from autograd_lib.operators import _SUBSTITUTES
+    from autograd_lib.hints import _SUBSTITUTES
 
     x = Tensor([[0.5, 1.5], [2.5, 3.0]], requires_grad=True)
     for theirs, ours in _SUBSTITUTES.items():
