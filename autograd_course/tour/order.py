@@ -401,7 +401,7 @@ PARTS = {
         [
             (
                 "tape:Tensor.data",
-                "06 Four lines that train",
+                "06 The training loop",
                 "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
                 "the value it needs is gone.",
             ),
@@ -413,7 +413,7 @@ PARTS = {
             ),
             (
                 "tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
-                "06 To forget",
+                "06 What if you never reset the gradients?",
                 "Keep a gradient inside, forget one, or add to what is there.",
             ),
             (

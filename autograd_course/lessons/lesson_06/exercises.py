@@ -1,4 +1,4 @@
-"""Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
+"""Check lesson 06: the training loop, gradients by hand, and failures that raise no error."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
 def _about(wrong, hint):
-    """Recognises numbers that were rounded on the way."""
+    """Return a mistake that also recognises rounded numbers."""
     return lambda got, expected: hint if same(got, wrong, 0, 6e-4) else None
 
 
@@ -124,27 +124,27 @@ _ROUTES = [
     minutes=5,
     difficulty="medium",
     question="""
-        w₃ reaches L by three paths. The path through b alone brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local
-        gradients along w₃ → b → ŷ → L in the picture above. What does the path through c alone bring, and what the
-        path through b *and* c? Four digits are enough.""",
+        w₃ reaches L by three paths. The path through b alone contributes 1.09 · 0.8905 · 0.3101 = 0.3010, the product of the
+        local gradients along w₃ → b → ŷ → L in the picture above. What does the path through c alone contribute? And the
+        path through b *and* c? Give four decimals.""",
     stub="""
         through_c = ...
         through_both = ...""",
     hints=[
-        "The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
-        "The third has four arrows: w₃ → b → c → ŷ → L.",
+        "The path through c alone is w₃ → c → ŷ → L: three arrows, so three numbers from the picture.",
+        "The path through b and c has four arrows: w₃ → b → c → ŷ → L.",
         (
-            "Help: with mine, the three add up to 0.5323",
+            "Help: my three paths add up to 0.5323",
             """
-            So do the two of the talk. Two of yours go through the arrow from c to ŷ: one reaches c from w₃ directly, the
-            other by way of b.""",
+            That is also the sum of the two paths of the talk. Two of your three paths must go through the arrow from c to ŷ: one
+            reaches c from w₃ directly, the other reaches c by way of b.""",
         ),
     ],
     solution="""
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
-    explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone make 0.5323, the slide's number.",
-    why="The sum goes over all paths. Where a weight is used in several places, look for the path that is easily forgotten.",
+    explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone add up to 0.5323, the number on the slide.",
+    why="The gradient adds up all paths. If a weight is used in several places, look for the path that is easy to forget.",
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
 )
 def routes(answer):
@@ -162,7 +162,7 @@ def routes(answer):
 
 
 class _Value(Value):
-    """Adds and multiplies by itself, whatever the learner's `multiply` does; also plain numbers, as in the notebook."""
+    """Add and multiply Values and plain numbers, independently of the learner's `multiply`."""
 
     def __add__(self, other):
         other = other if isinstance(other, Value) else _Value(other)
@@ -189,14 +189,14 @@ def _line(parameters, x, y):
 
 
 def _curve(parameters, x, y):
-    """Three parameters, one of them used twice; not a square."""
+    """Return a loss of three parameters that is not a square, with one parameter used twice."""
     a, b, c = parameters
     z = a * _Value(x) + b * b * _Value(x * x) + c
     return z * _Value(y) + z * z * a
 
 
 def _many(parameters, x, y):
-    """Any number of parameters, each with a number of its own."""
+    """Return a loss of any number of parameters, each with a different factor."""
     total = _Value(-y)
     for k, p in enumerate(parameters):
         total = total + p * _Value(x * (k + 1) / 40)
@@ -204,13 +204,13 @@ def _many(parameters, x, y):
 
 
 def _by_sign(parameters, x, y):
-    """Of two parameters it takes one: the other is nowhere in the graph."""
+    """Return a loss of one of two parameters; the other is not in the graph."""
     error = parameters[x < 0] * _Value(x) + _Value(-y)
     return error * error
 
 
 def _plane(parameters, x, y):
-    """Each example has a pair in place of x."""
+    """Return a loss whose x is a pair."""
     error = parameters[0] * _Value(x[0]) + parameters[1] * _Value(x[1]) + _Value(-y)
     return error * error
 
@@ -350,7 +350,7 @@ SAID = {
 
 
 def _after(train, start, left, loss, examples, rate):
-    """Where the parameters are after training."""
+    """Return the numbers of the parameters after training."""
     parameters = [_Value(number) for number in start]
     for p in parameters:
         p.grad = left
@@ -378,20 +378,21 @@ def _after_if_it_ends(*case):
     minutes=6,
     difficulty="medium",
     question="""
-        Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn: **forget** the old gradients; go
-        **forward**, to `L = loss(parameters, x, y)`; walk **backward**; make a **step**, which moves the number of every parameter.""",
+        Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn, do four things: **reset** the old gradients
+        to 0; run the **forward** pass, `L = loss(parameters, x, y)`; run the **backward** pass; and **update** the number of every
+        parameter. The four together are one **training step**.""",
     stub="""
         def train(parameters, loss, examples, rate):
             for x, y in examples:
                 L = ...""",
     hints=[
-        "One line before `L = …`, and two after it. To forget is a loop: `for p in parameters: p.grad = 0.0`. The way back is "
-        "`backward(L)`.",
-        "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
+        "One loop comes before `L = …`, and two lines after it. The reset is a loop: `for p in parameters: p.grad = 0.0`. The "
+        "backward pass is `backward(L)`.",
+        "The update is a loop of its own, inside the loop over the examples: `for p in parameters: p.data -= rate * p.grad`.",
         (
             "Help: the loss does not fall",
             """
-            Look at how far the lines are indented. What stands outside the loop over the examples happens only once.""",
+            Check the indentation. Lines outside the loop over the examples run only once.""",
         ),
         (
             "Help: has no attribute 'backward'",
@@ -407,8 +408,8 @@ def _after_if_it_ends(*case):
                 backward(L)
                 for p in parameters:
                     p.data -= rate * p.grad""",
-    explained="Forget, forward, backward, step: wherever a `.grad` adds up, a training loop has these four.",
-    why="This loop does not know what it trains: any calculation that your engine can record.",
+    explained="Reset, forward, backward, update: wherever `.grad` accumulates, a training loop has these four parts.",
+    why="This loop works for any model: it trains any calculation that your engine can record.",
     mistakes=[
         edit(CLEAR, "", OLD),
         edit(
@@ -642,8 +643,8 @@ _WHOLE = (
     minutes=5,
     difficulty="medium",
     question="""
-        Complete `by_hand(w1, w2, w3, x, y)`: the gradients of w₁, w₂ and w₃, from plain numbers. The way forward is there; the box is the
-        way back. (`np.sin`, `np.cos`.)""",
+        Complete `by_hand(w1, w2, w3, x, y)`, which returns the gradients of w₁, w₂ and w₃. All arguments are plain numbers. The
+        forward pass is given, and the box above is the backward pass. (You need `np.sin` and `np.cos`.)""",
     stub="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
@@ -654,11 +655,11 @@ _WHOLE = (
             gc = ...
             return gb * a, gc * a, gb + gc""",
     hints=[
-        "g is the second line of the derivation, as it stands, with $\\hat y = 4 \\sin(b + c)$.",
-        "What passes the relu of b: `gb = g if b > 0 else 0.0`. The same for c. Each relu has its own gate.",
+        "g is the second line of the derivation, with $\\hat y = 4 \\sin(b + c)$.",
+        "The relu of b works like a gate, open if b > 0: `gb = g if b > 0 else 0.0`. The same holds for c, with a gate of its own.",
         (
-            "Help: at first right, then wrong",
-            "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?",
+            "Help: right at first, then wrong",
+            "The first test has both gates open. Later tests do not: if b is 0, what is gb?",
         ),
     ],
     solution="""
@@ -670,8 +671,8 @@ _WHOLE = (
             gb = g if b > 0 else 0.0
             gc = g if c > 0 else 0.0
             return gb * a, gc * a, gb + gc""",
-    explained="Both branches get the same g; each relu lets it pass or not. `b > 0` asks the same as `w1 * a + w3 > 0`.",
-    why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
+    explained="Both branches receive the same g, and each relu passes it on or not. `b > 0` is true exactly if `w1 * a + w3 > 0` is.",
+    why="While both gates are open, w₁ and w₂ receive the same gradient, g·a, and w₃ receives g twice. If one gate closes, w₃ still receives g from the other.",
     mistakes=[
         edit(B, "g", C, "g", _GATE),
         edit(B, "g", _GATE),
@@ -942,22 +943,22 @@ recall(
     "06",
     [
         Question(
-            "On the way back 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
+            "In a backward pass, b receives 7 from L, and later 6 from c. b is 2a. What must b send to a? (Lesson 05)",
             26.0,
             """
-        (7 + 6) · 2 = **26**: b waits until all that it will ever get is there.""",
+        (7 + 6) · 2 = **26**: b waits until its gradient is complete.""",
         ),
         Question(
-            "z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)",
+            "z = relu(x), and the upstream gradient is g = 5. What does the rule send to x, if x is −2? (04)",
             0.0,
             """
-        **0**. Below 0 relu is flat: nothing passes. Above 0 its slope is 1, and all 5 would pass.""",
+        **0**. Below 0 relu is flat, so nothing passes. Above 0 its slope is 1, so all 5 would pass.""",
         ),
         Question(
-            "x is 3, the gradient is 4, the rate is 0.1. Where does one step downhill lead? (01)",
+            "x is 3, the gradient is 4, the learning rate is 0.1. Where does one gradient step lead? (01)",
             2.6,
             """
-        3 − 0.1 · 4 = **2.6**: against the gradient.""",
+        3 − 0.1 · 4 = **2.6**: a step goes against the gradient.""",
         ),
     ],
 )
@@ -965,47 +966,47 @@ recall(
 prediction(
     "06.forget",
     question="""
-        Somebody leaves out the line that forgets. The rest stays: four neurons and 2,000 steps. How many of the
-        forty points are right at the end? And whose gradients pile up from step to step: those of the 17 parameters, or
+        Suppose you leave out the line that resets the gradients. The rest stays: four neurons and 2,000 updates. How many of the
+        forty points are right at the end? And which gradients pile up from step to step: those of the 17 parameters, or
         those of all values of the graph?""",
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
     choices={
         "right at the end": ["all forty", "thirty-odd", "about half"],
         "what piles up": ["those of the parameters", "those of all values"],
     },
-    reveal="""**About half**, 22: the model says the same of every point. Only the gradients **of the parameters** pile
-        up. Every example makes a new graph, and the values in it have had no gradient before. The parameters stay from
-        step to step, and their `.grad` adds up until somebody clears it.""",
+    reveal="""**About half**, 22: the model predicts the same class for every point. Only the gradients **of the parameters**
+        pile up. Every example makes a new graph, whose values start with the gradient 0. But the parameters stay from
+        step to step, and their `.grad` accumulates until you reset it.""",
 )
 
 prediction(
     "06.rate",
     question="""
-        Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the mean squared error went from 10.2 to 0.016. What is it at
-        0.1, at a rate a hundred times as large?""",
+        Now vary the learning rate from 0.00001 to 0.1, with 500 steps each. At 0.001 the mean squared error went from 10.2 to 0.016.
+        What is it at the end with 0.1, a learning rate a hundred times as large?""",
     answer="stuck in between",
     choices=["below 0.016", "stuck in between", "far above 10.2"],
-    reveal="""**Stuck in between**, at 1.491. The error cannot grow without bound, since 4 sin lies between −4 and 4. The
-        model dies instead: slide, and see.""",
+    reveal="""**Stuck in between**, at 1.491. The error cannot grow without bound, because 4 sin lies between −4 and 4.
+        Instead the model dies: slide, and see.""",
 )
 
 prediction(
     "06.edge",
-    question="Which arrow did the slide's author overlook?",
+    question="Which arrow did the author of the slide overlook?",
     answer="from b to c",
     choices=["from x to a", "from w₃ to c", "from b to c", "from c to ŷ"],
-    reveal="""**From b to c.** w₁ and w₃ reach L through b, and b goes two ways: straight into ŷ, and by way of c. Only w₂ has no way
+    reveal="""**From b to c.** w₁ and w₃ reach L through b, and two arrows leave b: one to ŷ, and one to c. Only w₂ has no path
         through b, and only its number was right.""",
 )
 
 card(
     "06",
     [
-        "Forget, forward, backward, step: once for each example, all four inside the loop.",
-        "One neuron draws a straight line. A neuron behind several others can bend it.",
-        ".grad adds up until somebody clears it. If nobody does, the model trains also on gradients of long ago.",
-        "Too small a rate crawls. Too large a rate can close every relu: then nothing passes back through them.",
-        "What is minimised is the loss, penalty included; what you plot may be something else.",
-        "A module finds its parameters by itself: its attributes, those in lists, and those of modules inside it.",
+        "A training step: reset the gradients, forward pass, backward pass, update. All four are inside the loop.",
+        "One neuron draws a straight line. A neuron behind a hidden layer can bend the boundary.",
+        ".grad accumulates until you reset it. If you never do, each update also follows old gradients.",
+        "With too small a learning rate, training crawls. Too large a one can make every relu dead: no example sends a gradient back.",
+        "Training minimises the loss, penalty included. What you plot or count may be something else.",
+        "A module finds its parameters by itself: in its attributes, in its lists, and in the modules inside it.",
     ],
 )
