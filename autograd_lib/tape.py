@@ -245,15 +245,17 @@ class Tensor:
             more.append("requires_grad=True")
         return f"Tensor({', '.join([text, *more])})"
 
-    def __reduce__(
-        self,
-    ):  # copying and pickling: the copy is another Tensor, with a number of its own
+    def __reduce__(self):
+        """Copy and pickle a leaf with its gradient, as a new Tensor with a creation number of its own."""
         if self.op is not None or self.level:
+            made_by = f"the result of {self.op.name}" if self.op else "the argument of a transform"
             raise TypeError(
-                "only a Tensor that you made can be copied or pickled, and this one was made by "
-                f"{self.op.name if self.op else 'a transform'}; use .detach() or .data"
+                f"{made_by} cannot be copied or pickled, because the copy would lose its gradient: "
+                "use the Tensor itself, which no operation changes, or .detach() for a constant"
             )
-        return Tensor, (self._data, self._requires_grad, self.name), {"parameter": self.parameter}
+        grad = None if self.grad is None else np.array(self.grad)
+        state = {"parameter": self.parameter, "grad": grad}
+        return Tensor, (self._data, self._requires_grad, self.name), state
 
 
 class Dual(Tensor):

@@ -1497,3 +1497,33 @@ def test_losses_take_lists():
     np.testing.assert_allclose(F.layer_norm(x, (2,), eps=0), [[-1, 1]])
     z, _ = nn.MultiheadAttention(2, 1, rng=0)(np.ones((1, 1, 2)), x, x, attn_mask=[[False]])
     assert z.shape == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
+def test_a_copy_keeps_the_gradient(duplicate):
+    """Lost once: the next step of a copied model moved nothing."""
+    w = leaf([1.0, 2.0])
+    (w * w).sum().backward()
+    other = duplicate(w)
+    np.testing.assert_array_equal(other.grad, [2, 4])
+    assert other.grad is not w.grad and duplicate(leaf(1.0)).grad is None
+    model = Pair()
+    (model.a * 3.0).sum().backward()
+    copied = copy.deepcopy(model)
+    ag.optim.SGD(copied.parameters(), lr=1.0).step()
+    np.testing.assert_array_equal(copied.a.data, model.a.data - 3)
+
+
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (lambda x: (copy.copy(x) * 2).sum(), "the argument of a transform"),
+        (lambda x: copy.deepcopy(x * 2).sum(), "the result of multiply"),
+    ],
+)
+def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
+    """The advice once was .detach(), which loses the gradient too."""
+    with pytest.raises(TypeError, match=f"{words} cannot be copied.*use the Tensor itself"):
+        ag.grad(f)(np.ones(2))
