@@ -240,6 +240,29 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
     assert found == INSIDERS
 
 
+@pytest.mark.parametrize(
+    "file", ["state", "check", "data", "optim", "nn/__init__", "nn/functional"]
+)
+def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
+    """The README of the engine promises it: names with an underscore are those of the file itself."""
+    tree = ast.parse((ROOT / f"autograd_lib/{file}.py").read_text(encoding="utf-8"))
+    nodes = [*ast.walk(tree)]
+    own = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {
+        target.id if isinstance(target, ast.Name) else target.attr
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, (ast.Name, ast.Attribute))
+    }
+    used = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+    } | {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert {name for name in used - own if re.match("_(?!_)", name)} == set()
+
+
 # Statements of the engine; layout, comments and docstrings are free. Lower a number as statements
 # go; a commit that raises one says why.
 ENGINE = {
