@@ -151,6 +151,57 @@ def digits_learning(images, labels, answers, accuracies, passes):
     )
 
 
+def weights_and_gradients(frames, passes):
+    """Draw the weights of some hidden units as 8 × 8 images, each above the gradients of the same weights.
+
+    frames: a pair (weights, gradients) after each pass, both (n, 64). One scale serves all weights, and one all gradients, in
+    every frame. A square is a number above 0, a diamond one below 0.
+    """
+    side, pixel = 100, 12
+    sheet = Axes((0, 0, 560, 0), (0, 1), (0, 1))  # only for its text
+    after = f"after {counted(passes, 'pass')}"
+    sheet.words(14, 26, f"weights of hidden units, {after}", style.VALUE, "start", 16)
+    sheet.words(14, 176, "their gradients", style.GRADIENT, "start", 16)
+    lines = []
+    for row, (what, colour, dash) in enumerate(
+        [("weights", style.VALUE, "none"), ("gradients", style.GRADIENT, "6 4")]
+    ):
+        numbers = frames[passes][row]
+        largest = max(np.abs(frame[row]).max() for frame in frames)
+        shades = np.round(12 * numbers / largest).astype(int)
+        corners = [(14 + 136 * unit, 38 + 150 * row) for unit in range(len(numbers))]
+        sheet.parts += [
+            f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{colour}" '
+            f'stroke-width="2" stroke-dasharray="{dash}"/>'
+            for x, y in corners
+        ]
+        for shade in np.unique(shades[shades != 0]):  # one path for all entries of a shade
+            shape = "h10v10h-10z" if shade > 0 else "m5 0l5 5l-5 5l-5 -5z"
+            path = "".join(
+                f"M{corners[unit][0] + 3 + entry % 8 * pixel} {corners[unit][1] + 3 + entry // 8 * pixel}{shape}"
+                for unit, entry in np.argwhere(shades == shade)
+            )
+            fill = style.ABOVE if shade > 0 else style.BELOW
+            sheet.parts.append(
+                f'<path d="{path}" fill="{fill}" fill-opacity="{abs(shade) / 12:.2f}"/>'
+            )
+        size = number(float(f"{np.abs(numbers).mean():.2g}"))
+        lines.append(
+            f"{what}: {np.sum(numbers > 0)} above 0, {np.sum(numbers < 0)} below 0, mean size {size}"
+        )
+    for x, shape, fill, words in [
+        (14, "h10v10h-10z", style.ABOVE, "above 0"),
+        (140, "m5 0l5 5l-5 5l-5 -5z", style.BELOW, "below 0"),
+    ]:
+        sheet.parts.append(f'<path d="M{x} 305{shape}" fill="{fill}"/>')
+        sheet.words(x + 18, 315, words, style.FAINT, "start", 13)
+    sheet.words(14, 340, "the stronger the colour, the larger the number", style.FAINT, "start", 13)
+    text = f"{after}, {len(frames[passes][0])} hidden units with 64 weights each\n" + "\n".join(
+        lines
+    )
+    return Picture(svg("0 0 560 352", "".join(sheet.parts), text), text)
+
+
 class Dots(widgets.VBox):
     """Show a grid of buttons to draw on, by clicks or by Tab and Space; `value` is a tuple of rows of 0.0 and 1.0.
 

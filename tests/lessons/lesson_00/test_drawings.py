@@ -14,6 +14,7 @@ from autograd_course.lessons.lesson_00.drawings import (
     as_read,
     curve_and_bars,
     digits_learning,
+    weights_and_gradients,
 )
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.lessons.lesson_20.tracer import trace
@@ -50,6 +51,30 @@ def test_bars_of_value_and_gradient():
         "on one scale"
     )
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
+
+
+def test_weights_are_drawn_above_their_gradients():
+    """Squares above 0 and diamonds below 0, and none for 0; the shades have one scale for all frames."""
+    weights, gradients = np.zeros((2, 64)), np.zeros((2, 64))
+    weights[0, 3], weights[1, 5], gradients[1, 63] = 0.5, -1.0, 0.25
+    frames = [(weights / 2, 4 * gradients), (weights, gradients)]
+    picture = weights_and_gradients(frames, 1)
+    assert picture.text.splitlines() == [
+        "after 1 pass, 2 hidden units with 64 weights each",
+        "weights: 1 above 0, 1 below 0, mean size 0.012",
+        "gradients: 1 above 0, 0 below 0, mean size 0.002",
+    ]
+    marks = [mark for mark in drawn(picture, "path") if mark.get("fill-opacity")]
+    assert [(mark.get("fill"), mark.get("fill-opacity")) for mark in marks] == [
+        (style.BELOW, "1.00"),
+        (style.ABOVE, "0.50"),
+        (style.ABOVE, "0.25"),
+    ]
+    assert marks[0].get("d") == "M213 41m5 0l5 5l-5 5l-5 -5z", (
+        "unit 1, entry 5: first row, column 5"
+    )
+    assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
+    assert not hard_to_read(picture.html)
 
 
 @pytest.mark.parametrize("x", [0.0, 3.6, 5.0, 6.5])
