@@ -18,16 +18,16 @@ recall(
             ["the input", "the output", "both"],
         ),
         Question(
-            "x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
+            "x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink in the backward pass? "
             "(13)",
             0.00515,
             "0.9⁵⁰ ≈ **0.005**: the factors of a path are multiplied.",
             tolerance=0.002,
         ),
         Question(
-            "z = x[[0, 2, 0]], and [1, 10, 100] arrives. What goes to x[0]? (08)",
+            "z = x[[0, 2, 0]], and the gradient of z is [1, 10, 100]. What is the gradient of x[0]? (08)",
             101,
-            "1 + 100 = **101**: read twice, paid twice.",
+            "1 + 100 = **101**: an entry that was read twice receives both gradients.",
         ),
     ],
 )
@@ -35,11 +35,11 @@ recall(
 prediction(
     "18.stored",
     question="""A trained model reads a text of 12 letters, so P has 144 entries. How many of these are parameters,
-        which the optimizer has moved? Now the model reads another text. Does P change?""",
+        which the optimizer has updated? Now the model reads another text. Does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"},
     choices={"P changes": ["yes", "no"]},
-    reveal="""**0** of them, and **yes**. P is computed from the text, for each text anew. Learned are the matrices that
-        make the queries, keys and values.""",
+    reveal="""**0** of them, and **yes**. P is computed from the text, again for each text. The parameters are the matrices that
+        produce the queries, keys and values.""",
 )
 
 prediction(
@@ -54,24 +54,24 @@ prediction(
 
 prediction(
     "18.order",
-    question="""You shuffle the rows of x, all but the last one. What becomes of the answer at the last place, if there
-        is one causal block? And if there are two, one behind the other?""",
+    question="""You shuffle the rows of x, all but the last one. What happens to the answer at the last position, if there
+        is one causal block? And if there are two, one after the other?""",
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
     reveal="""One block: the answer **stays**, up to rounding. A weighted sum does not depend on the order of its terms.
-        Two blocks: it **changes**. In the first block each place has read the places before it, and the shuffle has
+        Two blocks: it **changes**. In the first block each position has read the positions before it, and the shuffle has
         changed which these are.""",
 )
 
 card(
     "18",
     [
-        "Does a model cheat? The gradient of answer t at each later letter s > t has to be 0.",
-        "An embedding is indexing: a row that is read twice is paid twice.",
+        "Does a model cheat? The gradient of answer t with respect to each later letter s > t must be 0.",
+        "An embedding is indexing: a row that was read twice receives both gradients.",
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
-        "Its way back: Pᵀ·g to V, and g·Vᵀ to P. softmax's rule makes gS of that. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
-        "A residual x + f(x) leaves a path on which every factor is 1, through any number of layers.",
-        "Layer norm: from g take away its mean and its share along z, then divide by s.",
+        "Its backward pass: Pᵀ·g goes to V, and g·Vᵀ to P. The rule of softmax turns that into gS. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
+        "A residual connection x + f(x) leaves a path on which every factor is 1, through any number of layers.",
+        "Layer norm: subtract from g its mean and its component along z, then divide by s.",
     ],
 )
 
@@ -90,8 +90,8 @@ def _summed(f, x):
 
 
 CANCEL = (
-    "The outputs of a place are added up first, and their slopes can cancel. (Those of a softmax always do.) Take "
-    "the slope of every output by itself, then the largest size."
+    "The outputs of a position are added up first, and their derivatives can cancel. (Those of a softmax always do.) Take "
+    "the derivative of every output by itself, then the largest magnitude."
 )
 
 
@@ -100,29 +100,29 @@ CANCEL = (
     minutes=4,
     difficulty="medium",
     question="""
-        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Give
-        back an array of shape (T, T). Its entry [t, s] is the largest size of any slope of an output at place t by an
-        input at place s.""",
+        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and returns an array of shape (T, m). Return
+        an array of shape (T, T). Its entry [t, s] is the largest magnitude of any derivative of an output at position t
+        with respect to an input at position s.""",
     stub="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return ...                          # (T, T)""",
     hints=[
-        "The size is `np.abs`. Then take the largest over two of the four axes.",
-        "`.max(axis=(…, …))`: from the shape (T, m, T, d), the two axes T are to stay.",
+        "The magnitude is `np.abs`. Then take the maximum over two of the four axes.",
+        "`.max(axis=(…, …))`: from the shape (T, m, T, d), keep the two axes T.",
         (
             "Help: why not one gradient for each place?",
-            "A gradient is the gradient of one number, so you would have to add up the outputs of a place first. Then "
-            "slopes of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
-            "all slopes of their sum are 0, and the cheat is not found.",
+            "A gradient is the gradient of a scalar, so you would have to add up the outputs of a position first. Then "
+            "derivatives of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
+            "all derivatives of their sum are 0, and the leak is not found.",
         ),
     ],
     solution="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return np.abs(slopes).max(axis=(1, 3))""",
-    explained="Output places are the rows that stay, input places the columns.",
-    why="What is not 0 was read. A 0 says only that a small change makes no difference at these inputs.",
+    explained="The rows of the result are the output positions, the columns are the input positions.",
+    why="If an entry is not 0, the input was read. A 0 says only that a small change makes no difference at these inputs.",
     mistakes=[
         (_summed, CANCEL),
         edit(
@@ -437,8 +437,8 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
     minutes=7,
     difficulty="medium",
     question="""
-        Fill the five blanks of attention's way back. d is `K.shape[-1]`. Behind each blank stand its shape, and the
-        line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
+        Fill in the five blanks of attention's backward pass. d is `K.shape[-1]`. The comment behind each blank gives its
+        shape, and the line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
         PyTorch's `V.transpose(-2, -1)` leaves a NumPy matrix as it is.)""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
@@ -790,10 +790,10 @@ WRONG_SWAP_Y = [
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
     hints=[
         "Each rule is one call of einsum. g has the letters of z.",
-        "For x: g and y go in, with the letters c and b. What comes out has x's letters, a.",
+        "For x: multiply g and y, with the letters c and b. The result has the letters of x, a.",
         (
-            "Help: '{c},{b}->{a}' does not fit",
-            'The f before the quotes puts the letters in: `f"{c},…"`.',
+            "Help: '{c},{b}->{a}' is not understood",
+            'The f before the quotes inserts the letters: `f"{c},…"`.',
         ),
     ],
     solution="""
@@ -860,7 +860,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
     minutes=5,
     difficulty="medium",
     question="""
-        Write what goes to x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
+        Write the gradient of x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
         each row. Each mean runs along its row.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
@@ -869,7 +869,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         "In the end everything is divided by s.",
         (
             "Help: how do I test it?",
-            "With the two sums. Call what you send back `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
+            "With the two sums. Call your result `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
             "0 up to eps, for each row.",
         ),
     ],
