@@ -147,7 +147,7 @@ PARTS = {
         [
             (
                 "tape:Primitive._call tape:_arrays tape:_others",
-                "08 One row for all",
+                "08 Broadcasting",
                 "The function itself, and NumPy's complaints in words that name the row.",
             ),
             (
@@ -179,7 +179,7 @@ PARTS = {
             ),
             (
                 "tape:fit tape:unbroadcast",
-                "08 The way back",
+                "08 The gradient of a broadcast array",
                 "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back.",
             ),
             (
@@ -205,25 +205,25 @@ PARTS = {
             ),
             (
                 "ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
-                "08 What only moves",
+                "08 Operations that move entries",
                 "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
                 "summed.",
             ),
             (
                 "ops:getitem ops:scatter ops:_scatter",
-                "08 What is picked",
+                "08 Indexing",
                 "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added.",
             ),
         ],
         [
             (
                 "ops:_concatenate ops:concatenate ops:_slice_of ops:_as_list ops:stack",
-                "08 More ways back (optional)",
+                "08 Four more rules (optional)",
                 "Joined forward, cut apart on the way back.",
             ),
             (
                 "ops:flip ops:split ops:pad ops:swapaxes",
-                "08 More ways back (optional)",
+                "08 Four more rules (optional)",
                 "Made of the rows above, so they need no rule.",
             ),
             (
@@ -334,7 +334,7 @@ PARTS = {
         [
             (
                 "operators:_setitem operators:_in_place operators:_no_remainder tape:refuse",
-                "08 What is picked",
+                "08 Indexing",
                 "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
                 "error says what to write in its place.",
             ),
@@ -342,7 +342,7 @@ PARTS = {
         [
             (
                 "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index operators:_complex",
-                "08 What is picked",
+                "08 Indexing",
                 "Where a Tensor is asked for a plain number, as an index or by an `if`.",
             ),
         ],

@@ -1,4 +1,4 @@
-"""Lesson 08: one entry, followed to the places where it goes, and its gradient back from there."""
+"""Draw one entry, the places where it goes, and the gradient that it receives from there."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ TOP, GAP = 44, 116  # the words above a block; between the blocks
 
 
 def fall(b, g, entry):
-    """A row b copied into every row, and beside it the way back: each column of g falls into one cell of the gradient of b.
+    """Draw a row b copied into every row, and each column of g falling into one entry of the gradient of b.
 
     b has the shape (n,) and g (m, n); `entry` is the column to follow. A bar in each cell is as long as its number.
     """
@@ -84,7 +84,7 @@ def fall(b, g, entry):
 
 
 def _bar(x, y, part, colour):
-    """At the foot of a cell, `part` of its width long; a number below 0 has a hollow one."""
+    """Draw a bar at the foot of a cell, `part` of its width long, and hollow for a negative number."""
     return (
         f'<rect x="{x + 5}" y="{y + HIGH - 8}" width="{abs(part) * (WIDE - 12):.1f}" height="2.4" '
         f'fill="{colour if part > 0 else "none"}" stroke="{colour}" stroke-width="0.7"/>'
@@ -92,7 +92,7 @@ def _bar(x, y, part, colour):
 
 
 def follow(formula, f, x, entry):
-    """Above, x and z = f(x), with where one entry of x goes; below, a gradient of z and the gradient of x that comes of it.
+    """Draw x and z = f(x) with the places where one entry of x goes, and below them g and the gradient of x.
 
     f copies, moves or adds entries: `formula` says how, in code. Arrays have one or two axes; what arrives at z is 1, 2, 3, …
     """
@@ -148,12 +148,12 @@ def follow(formula, f, x, entry):
         total = f"{' + '.join(terms)} = {brings}" if terms != [brings] else brings
         said += [
             f"{name} = {number(x[entry])} goes to {places}",
-            f"back come{'s' * (len(terms) < 2)} {total}, the gradient of {name}",
+            f"the gradient of {name} is {total}",
         ]
     else:
         said += [
             f"{name} = {number(x[entry])} goes nowhere",
-            f"nothing comes back: the gradient of {name} is 0",
+            f"so the gradient of {name} is 0",
         ]
     return drawing(
         parts, right + max(_columns(z), 2) * WIDE, below + max(_rows(x), _rows(z)) * HIGH + 8, said

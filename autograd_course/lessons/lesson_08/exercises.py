@@ -1,4 +1,4 @@
-"""Lesson 08: broadcasting and sums, there and back; what only moves; and indices that read twice."""
+"""Check lesson 08: gradients of broadcasting, sums, operations that move entries, and indexing."""
 
 import numpy as np
 
@@ -11,70 +11,70 @@ recall(
     "08",
     [
         Question(
-            "A loss falls in every step. Does that prove that the gradient is right? (Lesson 07)",
+            "The loss falls at every step. Does this prove that the gradient is right? (Lesson 07)",
             False,
-            "**No.** In lesson 07 the wrong rule reached the lower loss. What tests it is finite differences, at more than one point.",
+            "**No.** In lesson 07 the wrong rule reached the lower loss. To test a gradient, compare it with finite differences, at more than one point.",
         ),
         Question(
-            "A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step downhill? (06)",
+            "A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step of gradient descent? (06)",
             1.6,
             "2 − 0.1 · 4 = **1.6**.",
         ),
         Question(
-            "$z$ is x where a condition holds, and y where it does not. Here it holds, and 5 arrives at z. What goes to x, and what "
-            "to y? (04)",
+            "$z$ is x where a condition holds, and y elsewhere. Here the condition holds, and the upstream gradient is 5. What does the "
+            "rule send to x, and what to y? (04)",
             {"to x": 5, "to y": 0},
-            "**5** to x, which was taken, and **0** to y, which was not.",
+            "**5** to x, which was chosen, and **0** to y, which was not.",
         ),
     ],
 )
 
 prediction(
     "08.falls",
-    question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. At z arrives
-        g = [[1, 2, 3], [4, 5, 6]]. What shape does the gradient of b have? And which number is
+    question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. The upstream gradient is
+        g = [[1, 2, 3], [4, 5, 6]]. What shape does the gradient of b have? And what is
         the gradient of `b[1]`?""",
     answer={"shape": (3,), "gradient of b[1]": 7},
-    reveal="""**(3,)**: b has three numbers that can be moved, so there are three slopes. And **7**: `b[1]` stands in the middle of
-        both rows, so 2 and 5 come back to it, and they add up.""",
+    reveal="""**(3,)**: b has three numbers that can move, so its gradient has three numbers. And **7**: `b[1]` was copied into the
+        middle of both rows, so it receives 2 and 5, and they add up.""",
 )
 
 prediction(
     "08.spreads",
-    question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). At z arrives
-        g = [10, 20]. What shape does the gradient of x have? And which number stands in it at [1, 2]?""",
+    question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). The upstream gradient
+        is g = [10, 20]. What shape does the gradient of x have? And what is its entry at [1, 2]?""",
     answer={"shape": (2, 3), "at [1, 2]": 20},
-    reveal="""**(2, 3)**, that of x. And **20**: `x[1, 2]` is part of the second sum, and of no other. If it rises by 1, so does that sum.
+    reveal="""**(2, 3)**, the shape of x. And **20**: `x[1, 2]` is part of the second sum only. If it rises by 1, so does this sum.
         So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""",
 )
 
 prediction(
     "08.moves",
-    question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. At z arrives g = [[1, 2], [3, 4], [5, 6]].
-        What shape does the gradient of x have? And which number stands in it at [0, 1]?""",
+    question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. The upstream gradient is
+        g = [[1, 2], [3, 4], [5, 6]]. What shape does the gradient of x have? And what is its entry at [0, 1]?""",
     answer={"shape": (2, 3), "at [0, 1]": 3},
-    reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, and there the 3 arrived. Whoever says 2 has read g line by line into the
-        shape of x. That has the right shape, and wrong numbers.""",
+    reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, where g is 3. If you said 2, you reshaped g row by row into the
+        shape of x. That gives the right shape, but wrong numbers.""",
 )
 
 prediction(
     "08.repeats",
-    question="""Three gifts, for the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
+    question="""Add three values into the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
         `out[[0, 2, 0]] += np.array([100, 20, 3])`. What is in out?""",
     answer=[3, 0, 20],
     reveal="""**[3, 0, 20]**. The 100 is lost, in spite of the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
-        entry 0, 20 to entry 2, 3 to entry 0. The last one to write wins.""",
+        entry 0, 20 to entry 2, and 3 to entry 0. So the last value written to entry 0 is the one that stays.""",
 )
 
 card(
     "08",
     [
         "The gradient of x has the shape of x, whatever the op.",
-        "Follow one entry to every place that it went to: what arrives there, times the slope, adds up to its gradient.",
+        "Follow an entry to every place that it went to. Its gradient is the sum of the upstream gradients there, each times the local gradient.",
         "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
-        "Added forward, copied backward; for a mean with 1/n.",
-        "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
-        "An entry that is read twice gets two gradients: np.add.at adds both, out[index] += g keeps the last.",
+        "Added forward, copied backward; for a mean, times 1/n.",
+        "Moved forward (reshape, transpose, concatenate), moved back: each g goes to where its entry came from.",
+        "An entry that is read twice receives two gradients: np.add.at adds both, out[index] += g keeps only the last.",
     ],
 )
 
@@ -172,13 +172,13 @@ _TO_NUMBER = [
     minutes=4,
     difficulty="easy",
     question="""
-        $z = x + b$ again. Now b is a column, of shape (2, 1): one number for each row. Write what goes to it. And what goes to b if it
-        is a single number, of shape ()?""",
+        $z = x + b$ again, but now b is a column, of shape (2, 1): one number for each row. Write its gradient. And what is the
+        gradient of b if b is a single number, of shape ()?""",
     stub="""
         to_column = lambda g: ...       # (2, 3) -> (2, 1)
         to_number = lambda g: ...       # (2, 3) -> ()""",
     hints=[
-        "Follow `b[0, 0]`: to which cells of z does it go? What do these bring back?",
+        "Follow `b[0, 0]`: to which entries of z does it go? Which entries of g belong to them?",
         (
             "Help: the shape of my column is (2,)",
             "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.",
@@ -187,8 +187,8 @@ _TO_NUMBER = [
     solution="""
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
-    explained="What was copied along an axis comes back as a sum along that axis.",
-    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.",
+    explained="What was copied along an axis is summed along the same axis in the backward pass.",
+    why="The axis that was copied is the axis that is summed. The shape of b tells you whether it stays, with the length 1.",
 )
 def bias(answer):
     if any(map(is_stub, answer)):
@@ -385,9 +385,10 @@ _MEAN = [
     minutes=6,
     difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are what the sum was called with. axis is one axis
-        or a tuple of several; with None everything was added. `restore` puts a lost axis back, with the length 1, so
-        that `np.broadcast_to(a, shape)` can copy along it.""",
+        Write both rules as the library has them, for any axis. First think of x.sum(axis=1), as above; then one line
+        covers all cases. The arguments axis and keepdims are those of the call: axis is one axis or a tuple of several, and
+        None means that all entries were added. `restore` puts a lost axis back, with the length 1, so that
+        `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -395,7 +396,7 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: ...
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
     hints=[
-        "For x of shape (2, 3) and axis=1: g has the shape (2,), `restore(g, x, axis)` has (2, 1). What shape is wanted?",
+        "Take x of shape (2, 3) and axis=1. g has the shape (2,), and `restore(g, x, axis)` has the shape (2, 1). Which shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
         "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
         (
             "Help: ValueError, could not be broadcast",
@@ -409,7 +410,7 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: np.broadcast_to(restore(g, x, axis), x.shape)
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n. For x of shape (2, 3), n is 3 with axis=1, 2 "
-    "with axis=0, and 6 over all.",
+    "with axis=0, and 6 with axis=None.",
     why="A broadcast copies forward and adds backward. A sum adds forward and copies backward.",
 )
 def spread(answer):
@@ -459,18 +460,18 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     minutes=3,
     difficulty="optional",
     question="""
-        **Fool it.** `wrong_T` transposes, and reads g back line by line, as above. Find an array x of two axes, with at least two entries,
-        at which `ag.check_grads(wrong_T, x, order=1)` finds nothing.""",
+        **Fool the check.** `wrong_T` transposes, but its rule only reshapes g, as above. Find an array x of two axes, with at least
+        two entries, for which `ag.check_grads(wrong_T, x, order=1)` finds no error.""",
     stub="""
         lucky_x = ...""",
     hints=[
-        "The numbers in x do not matter: the rule has no x in it. What does matter?",
-        "Its shape. For which shape does a transpose leave the entries in the order in which they stand, line by line?",
+        "The numbers in x do not matter, because the rule does not use them. What does matter?",
+        "Its shape. For which shape does a transpose leave the entries in the same order, read row by row?",
     ],
     solution="""
         lucky_x = np.ones((1, 3))""",
-    explained="A single row becomes a single column, in the same order, whatever arrives.",
-    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
+    explained="A single row becomes a single column, with its entries in the same order. So the wrong rule is right for every g.",
+    why="With one row or one column, there is only one order. So check with axes that are longer than 1 and of different lengths, such as (2, 3).",
 )
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
@@ -657,31 +658,30 @@ _JOIN_Y = [
 @exercise(
     "08.back",
     minutes=4,
-    difficulty="easy",
+    difficulty="optional",
     question="""
-        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z.
-        `np.transpose(x)` of a matrix is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
-        those of x: row k of x is row k of z, row k of y is row `len(x) + k`. Write the way back of the first two, and
-        of the third a rule for x and one for y. (The library also passes `axis`, here 0, and `starts`; you need
-        neither.)""",
+        Write four rules. `np.reshape(x, shape)` keeps the entries in order, row by row: the n-th entry of x is the n-th of z.
+        `np.transpose(x)` of an array with two axes is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
+        those of x: row k of x is row k of z, and row k of y is row `len(x) + k`. The first two have one rule each; the third has
+        one rule for x and one for y. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
         transpose_x = lambda g, z, x, axes=None: ...
         join_x = lambda g, z, x, y, axis, starts: ...
         join_y = lambda g, z, x, y, axis, starts: ...""",
     hints=[
-        "Where did each entry go? Bring it back from there. g has the shape of z, and the result needs that of x (or of y).",
-        "Joined: x's rows are the first `len(x)` rows of z, y's are the rest. `g[:2]` are the first two rows of g, `g[2:]` the others.",
+        "Where did each entry go? Fetch its g from there. g has the shape of z, and the result needs the shape of x (or of y).",
+        "In `concatenate`, the first `len(x)` rows of z come from x, and the rest from y. `g[:2]` are the first two rows of g, `g[2:]` the others.",
     ],
     solution="""
         reshape_x = lambda g, z, x, shape: np.reshape(g, x.shape)
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place. Reshaped, the
-        n-th entry of x gets the n-th of g. Joined, row k of x gets row k of g, and row k of y gets row
-        `len(x) + k`.""",
-    why="An op that only moves entries needs no arithmetic on the way back. It only has to know the places.",
+    explained="""Each entry goes to one place, with the local gradient 1, so its gradient is the g of that place. In a
+        reshape, the n-th entry of x receives the n-th entry of g. In `concatenate`, row k of x receives row k of g, and row k of
+        y receives row `len(x) + k`.""",
+    why="The rule of an operation that only moves entries needs no arithmetic. It only needs to know where each entry went.",
 )
 def back(answer):
     if any(map(is_stub, answer)):
@@ -815,21 +815,21 @@ def _in_the_mean(g, index, shape):
     minutes=4,
     difficulty="medium",
     question="""
-        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index lists the entries
-        that were read, or the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds into `out`
-        one gift at a time; a loop does as well.""",
+        Write `scatter(g, index, shape)`, the rule of `x[index]` for an x of this shape. index is a list of the entries
+        that were read, or of the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds the values of g into
+        `out` one at a time; a loop works too.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
     hints=[
-        "Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
+        "You need three lines: make an array of zeros in the shape of x, add g into it, and return it.",
         (
             "Help: I get None",
-            "`np.add.at` changes out and gives nothing back. Return out, on a line of its own.",
+            "`np.add.at` changes `out` in place and returns None. Return `out`, on a line of its own.",
         ),
         (
             "Help: one entry is wrong",
-            "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.",
+            "`out[index] = g` and `out[index] += g` write entry 0 twice, so only the last value is left.",
         ),
     ],
     solution="""
@@ -837,9 +837,9 @@ def _in_the_mean(g, index, shape):
             out = np.zeros(shape)
             np.add.at(out, index, g)
             return out""",
-    explained="Or, in place of `np.add.at`, a loop: `for k, row in enumerate(index): out[row] += g[k]`.",
-    why="An entry that is read twice gets two gifts, and they add: the sum over paths of lesson 02, where a path is "
-    "a place in z.",
+    explained="Instead of `np.add.at`, a loop works too: `for k, row in enumerate(index): out[row] += g[k]`.",
+    why="An entry that is read twice receives two gradients, and they add up: it is the sum over paths of lesson 02, with one path "
+    "for each place in z.",
     mistakes=[
         (
             _last_wins,

@@ -28,14 +28,14 @@ def drawn(picture):
             lambda x: x.T,
             (0, 1),
             4,
-            ["x[0, 1] = 1 goes to z[1, 0]", "back comes 3, the gradient of x[0, 1]"],
+            ["x[0, 1] = 1 goes to z[1, 0]", "the gradient of x[0, 1] is 3"],
         ),
         (
             "x.mean(axis=0)",
             lambda x: x.mean(axis=0),
             (1, 2),
             4,
-            ["x[1, 2] = 5 goes to z[2]", "back comes 0.5 · 3 = 1.5, the gradient of x[1, 2]"],
+            ["x[1, 2] = 5 goes to z[2]", "the gradient of x[1, 2] is 0.5 · 3 = 1.5"],
         ),
         (
             "x[[1, 0, 1]]",
@@ -44,7 +44,7 @@ def drawn(picture):
             6,
             [
                 "x[1, 1] = 4 goes to z[0, 1], z[2, 1]",
-                "back come 2 + 8 = 10, the gradient of x[1, 1]",
+                "the gradient of x[1, 1] is 2 + 8 = 10",
             ],
         ),
         (
@@ -52,14 +52,14 @@ def drawn(picture):
             lambda x: x[:, 1],
             (0, 0),
             2,
-            ["x[0, 0] = 8 goes nowhere", "nothing comes back: the gradient of x[0, 0] is 0"],
+            ["x[0, 0] = 8 goes nowhere", "so the gradient of x[0, 0] is 0"],
         ),
         (
             "np.concatenate([x, 7])",
             lambda x: np.concatenate([x, np.full((1, 3), 7.0)]),
             (1, 0),
             4,
-            ["x[1, 0] = 2 goes to z[1, 0]", "back comes 4, the gradient of x[1, 0]"],
+            ["x[1, 0] = 2 goes to z[1, 0]", "the gradient of x[1, 0] is 4"],
         ),
     ],
 )
