@@ -59,9 +59,11 @@ from .ops import (
 )
 from . import data, nn, optim
 from .check import check_grads
-from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
+from .checkpoint import checkpoint
+from .rows import bilinear, elementwise, linear, primitive
+from .tape import Tensor, no_grad
 from .compiler import compile
-from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 
 def __getattr__(name):

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import ops
 from .hints import NAMES, Missing, explain_arguments, hint_for
-from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, refuse, traced_in
+from .rows import Primitive, primitive
+from .tape import Tensor, is_constant, plain, refuse, traced_in
 
 _OPERATORS = {
     "add": ops.add,
@@ -117,7 +118,7 @@ def _dispatch(function, args, kwargs):
     if isinstance(function, np.ufunc):
         if name == "clip":  # the ufunc behind the method of arrays, as in np.ones(3).clip(0, t)
             return ops.clip(*args, **kwargs)
-        if all(type(a) is Traced for a in args if isinstance(a, Tensor)):
+        if all(a.opaque for a in args if isinstance(a, Tensor)):
             return _zero_gradient(function)(*args, **kwargs)  # of arrays, inside compile
     module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
@@ -169,7 +170,7 @@ def _getitem(self, index):
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, Tensor) for i in parts):
         parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
-        if any(type(i) is Traced and i.dtype == bool for i in parts):
+        if any(isinstance(i, Tensor) and i.opaque and i.dtype == bool for i in parts):
             refuse(
                 self,
                 "x[mask] cannot be compiled, because its length depends on the values of the mask: "
@@ -182,7 +183,7 @@ def _getitem(self, index):
 def _concrete(self):
     """Return the value as an array. Raise TypeError if it is being traced by `compile`."""
     value = plain(self)
-    if type(value) is Traced:
+    if isinstance(value, Tensor):
         refuse(
             self,
             "a value decides an if, a while or an index inside a function that is being compiled, "
@@ -265,7 +266,7 @@ def _in_place(self, other):
 
     In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
     """
-    if type(self) is Traced:
+    if self.opaque:
         refuse(
             self,
             "an operator in place, such as x += y, would write into an array inside a function "
@@ -314,17 +315,6 @@ for name, ufunc in {
 Tensor.__rfloordiv__ = _reflected(_constant[np.floor_divide])
 for name in ("mod", "rmod", "divmod", "rdivmod"):
     setattr(Tensor, f"__{name}__", _no_remainder)
-for name, ufunc in {
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "mod": np.remainder,
-}.items():  # operators that arrays have and Tensors do not
-    setattr(Traced, f"__{name}__", _zero_gradient(ufunc))
-    setattr(Traced, f"__r{name}__", _reflected(_zero_gradient(ufunc)))
-Traced.__invert__ = _zero_gradient(np.invert)
-for name in ("any", "all"):
-    setattr(Traced, name, _constant[getattr(np, name)])
 for name in _METHODS:
     setattr(Tensor, name, _method(getattr(ops, name)))
 Tensor.reshape = _named("reshape", lambda self, *shape: ops.reshape(self, _from_varargs(shape)))
@@ -349,7 +339,7 @@ Tensor.__int__ = _int
 Tensor.__index__ = _index
 Tensor.__complex__ = _complex
 Tensor.__format__ = lambda self, spec: (
-    format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
+    format(plain(self)[()], spec) if spec and not isinstance(plain(self), Tensor) else repr(self)
 )
 for name in NAMES - set(dir(Tensor)):
     setattr(Tensor, name, Missing(name))

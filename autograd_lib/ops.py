@@ -19,7 +19,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .hints import explain_arguments
-from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
+from .rows import Primitive, bilinear, elementwise, linear, primitive
+from .tape import Tensor
+from .values import as_array
 
 # The formatter would split a rule from its formula, so it skips the rows.
 

@@ -6,7 +6,8 @@ from operator import setitem
 import numpy as np
 
 from .state import Stateful
-from .tape import Tensor, as_array, commit, replacing
+from .tape import Tensor
+from .values import as_array, commit, replacing
 
 # The range of a setting, (least, below). Settings that are not listed are finite and at least 0.
 _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max": (1, math.inf)}

@@ -6,7 +6,7 @@ from threading import get_ident
 
 import numpy as np
 
-from .tape import as_array, commit
+from .values import as_array, commit
 
 
 class Stateful:

@@ -1,9 +1,14 @@
-"""Derivatives of a function, for which every call opens a level of its own (see tape.py); and `checkpoint`."""
+"""Derivatives of a function, for which every call opens a level of its own (see tape.py)."""
 
 import numpy as np
 
 from . import ops
-from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned
+from .forward import dual
+from .rows import primitive
+from .tape import Tensor, collect, made, new_level
+from .values import _check_floating, _own, as_array, owned
+
+_float64 = primitive(np.float64, [None], [None])
 
 
 def vjp(f, *xs):
@@ -36,6 +41,16 @@ def _vjp(name, f, xs, positions):
         )
 
     return value, pull
+
+
+def box(x, level, what):
+    """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
+    if not isinstance(x, Tensor):
+        x = _own(as_array(x, what))  # what is differentiated must not change under way
+    elif type(x._data) is float:
+        x = _float64(x)  # of a program: from here on NumPy's
+    _check_floating(x.dtype, what)
+    return made(Tensor, x, level)
 
 
 def _value(name, z, level):
@@ -206,40 +221,3 @@ def hvp(f, x, v):
     The gradient's directional derivative: forward mode over backward mode (Pearlmutter 1994).
     """
     return jvp(grad(f), (x,), (v,))[1]
-
-
-def checkpoint(f):
-    """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
-
-    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f`
-    itself is called once; its ops are repeated, on the same constants, so random numbers drawn
-    inside are the same both times. It returns a Tensor, or a tuple or list of Tensors.
-    """
-
-    def run(*args, **kwargs):
-        start = now()
-        out = f(*args, **kwargs)
-        several = isinstance(out, (tuple, list))
-        results = list(out) if several else [out]
-        made = [
-            i
-            for i, z in enumerate(results)
-            if isinstance(z, Tensor) and z.op is not None and z.order > start
-        ]
-        level = max((results[i].level for i in made), default=None)
-        made = [i for i in made if results[i].level == level]
-        if len(made) == 1:
-            results[made[0]] = checkpointed(results[made[0]], start)
-        elif made:  # joined, so that one repetition serves them all
-            joined = checkpointed(
-                ops.concatenate([ops.reshape(results[i], -1) for i in made]), start
-            )
-            at = 0
-            for i in made:
-                z = results[i]
-                part = ops.reshape(joined[at : at + z.size], z.shape)
-                results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
-                at += z.size
-        return type(out)(results) if several else results[0]
-
-    return run

@@ -8,7 +8,7 @@ from functools import lru_cache
 from html import escape
 
 from autograd_lib import ops
-from autograd_lib.tape import Primitive
+from autograd_lib.rows import Primitive
 
 from ..source import cut, find, source
 from .formatting import counted

@@ -691,7 +691,7 @@ def _misshapen(have, want):
     """What became of the shape, as the end of a sentence."""
     try:
         wide = np.broadcast_shapes(have.shape, want.shape) == have.shape and have.size > want.size
-        if wide and same(autograd_lib.tape.unbroadcast(have, want.shape), want, 1e-5, 1e-9):
+        if wide and same(autograd_lib.values.unbroadcast(have, want.shape), want, 1e-5, 1e-9):
             return ": sum over the axis that was broadcast."
     except ValueError:
         pass

@@ -11,7 +11,9 @@ from types import CodeType
 import numpy as np
 
 from autograd_lib import ops
-from autograd_lib.tape import Primitive, Tensor, unbroadcast
+from autograd_lib.rows import Primitive
+from autograd_lib.tape import Tensor
+from autograd_lib.values import unbroadcast
 
 from ..drawing.picture import Picture
 from ..drawing.rules import letters_of

@@ -41,15 +41,15 @@ PARTS = {
         "A number that remembers",
         [
             (
-                "tape:Tensor tape:Tensor.__init__",
+                "values:Value tape:Tensor tape:Tensor.__init__",
                 "05 A number that remembers",
                 "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
                 "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
                 "Tensors share stands on the class, so that a new one costs little.",
             ),
             (
-                "tape:_clock tape:_levels tape:_blocked tape:_last_stamp tape:_changed tape:_new tape:_float64 "
-                "tape:_array tape:_floats tape:_scalars",
+                "values:_clock tape:_levels tape:_blocked values:_last_stamp values:_changed tape:_new tape:_float64 "
+                "tape:_array rows:_new rows:_array rows:_floats rows:_scalars",
                 "05 Whose turn is it?",
                 "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
                 "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
@@ -62,14 +62,14 @@ PARTS = {
                 "is recorded.",
             ),
             (
-                "tape:plain tape:_own",
+                "tape:plain values:_own",
                 "08 Arrays have a shape",
                 "The array below a Tensor, and a copy that nobody else holds.",
             ),
         ],
         [
             (
-                "tape:as_array tape:_check_floating",
+                "values:as_array values:_check_floating",
                 "08 Arrays have a shape",
                 "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
                 "integer has no slope, so a gradient needs floating point.",
@@ -80,46 +80,46 @@ PARTS = {
         "The table, one number at a time",
         [
             (
-                "tape:elementwise",
+                "rows:elementwise",
                 "05 Accumulate the gradients",
                 "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
                 "that you derived is the line that runs.",
             ),
             (
                 "ops:add ops:subtract ops:multiply ops:divide ops:negative",
-                "03 Whose value is in whose rule?",
+                "03 Which input does each rule use?",
                 "The arithmetic of lesson 03. A sum passes g on; a product passes it on times the other factor.",
             ),
             (
                 "ops:power ops:_exponent_less_one",
-                "03 Pattern, then proof",
+                "03 Powers",
                 "The exponent comes down, and one less stays up; only at 0 has the exponent to be looked at.",
             ),
             (
                 "ops:exp ops:log ops:sqrt ops:sin ops:cos ops:tanh",
-                "04 Read the slope off the output",
+                "04 Rules that use the output",
                 "Three of these slopes are read off z, so that nothing is computed twice.",
             ),
             (
                 "ops:sigmoid ops:_sigmoid ops:softplus",
-                "04 Two more, from z",
+                "04 Square root and sigmoid",
                 "Written so that no exponential overflows, at −800 as at 800.",
             ),
             (
                 "ops:gelu ops:_gelu* ops:_GELU",
-                "04 Two longer rules (optional)",
+                "04 clip and gelu (optional)",
                 "One product rule and one chain rule, and a clip that keeps x³ from overflowing.",
             ),
             (
                 "ops:relu ops:abs ops:maximum ops:minimum ops:where",
-                "04 No slope here",
+                "04 Functions with kinks",
                 "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie.",
             ),
         ],
         [
             (
                 "ops:_clip ops:clip ops:_where ops:_BITS",
-                "04 No slope here",
+                "04 Functions with kinks",
                 "clip passes g on at its bounds. `_where` is NumPy's, quicker.",
             ),
         ],
@@ -128,15 +128,16 @@ PARTS = {
         "How a call is recorded",
         [
             (
-                "tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
+                "rows:Primitive rows:Primitive.__init__ rows:Primitive.__repr__ rows:Primitive.__reduce__",
                 "06 The engine that you wrote",
                 "What a row is: data, so that it can be printed, tested, and compared with your line.",
             ),
             (
-                "tape:Primitive.__call__ tape:Primitive.record",
+                "rows:Primitive.__call__ rows:Primitive.record tape:Tensor.process tape:one_level_down",
                 "05 A number that remembers",
-                "The middle of the engine. The call belongs to the highest level among its arguments; the value is "
-                "computed one level down; and if anybody wants a gradient, the result remembers how it was made.",
+                "The middle of the engine. The call belongs to the highest level among its arguments, and the class of the "
+                "Tensors there decides what happens. A `Tensor` computes the value one level down, and records how "
+                "the result was made if an input requires a gradient.",
             ),
             (
                 "tape:made",
@@ -146,17 +147,17 @@ PARTS = {
         ],
         [
             (
-                "tape:Primitive._call tape:_arrays tape:_others",
+                "rows:Primitive.compute rows:Primitive._call rows:_arrays",
                 "08 Broadcasting",
                 "The function itself, and NumPy's complaints in words that name the row.",
             ),
             (
-                "tape:Primitive._check_keywords tape:Primitive._split",
+                "rows:Primitive._check_keywords rows:Primitive._split",
                 "08 Sums",
                 "Keywords, also by position as in NumPy.",
             ),
             (
-                "tape:Primitive._check_rules tape:Primitive._read_names",
+                "rows:Primitive._check_rules rows:Primitive._read_names",
                 "14 Bring your own op",
                 "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
                 "rules.",
@@ -178,12 +179,12 @@ PARTS = {
                 "The rules run here, for those inputs only that want a gradient.",
             ),
             (
-                "tape:fit tape:unbroadcast",
+                "tape:fit values:unbroadcast",
                 "08 The gradient of a broadcast array",
                 "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back.",
             ),
             (
-                "tape:Tensor.backward tape:collect tape:owned",
+                "tape:Tensor.backward tape:collect values:owned",
                 "05 Accumulate the gradients",
                 "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
                 "two gradients share an array.",
@@ -194,7 +195,7 @@ PARTS = {
         "Share, sum, and move",
         [
             (
-                "tape:linear",
+                "rows:linear",
                 "08 There and back",
                 "The second kind of row: if the function is linear, the way back is its transpose.",
             ),
@@ -237,7 +238,7 @@ PARTS = {
         "Products",
         [
             (
-                "tape:bilinear ops:_matmul ops:matmul",
+                "rows:bilinear ops:_matmul ops:matmul",
                 "09 As one line",
                 "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
                 "vectors.",
@@ -270,7 +271,7 @@ PARTS = {
         "Choose and normalise",
         [
             (
-                "tape:primitive ops:_weighted ops:max ops:min ops:_shared_extreme",
+                "rows:primitive ops:_weighted ops:max ops:min ops:_shared_extreme",
                 "10 Choose the largest",
                 "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
                 "gradient; those who tie share.",
@@ -323,7 +324,7 @@ PARTS = {
                 "A comparison has no slope; a sum has NumPy's keywords.",
             ),
             (
-                "operators:_from_varargs operators:for* operators:Tensor* operators:Traced*",
+                "operators:_from_varargs operators:for* operators:Tensor*",
                 "05 A number that remembers",
                 "Where all of it is attached to Tensor.",
             ),
@@ -351,8 +352,8 @@ PARTS = {
         "A derivative is a program",
         [
             (
-                "tape:new_level tape:box",
-                "16 Levels (optional)",
+                "tape:new_level transforms:box transforms:_float64",
+                "16 Levels: nested derivatives (optional)",
                 "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
                 "two derivatives at once cannot be confused.",
             ),
@@ -384,14 +385,14 @@ PARTS = {
         "Forward, and all of it",
         [
             (
-                "tape:Dual tape:dual tape:Primitive._push transforms:jvp",
-                "15 From the table",
+                "forward:Dual forward:Dual.process forward:Dual.detach forward:dual rows:Primitive._push transforms:jvp",
+                "15 Forward mode from the table of rules",
                 "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
                 "further line.",
             ),
             (
                 "transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
-                "16 H times v, without H",
+                "16 Hessian–vector products, without the Hessian",
                 "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient.",
             ),
         ],
@@ -406,7 +407,7 @@ PARTS = {
                 "the value it needs is gone.",
             ),
             (
-                "tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
+                "values:_stamp_now values:replacing values:commit tape:_check_unchanged values:_owner",
                 "17 What the tape holds",
                 "Changes happen whole or not at all, and are dated: a Tensor's `_stamp` when its value is replaced, `_changed` when "
                 "an array is written in place, with all its views. A walk raises at a node that is older than such a date.",
@@ -433,8 +434,8 @@ PARTS = {
         "Forget, and compute again",
         [
             (
-                "transforms:checkpoint tape:now tape:checkpointed tape:_forgetful tape:_again tape:_checkpoint",
-                "17 Forget, and compute again",
+                "checkpoint:checkpoint values:now checkpoint:checkpointed checkpoint:_forgetful tape:_again checkpoint:_checkpoint",
+                "17 Gradient checkpointing: forget and recompute",
                 "Keep which rows ran on what, without their results; run them again when the walk comes by.",
             ),
         ],
@@ -443,13 +444,13 @@ PARTS = {
         "What is said twice, and written down",
         [
             (
-                "tape:_quick",
+                "rows:_quick",
                 "05 How deep? (optional)",
                 "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
                 "alone: whatever is not so plain goes to `record`.",
             ),
             (
-                "tape:Traced tape:traced_in tape:mapped tape:value_of tape:Primitive.note tape:_float64_row",
+                "compiler/traced:* tape:traced_in",
                 "20 A value that writes down",
                 "What `compile` asks of the tape: your values that write down, as one more level.",
             ),
@@ -486,7 +487,7 @@ FORETOLD = {
         },
     ),
     "needed": Foretold(
-        "tape:Primitive.record",
+        "tape:Tensor.process",
         "node._requires_grad = bool",
         "Which promise breaks without it?",
         "within `no_grad`, x·x requires no gradient",
@@ -500,8 +501,8 @@ FORETOLD = {
         },
     ),
     "tangents": Foretold(
-        "tape:Primitive.record",
-        "if tangents:",
+        "forward:Dual.process",
+        "tangents[i] = a.tangent",
         "Which promise breaks without it?",
         "`jvp` of a `grad`",
         "**`jvp` of a `grad`.** The result is a constant then, and carries no tangent along. Walks back never ask "
@@ -524,7 +525,7 @@ FORETOLD = {
     ),
     "pushed": Foretold(
         "tape:backward_pass",
-        "if order < _last_stamp",
+        "if order < _values._last_stamp",
         "Which promise breaks without it?",
         "a value changed after it was used",
         "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "
@@ -593,7 +594,7 @@ FORETOLD = {
     ),
     "kept": Foretold(
         "tape:Tensor.zero_grad",
-        "commit(",
+        "self.grad = None",
         "x·x is walked back at 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
         8.0,
         "**8**: 6 of the first walk and 2 of the second. A gradient is added to what is there.",
@@ -602,7 +603,7 @@ FORETOLD = {
 }
 # Five engines without a line each; each is broken in another way, and none is foretold.
 PATIENTS = {
-    "A": ("tape:owned", "return g if isinstance(g, Tensor)"),
+    "A": ("values:owned", "return g if isinstance(g, Value)"),
     "B": ("ops:_scatter", "np.add.at(out, index, x)"),
     "C": ("tape:Tensor.__init__", "self._requires_grad = False"),
     "D": ("ops:_logsumexp", "top = np.where(np.isfinite"),
@@ -617,12 +618,12 @@ BESIDE = {
         "calls it.",
     ),
     "15.Dual": (
-        "tape:Primitive._push",
+        "rows:Primitive._push",
         "Yours writes each operator's tangent down; ours reads it off the kind of the row, so that one method "
         "serves the whole table.",
     ),
     "08.bias": (
-        "tape:unbroadcast",
+        "values:unbroadcast",
         "Yours are two cases of one sum: an axis of length 1 that was stretched, and axes that were not there. Ours "
         "reads off the two shapes which axes to sum, and refuses shapes that broadcasting cannot have made.",
     ),
@@ -637,13 +638,13 @@ BESIDE = {
         "says how tangents go: forward mode needs no further line.",
     ),
     "17.by_hand": (
-        "transforms:checkpoint",
+        "checkpoint:checkpoint",
         "Yours keeps marks of a chain whose step it knows, and calls the step again. Ours takes any function: it runs "
         "once, and what was recorded is the recipe that the walk back runs again. So no mark needs to be "
         "chosen, and random numbers are drawn once.",
     ),
     "20.Noted": (
-        "tape:Primitive.note",
+        "compiler/traced:Traced.process",
         "Yours is asked by NumPy and writes down one line. Ours is asked by the row itself, because every call comes "
         "through `record`: so a line also has the row's keywords, and may stand on any level.",
     ),

@@ -17,7 +17,7 @@ from ..quiz.questions import Ask, Panel, as_html, fold
 from ..quiz.texts import Question
 from ..widgets.sliders import explore
 from .contracts import PROMISES, kept, outcomes, reached
-from .mutations import CORE, HOME, statements
+from .mutations import HOME, READ, statements
 from .order import BESIDE, FORETOLD, PARTS, PATIENTS
 
 NOTICED = HOME.parent / "autograd_course/tour/noticed.json"
@@ -32,7 +32,7 @@ WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{st
 
 @dataclass(frozen=True)
 class Definition:
-    """A function, class, method or variable of the core: `name` is "tape:Tensor.backward"."""
+    """A function, class, method or variable on the page: `name` is "tape:Tensor.backward"."""
 
     name: str
     first: int
@@ -54,9 +54,9 @@ def _lines(file):
 
 @cache
 def definitions():
-    """Every Definition of the core, in the order of the files; a class ends where its first method begins."""
+    """Every Definition on the page, in the order of the files; a class ends where its first method begins."""
     found = []
-    for file in CORE:
+    for file in READ:
         lines = _lines(file)
 
         def add(node, name, last=None):
@@ -140,7 +140,7 @@ def definition_of(statement):
 def struck_in(key):
     """Every Statement of a part, in the order of reading."""
     every = {}
-    for file in CORE:
+    for file in READ:
         for one in statements(file):
             every.setdefault(definition_of(one), []).append(one)
     return [
@@ -368,7 +368,7 @@ def find(where, line):
     """The Statement that stands in the definition `where`, "tape:backward_pass", and whose text begins with `line`."""
     found = [
         one
-        for file in CORE
+        for file in READ
         for one in statements(file)
         if definition_of(one).name == where and one.text.strip().startswith(line)
     ]

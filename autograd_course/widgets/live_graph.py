@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from autograd_lib import nn, tape
+from autograd_lib import values as engine_values
 
 from ..drawing import style
 from ..drawing.axes import round_step
@@ -246,12 +247,12 @@ def _watched(f, args, kwargs):
 
     def see(frame, event, result):
         if event == "call" and frame.f_code is CALL:
-            started.append((len(calls), tape.now()))
+            started.append((len(calls), engine_values.now()))
             calls.append(None)
         elif event == "return":
             if frame.f_code is CALL:
                 number, start = started.pop()
-                calls[number] = frame.f_locals["self"], start, tape.now()
+                calls[number] = frame.f_locals["self"], start, engine_values.now()
             elif frame.f_back is here:
                 inner.update(frame.f_locals)
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograd_lib.tape import Primitive, plain
+from autograd_lib.rows import Primitive
+from autograd_lib.tape import plain
 from autograd_lib.transforms import grad
 
 from ..drawing import style

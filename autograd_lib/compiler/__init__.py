@@ -4,7 +4,9 @@ import sys
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 
-from ..tape import Primitive, Tensor, Traced, mapped, plain, recording, result
+from ..rows import Primitive
+from ..tape import Tensor, plain, recording, result
+from .traced import Traced, mapped
 from .closed import Compiled, Walk, replaced, spec, taken
 from .plan import join, needed
 from .trace import Trace

@@ -18,7 +18,8 @@ from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 import numpy as np
 
 from ..nn import Module
-from ..tape import Primitive, Tensor
+from ..rows import Primitive
+from ..tape import Tensor
 
 _PLAIN = {int, bool, str, bytes, type(None), type(...)}
 # By identity.

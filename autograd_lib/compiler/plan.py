@@ -7,7 +7,9 @@ from itertools import count
 import numpy as np
 
 from .. import ops
-from ..tape import Tensor, Traced, primitive, value_of
+from ..rows import primitive
+from ..tape import Tensor
+from .traced import Traced, value_of
 
 LARGE = (
     1 << 11

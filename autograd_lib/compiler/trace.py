@@ -12,8 +12,11 @@ from types import FunctionType
 import numpy as np
 
 from .. import ops, tape
-from ..tape import Primitive, Tensor, Traced, collect, mapped, new_level, recording, traced_in
+from ..rows import Primitive
+from ..tape import Tensor, collect, new_level, recording, traced_in
+from ..values import now
 from .closed import ENGINE, INSTALLED, Walk
+from .traced import Traced, mapped
 
 _TAPE = {f.__code__ for f in (tape.sent, tape.unbroadcast, tape.backward_pass, Primitive._push)}
 
@@ -208,7 +211,7 @@ class Trace:
             if code is Primitive._push.__code__:
                 return (seen["z"].order, "push"), None, *[f"{seen['self'].name}, its tangent"] * 2
             if code is tape.backward_pass.__code__:
-                return tape.now(), seen["x"]._data, *["two paths meet: what they bring adds up"] * 2
+                return now(), seen["x"]._data, *["two paths meet: what they bring adds up"] * 2
             if not (
                 code.co_filename.startswith(INSTALLED)
                 or frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE

@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 
 from .. import ops
-from ..tape import Traced, mapped, traced_in, value_of
+from ..tape import traced_in
 from .plan import LARGE, UFUNCS, masked, names_but, needed, placed, root, ufunc
+from .traced import Traced, mapped, value_of
 
 _SIGNS = {
     np.add: "+",

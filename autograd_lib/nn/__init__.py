@@ -6,7 +6,8 @@ import numpy as np
 
 from .. import ops
 from ..state import Stateful
-from ..tape import Tensor, as_array, commit, replacing
+from ..tape import Tensor
+from ..values import as_array, commit, replacing
 from . import functional as functional
 from . import init as init
 from . import utils as utils

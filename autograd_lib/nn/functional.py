@@ -3,7 +3,9 @@
 import numpy as np
 
 from .. import ops
-from ..tape import Tensor, as_array, primitive
+from ..rows import primitive
+from ..tape import Tensor
+from ..values import as_array
 
 
 def __getattr__(name):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..tape import Tensor, commit
+from ..tape import Tensor
+from ..values import commit
 
 
 def clip_grad_norm_(parameters, max_norm):

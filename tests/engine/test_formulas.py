@@ -11,7 +11,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_lib import ops
-from autograd_lib.tape import Primitive
+from autograd_lib.rows import Primitive
 
 WORDS = {  # what is no formula, and why
     "the product rule, with tanh′ = 1 − tanh²": "the formula is longer than the rule",

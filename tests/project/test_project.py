@@ -122,11 +122,12 @@ def test_numpy_is_all_the_engine_loads():
 # Each module or package may import those further left in its row; the kit may import the engine too.
 LAYERS = {
     "autograd_lib": [
-        {"hints"},
+        {"hints", "values"},
         {"tape"},
+        {"rows", "forward"},
         {"ops"},
         {"operators"},
-        {"transforms"},
+        {"transforms", "checkpoint"},
         {"state"},
         {"nn", "optim", "check", "data"},
         {"compiler"},
@@ -266,9 +267,12 @@ def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
 # Statements of the engine; layout, comments and docstrings are free. Lower a number as statements
 # go; a commit that raises one says why.
 ENGINE = {
-    "its core": (1150, ["tape", "ops", "operators", "transforms"]),
-    "compiler": (702, ["compiler"]),
-    "all of it": (2685, [""]),
+    "its core": (
+        1161,
+        "values tape rows forward ops operators transforms checkpoint".split(),
+    ),
+    "compiler": (744, ["compiler"]),
+    "all of it": (2745, [""]),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from autograd_course.tour import page
 from autograd_course.tour.contracts import PROMISES, said
-from autograd_course.tour.mutations import CORE, statements
+from autograd_course.tour.mutations import READ, statements
 from autograd_course.tour.order import BESIDE, FORETOLD, PARTS, PATIENTS
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -39,7 +39,7 @@ def test_no_other_is_read():
 def test_every_statement_of_the_core_can_be_struck_out():
     struck = [one for lines in LINES.values() for one in lines]
     assert len(struck) == len(set(struck))
-    assert set(struck) == {one for file in CORE for one in statements(file)}
+    assert set(struck) == {one for file in READ for one in statements(file)}
     assert max(map(len, LINES.values())) <= 101, (
         "a slider of the site has so many places: cut the part in two"
     )
@@ -181,7 +181,7 @@ def test_a_picture_says_what_it_shows():
     assert f'<s style="{page.BROKEN}">' in picture.html and struck.text.strip() in picture.text
     assert "≠ promised 6.0, came 3.0" in picture.text and "✓" in picture.text
     assert picture.text.startswith("Struck out of backward_pass")
-    assert page.without(page.find("tape:as_array", "array = data")).text.startswith(
+    assert page.without(page.find("values:as_array", "array = data")).text.startswith(
         "Second reading: struck out of as_array"
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import autograd_lib as ag
 from autograd_lib import ops
-from autograd_lib.tape import Primitive
+from autograd_lib.rows import Primitive
 
 from ...drawing.formatting import number
 from ...grading import (

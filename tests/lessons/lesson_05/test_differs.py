@@ -31,7 +31,7 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     },
     "given": {"ledger = {output.order: g}"},
     "order": {"key = x.order"},
-    "changed": {"if order < _last_stamp and inputs", "_check_unchanged(node)"},
+    "changed": {"if order < _values._last_stamp and inputs", "_check_unchanged(node)"},
     "fit": {"grads[i] = gx if fits else fit(gx, node, i)"},  # in `sent`
     "again": {
         "if not needed and node.replay",

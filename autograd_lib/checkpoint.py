@@ -1,0 +1,85 @@
+"""Checkpoints: forget the intermediate results of a function, and compute them again in the backward pass."""
+
+from . import ops
+from .rows import Primitive
+from .tape import Tensor, made
+from .values import now
+
+_checkpoint = Primitive("primitive", None, name="checkpoint")
+
+
+def checkpoint(f):
+    """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
+
+    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f`
+    itself is called once; its ops are repeated, on the same constants, so random numbers drawn
+    inside are the same both times. It returns a Tensor, or a tuple or list of Tensors.
+    """
+
+    def run(*args, **kwargs):
+        start = now()
+        out = f(*args, **kwargs)
+        several = isinstance(out, (tuple, list))
+        results = list(out) if several else [out]
+        made = [
+            i
+            for i, z in enumerate(results)
+            if isinstance(z, Tensor) and z.op is not None and z.order > start
+        ]
+        level = max((results[i].level for i in made), default=None)
+        made = [i for i in made if results[i].level == level]
+        if len(made) == 1:
+            results[made[0]] = checkpointed(results[made[0]], start)
+        elif made:  # joined, so that one repetition serves them all
+            joined = checkpointed(
+                ops.concatenate([ops.reshape(results[i], -1) for i in made]), start
+            )
+            at = 0
+            for i in made:
+                z = results[i]
+                part = ops.reshape(joined[at : at + z.size], z.shape)
+                results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
+                at += z.size
+        return type(out)(results) if several else results[0]
+
+    return run
+
+
+def checkpointed(z, start):
+    """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
+
+    Kept is the recipe: which ops ran on what, without their results. What the ops took that is no
+    op's result, such as a random mask, is kept as it was, and the Tensors among it are the inputs.
+    """
+    recipe, inputs, todo = {}, {}, [z]
+    while todo:
+        node = todo.pop()
+        recipe[node.order] = node.op, node.inputs, node.params, node.replay
+        for x in node.inputs:
+            if isinstance(x, Tensor) and x.order not in recipe:
+                if x.level == z.level and x.op is not None and x.order > start:
+                    todo.append(x)
+                else:
+                    inputs[x.order] = x
+    steps, place = [], {order: i for i, order in enumerate([*inputs, *sorted(recipe)])}
+    for order in sorted(recipe):
+        op, args, params, replay = recipe[order]
+        # (i, None) is one of the inputs or of the results so far, (None, a) is a itself
+        slots = [(place[a.order], None) if isinstance(a, Tensor) else (None, a) for a in args]
+        steps.append((op, slots, params, replay))
+
+    def replay(inputs):
+        values = list(inputs)
+        for op, slots, params, inner in steps:
+            args = [a if i is None else values[i] for i, a in slots]
+            values.append(_forgetful(inner(args), args, inner) if inner else op(*args, **params))
+        return values[-1]
+
+    return _forgetful(z, inputs.values(), replay)
+
+
+def _forgetful(z, inputs, replay):
+    node = made(Tensor, z._data, z.level)
+    node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
+    node.values = tuple(x._data if isinstance(x, Tensor) else x for x in node.inputs)
+    return node

@@ -1,0 +1,328 @@
+"""Rows: a function and one rule per argument, and what is true of each of their four kinds.
+
+`elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The last
+function of this file is there for speed alone.
+"""
+
+from contextlib import suppress
+from inspect import signature
+
+import numpy as np
+
+from .tape import Tensor, _blocked, is_constant, traced_in
+from .values import _clock, as_array
+
+_new = object.__new__
+_array = np.ndarray
+_floats = frozenset({np.float64, np.float32})
+_scalars = _floats | {int, float, bool}
+_arrays = _scalars | {np.ndarray}
+
+
+class Primitive:
+    """A row of the table: a function on arrays, and for each argument how gradients pass through it.
+
+    The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a
+    rule gets. Arguments that can have a gradient are positional, others by keyword: these follow
+    the inputs in a rule's parameters, and may be given by position in a call, as in NumPy, unless
+    the rule's are keyword-only. `each(i)` is the rule of argument `i`, of any number of arguments.
+    """
+
+    def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
+        self.kind, self.function, self.rules, self.pushes = kind, function, rules, pushes
+        self.name = name or function.__name__
+        self.__doc__ = doc
+        if function and not each:
+            self._check_rules()
+        self.__module__ = getattr(
+            function if each else next(filter(None, rules), None), "__module__", None
+        )
+        self.arity = None if each else len(rules)
+        self.rule = each or rules.__getitem__
+        self.letters, self.keywords, self.positional = self._read_names()
+        self.method = _quick(self)
+
+    def _check_rules(self):
+        for what, given in [("rules", self.rules)] + [("pushes", self.pushes)] * (
+            self.kind == "primitive"
+        ):
+            if not isinstance(given, (list, tuple)) or not all(
+                rule is None or callable(rule) for rule in given
+            ):
+                raise TypeError(
+                    f"{self.name}: {what} are functions, one for each argument, or None for one without a slope; "
+                    f"this is {given!r}"
+                )
+            if len(given) != len(self.rules) or any(
+                push and not rule for push, rule in zip(given, self.rules)
+            ):
+                raise TypeError(
+                    f"{self.name}: each rule has a push, and each push a rule; these are {len(self.rules)} rules "
+                    f"and {len(given)} pushes"
+                )
+
+    def _read_names(self):
+        """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
+        count = 1 if self.arity is None else self.arity
+        letters, keywords, named = (), (), 0
+        if self.function and not any(self.rules):  # nor letters, but the function has keywords
+            with suppress(ValueError):  # a ufunc
+                keywords = tuple(signature(self.function).parameters)[count:]
+        for i in reversed(range(count)):
+            if rule := self.rule(i):
+                parameters = list(signature(rule).parameters.values())[2:]
+                end = next(
+                    (k + 1 for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), count
+                )
+                if len(parameters) < end:
+                    raise TypeError(
+                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
+                        f"are passed: g, z and {count} input{'s' * (count > 1)}"
+                    )
+                letters = tuple(
+                    str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
+                )
+                keywords = tuple(p.name for p in parameters[end:])
+                named = sum(p.kind is p.KEYWORD_ONLY for p in parameters[end:])
+        return letters, keywords, len(keywords) - named
+
+    def __repr__(self):
+        return f"<{self.kind} {self.name}>"
+
+    def __reduce__(self):
+        return self.name  # copied and pickled as functions are: the row of this name in its module
+
+    def __call__(self, *args, **params):
+        if len(args) != self.arity or params and self.arity > 1:
+            return self.record(args, params)
+        return self.method(*args, **params) if params else self.method(*args)
+
+    def record(self, args, params):
+        """Call the function on plain values, or let the Tensor on the highest level process the call.
+
+        Every call comes here, except those that `_quick` handles.
+        """
+        if len(args) != self.arity and self.arity is not None:
+            args, params = self._split(args, params)
+        top = self._check_keywords(params) if params else None
+        for a in args:
+            if isinstance(a, Tensor):
+                if top is None or a.level > top.level:
+                    top = a
+            elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
+                return self.record(
+                    [
+                        a
+                        if isinstance(a, (Tensor, int, float))
+                        else as_array(a, f"{self.name}: argument {i}")
+                        for i, a in enumerate(args)
+                    ],
+                    params,
+                )
+        return self.compute(args, params) if top is None else top.process(self, args, params)
+
+    def compute(self, values, params):
+        """Return the result for plain values: an array or a NumPy scalar."""
+        z = self._call(values, params)
+        if isinstance(z, (np.ndarray, np.generic)):
+            return z
+        return as_array(z, f"{self.name}: its result")[()]
+
+    def _check_keywords(self, params):
+        """Raises TypeError for what is not taken. Returns a Traced among the values, if there is one."""
+        if unknown := [name for name in params if name not in self.keywords]:
+            ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
+            raise TypeError(
+                f"{self.name}: {', '.join(unknown)} is not supported"
+                + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
+                + f"; the keywords are: {', '.join(self.keywords) or 'none'}"
+            )
+        for name, value in params.items():
+            if (
+                isinstance(value, (Tensor, tuple, list, dict))
+                and (traced := next(traced_in(value), None)) is not None
+            ):
+                return traced
+            if isinstance(value, Tensor) and not is_constant(value):
+                raise TypeError(
+                    f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
+                    f"for it; the inputs are {', '.join(self.letters)}, each with a rule"
+                )
+
+    def _split(self, args, params):
+        """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
+        if not self.arity:
+            raise TypeError(f"{self.name}: it has no rules; give one for each input")
+        extra = args[self.arity :]
+        if len(args) < self.arity or len(extra) > self.positional:
+            names = ", ".join([*self.letters, *self.keywords[: self.positional]])
+            raise TypeError(
+                f"{self.name}: expected the arguments ({names}), got {len(args)} positional arguments"
+                + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
+            )
+        return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
+
+    def _call(self, values, params):
+        """The function on plain arrays; what NumPy complains of is said again with the op's name."""
+        try:
+            z = self.function(*values, **params)
+        except (TypeError, ValueError, IndexError) as error:
+            shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
+            kind = (
+                type(error)
+                if type(error) in (ValueError, IndexError, np.exceptions.AxisError)
+                else TypeError
+            )
+            raise kind(
+                f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]"
+            ) from None
+        if isinstance(z, tuple):
+            raise TypeError(
+                f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each"
+            )
+        return z
+
+    def _push(self, tangents, z, values, params):
+        """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
+        if self.kind == "linear":  # in all its arguments together
+            parts = [
+                self(
+                    *[
+                        tangents[i] if i in tangents else np.zeros_like(v)
+                        for i, v in enumerate(values)
+                    ],
+                    **params,
+                )
+            ]
+        elif self.kind == "bilinear":
+            parts = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
+        else:
+            rules = self.pushes if self.kind == "primitive" else self.rules
+            if lost := [i for i in tangents if not rules[i]]:
+                raise TypeError(
+                    f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here"
+                )
+            parts = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        total = total if total.shape == z.shape else np.broadcast_to(total, z.shape)
+        return total if total.dtype == z.dtype else total.astype(z.dtype)
+
+
+def elementwise(function, *rules, name=None, doc=None):
+    """A row whose Jacobian is diagonal, so that its one line serves backward and forward mode alike.
+
+    One `rule(g, z, x, y, …, **keywords)` per argument returns what goes to it: `g` is the gradient
+    arriving at the output, `z` the output, `x, y, …` the inputs. Broadcasting between the arguments
+    is undone by the engine, never in a rule.
+    """
+    return Primitive("elementwise", function, rules, name=name, doc=doc)
+
+
+def linear(function, *rules, each=None, name=None, doc=None):
+    """A row that is linear in its arguments together: forward mode is the function itself, a rule its transpose.
+
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
+    it, in its shape.
+    """
+    return Primitive("linear", function, rules, each=each, name=name, doc=doc)
+
+
+def bilinear(function, *rules, name=None, doc=None):
+    """A row that is linear in each argument by itself: forward mode swaps that one for its tangent.
+
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
+    it, in its shape.
+    """
+    return Primitive("bilinear", function, rules, name=name, doc=doc)
+
+
+def primitive(function, rules, pushes, name=None, doc=None):
+    """The general row: lists of `rules` for backward mode and `pushes` for forward mode, one of each per argument.
+
+    `rule(g, z, x, y, …, **keywords)` returns what goes to its argument when `g` arrives at the
+    output `z` of the inputs `x, y, …`; `push(t, z, x, y, …, **keywords)` the tangent of `z` when
+    the tangent of its argument is `t`. None: no slope.
+    """
+    return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
+
+
+# --- The same, faster -----------------------------------------------------------------------------
+
+
+def _quick(row):
+    """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers
+    under one level of backward mode. It saves two thirds of the time. Whatever is not that, or
+    fails, goes to `record`.
+
+    A plain function, so that Python binds it to Tensor as a method without a call in between.
+    """
+    function, record = row.function, row.record
+
+    def unary(x, *more, **params):
+        if more or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
+            return record((x, *more), params)
+        a = x._data
+        if (
+            type(a) is not _array
+            and type(a) not in _floats
+            or params
+            and row._check_keywords(params) is not None
+        ):
+            return record((x,), params)
+        node = _new(Tensor)
+        try:
+            node._data = z = function(a, **params)
+        except (TypeError, ValueError, IndexError):
+            return record((x,), params)
+        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
+            return record((x,), params)
+        if params:
+            node.params = params
+        node.op, node.inputs, node.level = row, (x,), x.level
+        node.values, node.needed, node.order = (a,), plans[1], next(_clock)
+        return node
+
+    def binary(x, y):
+        if type(x) is Tensor:
+            level, a, needed = x.level, x._data, x._requires_grad
+            if type(y) is Tensor and y.level == level:
+                b, needed = y._data, needed + 2 * y._requires_grad
+            elif type(y) in _scalars or type(y) is np.ndarray and y.dtype.kind in "biuf":
+                b = y
+            else:
+                return record((x, y), {})
+        elif type(y) is Tensor and (
+            type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"
+        ):
+            level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
+        else:
+            return record((x, y), {})
+        if (
+            not needed
+            or level <= _blocked.get()
+            or type(a) not in _arrays
+            or type(b) not in _arrays
+        ):
+            return record((x, y), {})
+        node = _new(Tensor)
+        try:
+            node._data = z = function(a, b)
+        except (TypeError, ValueError):
+            return record((x, y), {})
+        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
+            return record((x, y), {})
+        node.op, node.inputs, node.level = row, (x, y), level
+        node.values, node.needed, node.order = (a, b), plans[needed], next(_clock)
+        return node
+
+    rules = tuple(enumerate(row.rules))
+    plans = (
+        (),
+        rules[:1],
+        rules[1:],
+        rules,
+    )  # by which arguments want a gradient: neither, the first, the second, both
+    quick = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
+    return quick or (lambda *args, **params: record(args, params))
