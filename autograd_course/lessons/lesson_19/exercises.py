@@ -23,10 +23,10 @@ recall(
     "19",
     [
         Question(
-            "A text has 8 letters, at places 0 to 7, and the mask is causal. How many letters may place 5 look at? "
+            "A text has 8 letters, at positions 0 to 7, and the mask is causal. How many letters may position 5 look at? "
             "(Lesson 18)",
             6,
-            "**6**: the letters at places 0 to 4, and its own.",
+            "**6**: the letters at positions 0 to 4, and its own.",
         ),
         Question(
             "A model gives the true class a probability of 1/8. What is its loss? (10)",
@@ -37,7 +37,7 @@ recall(
         Question(
             "Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)",
             0.01,
-            "By **0.01**: at the first step it moves by lr, for a gradient of 300 as for one of 0.003.",
+            "By **0.01**: at the first step it moves by lr, for a gradient of 300 just as for one of 0.003.",
             tolerance=0.0005,
         ),
     ],
@@ -45,63 +45,63 @@ recall(
 
 prediction(
     "19.opening",
-    question="""The network and the table now guess each letter of the names that neither of them has
-        read. Who gives these letters the higher probability?""",
+    question="""The network and the table now predict each letter of the names that neither of them has
+        read. Which gives these letters the higher probability?""",
     answer="the table of counts",
     choices=["the network", "the table of counts"],
-    reveal="""**The table of counts.** On little text and in few steps counting is hard to beat. The lesson looks for
-        the places where a network beats it.""",
+    reveal="""**The table of counts.** With little text and few steps, counting is hard to beat. In this lesson you find out
+        where a network beats it.""",
 )
 
 prediction(
     "19.start",
     question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
-        numbers are random. About how large is its loss, in nats a letter?""",
+        numbers are random. About how large is its loss, in nats per letter?""",
     answer=3.58,
     tolerance=0.35,
-    reveal="""About log 36 = **3.58**, for each symbol has a probability of about 1/36. Ours begins a little higher:
+    reveal="""About log 36 = **3.58**, because each symbol has a probability of about 1/36. Ours begins a little higher:
         random logits are not all equal, so the network prefers some letters without a reason.""",
 )
 
 prediction(
     "19.greedy",
-    question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
-        writes on and on. What becomes of the text?""",
+    question="""Now the network always takes the most likely letter, and nothing is drawn at random. (This is called **greedy
+        decoding**.) It writes on and on. What happens to the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
-    reveal="""**It repeats itself**, in the end for ever. The network sees the last 16 letters and no more. Sooner or
-        later these are the same 16 as once before. Then the same letter follows, and the same after that, round and
-        round.""",
+    reveal="""**It repeats itself**, in the end forever. The network sees only the last 16 letters. Sooner or
+        later these are the same 16 as before. Then the same letter follows, then the same one after that, and so
+        on in a cycle.""",
 )
 
 prediction(
     "19.prose",
-    question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
-        network beats on the paragraphs held out?""",
+    question="""The counts again go up to the 5-gram, with a = 4. Which is the longest n-gram that the
+        network beats on the test set?""",
     answer="5-gram",
     choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**. Here the network passes all five n-grams.""",
+    reveal="""The **5-gram**. Here the network beats all five n-grams.""",
 )
 
 prediction(
     "19.mix",
     question="""For each letter take the mean of the two probabilities, half the network's and half that of
-        counting. Where does the loss of this mixture lie?""",
+        the counts. Where is the loss of this mixture?""",
     answer="below both",
     choices=["above both", "between the two", "below both"],
-    reveal="""**Below both**, for they are surprised by different letters. Where one of them gives a letter nearly
-        nothing, the other's half is left, and half of p costs only log 2 more than p.""",
+    reveal="""**Below both**, because they fail at different letters. Where one of them gives a letter almost
+        no probability, the other's half is left, and half of p costs only log 2 more than p.""",
 )
 
 card(
     "19",
     [
-        "A letter costs −log p. One who knows nothing pays log(how many letters there are).",
+        "A letter costs −log p. A model that knows nothing pays log(number of letters).",
         "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
-        "Judge on text that was held out, and every rival at its best.",
-        "To write: softmax(logits / temperature), draw a letter, append it, ask again.",
-        "A writer that always takes the likeliest letter goes round in circles.",
-        "Two guessers are surprised by different letters. Their mean can beat both.",
+        "Judge on a test set, and judge every baseline at its best.",
+        "To write: softmax(logits / temperature), draw a letter, append it, repeat.",
+        "Greedy decoding, always the most likely letter, ends in a cycle.",
+        "Two models fail at different letters, so their mean can beat both.",
     ],
 )
 
@@ -118,14 +118,14 @@ def _smoothed(counts, shorter, a):
     minutes=4,
     difficulty="easy",
     question="""
-        Write the box for all letters at once. `counts` says how often each letter followed. `shorter` says which
-        probability the shorter n-gram gives it. Both have the shape (letters,).""",
+        Write the boxed formula for all letters at once. `counts` holds how often each letter followed. `shorter` holds the
+        probability that the shorter n-gram gives it. Both have the shape (letters,).""",
     stub="""
         def smoothed(counts, shorter, a):
             ...""",
     hints=[
-        "Divide by all letters: those that were counted, and those that are lent, `a` of them.",
-        "`shorter` says how the lent letters are shared out: each letter gets `a * shorter` of them.",
+        "Divide by all letters: those that were counted, and the `a` letters that are added.",
+        "`shorter` determines how the added letters are distributed: each letter gets `a * shorter` of them.",
         (
             "Help: how do I test it?",
             "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.",
@@ -324,15 +324,15 @@ def _endless(logits, temperature, u):
     minutes=7,
     difficulty="medium",
     question="""
-        Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
+        Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and turn them into probabilities with
         softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
-        letter on whose stretch u falls. (u is from 0 to 1, too.)""",
+        letter whose interval contains u. (u is between 0 and 1, too.)""",
     stub="""
         def pick(logits, temperature, u):
             p = ...
             return ...""",
     hints=[
-        "`np.cumsum(p)` says where each stretch ends.",
+        "`np.cumsum(p)` gives the end of each interval.",
         "How many of these ends are at or below u? u has passed that many letters.",
         (
             "Help: it returns one letter too many, once in a million",
@@ -634,7 +634,7 @@ def _removed_once(written, known):
     difficulty="easy",
     question="""
         Write `invented(written, known)`. `written` is a text with a name on each line, and `known` is a list of names.
-        Return a list of the lines that are not among the known names, in their order. An empty line is no name.""",
+        Return a list of the lines that are not among the known names, in their order. An empty line is not a name.""",
     stub="""
         def invented(written, known):
             ...""",
@@ -790,15 +790,15 @@ def _mix_slope(w, p, q):
     minutes=6,
     difficulty="optional",
     question="""
-        p and q, each of shape (n,), are the probabilities that two guessers gave to the n letters that came. They are
-        mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss by
-        w.""",
+        p and q, each of shape (n,), are the probabilities that two models gave to the n letters that came. They are
+        mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss with
+        respect to w.""",
     stub="""
         def mix_slope(w, p, q):
             ...""",
     hints=[
-        "One letter first: log of what, and how does that depend on w?",
-        "w·p + (1 − w)·q has the slope p − q by w. And the slope of log is 1 over what stands in the log.",
+        "Start with one letter: what is inside the log, and how does it depend on w?",
+        "The derivative of w·p + (1 − w)·q with respect to w is p − q. And the derivative of log is 1 over its argument.",
         (
             "Help: how do I test it?",
             "`ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(0.3)`.",
