@@ -953,8 +953,10 @@ def test_a_row_of_the_learners_own():
     f = both(ag.value_and_grad(lambda x: ag.sum(silly(x) * x)), np.array([0.5, 1.5]))
     assert "silly(x)" in f.source
     cube = ag.elementwise(
-        lambda x: x * x * x, lambda g, z, x: g * 3 * x * x, name="cube"
-    )  # ∂z/∂x = 3x²
+        lambda x: x * x * x,
+        lambda g, z, x: g * 3 * x * x,  # ∂z/∂x = 3x²
+        name="cube",
+    )
     f = both(ag.value_and_grad(lambda x: ag.sum(cube(x))), np.array([0.5, 1.5]))
     assert "# cube: ∂z/∂x = 3x²" in f.source
 
