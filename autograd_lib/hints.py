@@ -92,7 +92,18 @@ _NOTES = {
 
 
 def hint_for(name):
-    """Return what to use instead of a name of another library, or an empty string."""
+    """Return the advice for a name of another library.
+
+    Parameters
+    ----------
+    name : str
+        A name such as "view".
+
+    Returns
+    -------
+    str
+        Advice such as "use reshape(shape)", or an empty string.
+    """
     return _NOTES.get(name) or (name in _SUBSTITUTES and f"use {_SUBSTITUTES[name]}") or ""
 
 
@@ -100,14 +111,33 @@ NAMES = _SUBSTITUTES.keys() | _NOTES.keys()
 
 
 def missing(owner, name):
-    """Return an AttributeError for a missing name that suggests what to use instead."""
+    """Return the error for a missing name, with advice if there is any.
+
+    Parameters
+    ----------
+    owner : str
+        What lacks the name, such as "a Tensor".
+    name : str
+        The missing name.
+
+    Returns
+    -------
+    AttributeError
+        The error, to be raised.
+    """
     return AttributeError(
         f"{owner} has no {name}" + (f": {hint}" if (hint := hint_for(name)) else "")
     )
 
 
 class Missing:
-    """An attribute that raises `missing`. A `__getattr__` would slow every op down by a fifth."""
+    """An attribute that raises `missing`. A `__getattr__` would slow every op down by a fifth.
+
+    Parameters
+    ----------
+    name : str
+        The missing name.
+    """
 
     def __init__(self, name):
         self.name = name
@@ -128,7 +158,18 @@ _KEYWORD_HINTS = {
 
 
 def explain_arguments(f):
-    """Wrap `f` to explain a call whose arguments do not match its signature."""
+    """Wrap a function to explain calls whose arguments do not match its signature.
+
+    Parameters
+    ----------
+    f : callable
+        A function whose signature Python can read.
+
+    Returns
+    -------
+    callable
+        The same function, which raises a TypeError that names its arguments.
+    """
 
     @functools.wraps(f)
     def wrapped(*args, **kwargs):

@@ -512,7 +512,25 @@ nll_loss = linear(_nll_loss,
 
 
 def pair(n, name):
-    """Return the int or pair of ints `n` as a pair; `name` names it in the error."""
+    """Return an int or a pair of ints as a pair.
+
+    Parameters
+    ----------
+    n : int or pair of int
+        One number for both directions, or one for each.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    tuple of int
+        Two numbers.
+
+    Raises
+    ------
+    TypeError
+        If `n` is something else.
+    """
     both = tuple(n) if isinstance(n, (tuple, list)) else (n, n)
     if len(both) != 2 or not all(isinstance(k, (int, np.integer)) for k in both):
         raise TypeError(f"{name}: expected an int or a pair of ints, got {n!r}")

@@ -641,7 +641,10 @@ class MaxPool2d(Module):
 class AvgPool2d(MaxPool2d):
     """Average pooling of images; see `functional.avg_pool2d`.
 
-    The parameters are those of `MaxPool2d`.
+    Parameters
+    ----------
+    kernel_size, stride
+        As for `MaxPool2d`.
     """
 
     def forward(self, x):

@@ -334,6 +334,27 @@ def test_docstrings_and_errors_are_plain(file):
     assert riddles(ast.parse((ROOT / file).read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.parametrize("file", [file for file in ENGINE_FILES if not is_exempt(file)])
+def test_public_docstrings_list_their_parameters(file):
+    """Functions and classes that take arguments; the docstring of `__init__` is that of the class."""
+    lacking = []
+    for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name.startswith("_"):
+            continue
+        inits = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+        function = node if isinstance(node, ast.FunctionDef) else next(iter(inits), None)
+        arguments = (
+            [arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)]
+            if function
+            else []
+        )
+        if arguments not in ([], ["self"]) and "Parameters\n---" not in (
+            ast.get_docstring(node) or ""
+        ):
+            lacking.append(node.name)
+    assert lacking == []
+
+
 @pytest.mark.parametrize(
     "source",
     [
