@@ -275,7 +275,7 @@ def _per_group(name, values):
     """Return a setting of all groups as one array; for a single group, without that axis."""
     if name == "lr" and any(map(np.ndim, values)):
         raise TypeError(
-            'an "lr" that is an array cannot be saved; set a number in param_groups first'
+            'state_dict: an array as "lr" cannot be saved; set a number in param_groups first'
         )
     dtype = bool if all(isinstance(value, bool) for value in values) else float
     return np.array(values if len(values) > 1 else values[0], dtype)

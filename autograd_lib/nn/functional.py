@@ -369,9 +369,10 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
         target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
     )
     if not shape or target.dtype.kind in "iu" and target.shape != expected:
+        one_hot = "; for one-hot rows use target.argmax(axis=1)" if target.shape == shape else ""
         raise ValueError(
             "cross_entropy: expected input of shape (N, C) and target of shape (N,), "
-            f"got {shape} and {target.shape}"
+            f"got {shape} and {target.shape}{one_hot}"
         )
     if target.dtype.kind not in "iu":
         class_indices("cross_entropy", target, shape[class_axis])

@@ -1466,6 +1466,11 @@ def test_a_floating_mask_gets_its_gradient():
             r"^cross_entropy: target .*float64.*argmax\(axis=1\)",
         ),
         (
+            lambda: F.cross_entropy(np.zeros((2, 3)), np.eye(3, dtype=int)[:2]),
+            ValueError,
+            r"^cross_entropy: .*target of shape \(N,\).*argmax\(axis=1\)",
+        ),
+        (
             lambda: nn.Embedding(4, 2)([0.5]),
             TypeError,
             "^Embedding: the input .*0 to 3, got float64",

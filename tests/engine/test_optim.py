@@ -604,7 +604,7 @@ def test_a_rate_for_each_entry(make):
     np.testing.assert_allclose(
         steps(optimizer, together, gs), np.concatenate(wanted, axis=1), rtol=1e-14
     )
-    with pytest.raises(TypeError, match="an array cannot be saved"):
+    with pytest.raises(TypeError, match='an array as "lr" cannot be saved'):
         optimizer.state_dict()
     scalar = leaf(1.0)
     optimizer, scalar.grad = make([scalar]), np.array(1.0)
