@@ -1,6 +1,7 @@
 """Optimizers and learning-rate schedules, with PyTorch's names."""
 
 import math
+from copy import copy
 from operator import setitem
 
 import numpy as np
@@ -445,6 +446,8 @@ class LRScheduler(Stateful):
     each pass over the data. An optimizer has one schedule; a learning rate set by hand in between
     is overwritten.
 
+    A subclass names in `setting_names` the numbers that are saved with the state.
+
     Parameters
     ----------
     optimizer : Optimizer
@@ -457,6 +460,8 @@ class LRScheduler(Stateful):
     ValueError
         If a factor is negative or not finite. Nothing is changed then.
     """
+
+    setting_names = ()  # the numbers that are saved with the state
 
     def __init__(self, optimizer):
         if not isinstance(optimizer, Optimizer):
@@ -471,13 +476,15 @@ class LRScheduler(Stateful):
         """Set the learning rates of the next epoch."""
         commit(self._changes_at(self.last_epoch + 1, self.base_lrs))
 
-    def _changes_at(self, epoch, base_lrs):
-        """Return the learning-rate changes of `epoch`, for `commit`."""
-        factor = self._factor(epoch)
+    def _changes_at(self, epoch, base_lrs, **settings):
+        """Return the changes of `epoch`, for `commit`; `settings` replace those of the schedule."""
+        after = copy(self)
+        vars(after).update(settings)
+        factor = after._factor(epoch)
         _check_settings(self, {f"factor at epoch {epoch}": factor})
+        settings |= {"last_epoch": epoch, "base_lrs": base_lrs}
         return [
-            (setattr, self, "last_epoch", epoch),
-            (setattr, self, "base_lrs", base_lrs),
+            *((setattr, self, name, value) for name, value in settings.items()),
             *(
                 (setitem, group, "lr", lr * factor)
                 for group, lr in zip(self.optimizer.param_groups, base_lrs)
@@ -486,12 +493,16 @@ class LRScheduler(Stateful):
 
     def _state(self):
         return {
+            **{name: np.array(getattr(self, name), float) for name in self.setting_names},
             "base_lr": _per_group("lr", self.base_lrs),
             "last_epoch": np.array(self.last_epoch),
         }
 
     def _changes(self, state):
-        return self._changes_at(int(state["last_epoch"]), state["base_lr"].ravel().tolist())
+        settings = {name: state[name].item() for name in self.setting_names}
+        _check_settings(self, settings)
+        base_lrs = state["base_lr"].ravel().tolist()
+        return self._changes_at(int(state["last_epoch"]), base_lrs, **settings)
 
 
 class LambdaLR(LRScheduler):
@@ -528,6 +539,8 @@ class StepLR(LRScheduler):
         Factor of each change.
     """
 
+    setting_names = ("step_size", "gamma")
+
     def __init__(self, optimizer, step_size, gamma=0.1):
         _check_settings(self, {"step_size": step_size, "gamma": gamma})
         self.step_size, self.gamma = step_size, gamma
@@ -553,6 +566,8 @@ class CosineAnnealingLR(LRScheduler):
     ------
     Loshchilov and Hutter (2017), equation 5 without restarts.
     """
+
+    setting_names = ("T_max",)
 
     def __init__(self, optimizer, T_max):
         _check_settings(self, {"T_max": T_max})

@@ -686,3 +686,28 @@ def test_habits_of_pytorch_are_answered(call, words):
     assert p.item() == 1.0 and not hasattr(o, "add_param_group")
     o.zero_grad(set_to_none=True)
     assert p.grad is None
+
+
+def test_a_schedules_state_holds_its_settings():
+    """The factor of the new schedule was applied to the old count once, in silence."""
+
+    def make(kind, *settings):
+        optimizer = ag.optim.SGD([Tensor([1.0], requires_grad=True)], lr=0.5)
+        return kind(optimizer, *settings)
+
+    for kind, old, other in [
+        (ag.optim.StepLR, (2, 0.5), (3, 0.1)),
+        (ag.optim.CosineAnnealingLR, (10,), (20,)),
+    ]:
+        first, second = make(kind, *old), make(kind, *other)
+        for _ in range(3):
+            first.step()
+        second.load_state_dict(first.state_dict())
+        for _ in range(3):
+            assert first.optimizer.lr == second.optimizer.lr
+            first.step()
+            second.step()
+    step = make(ag.optim.StepLR, 2, 0.5)
+    with pytest.raises(ValueError, match="StepLR: .*gamma >= 0"):
+        step.load_state_dict({**step.state_dict(), "gamma": -1.0, "last_epoch": 5})
+    assert (step.gamma, step.last_epoch) == (0.5, 0)
