@@ -239,7 +239,7 @@ PARTS = {
         [
             (
                 "rows:bilinear ops:_matmul ops:matmul",
-                "09 As one line",
+                "09 The rules in one line",
                 "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
                 "vectors.",
             ),
@@ -247,7 +247,7 @@ PARTS = {
         [
             (
                 "ops:dot ops:ROWS",
-                "09 As one line",
+                "09 The rules in one line",
                 "NumPy's older product, by the newer; and the whole table by name.",
             ),
             (
@@ -359,7 +359,7 @@ PARTS = {
             ),
             (
                 "transforms:vjp transforms:_vjp transforms:_value",
-                "09 Why nobody builds J",
+                "09 The Jacobian, and why nobody builds it",
                 "Open a level, run the function, and pull back as often as you like.",
             ),
             (

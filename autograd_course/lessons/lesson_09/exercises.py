@@ -1,4 +1,4 @@
-"""Lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
+"""Check lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
 
 import numpy as np
 
@@ -24,20 +24,20 @@ recall(
     "09",
     [
         Question(
-            "b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
+            "b of shape (3,) is added to x of shape (2, 3). The upstream gradient is [[1, 2, 3], [4, 5, 6]]. What is the gradient of b? "
             "(Lesson 08)",
             [5, 7, 9],
-            "**[5, 7, 9]**. b was copied into both rows, so the rows are added.",
+            "**[5, 7, 9]**. b was copied into both rows, so the two rows of g are added.",
         ),
         Question(
-            "A gradient check takes one number, and passes. Why is that weak evidence? (07)",
+            "A gradient check uses a single input, and passes. Why is that weak evidence? (07)",
             None,
-            "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones.",
+            "A wrong rule can agree with the right one at this input. Check at **several different inputs**, including special ones such as 0.",
         ),
         Question(
-            "$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (02)",
+            "$z = x \\cdot x$ at x = 3, and the upstream gradient is g = 2. What is the gradient of x? (02)",
             12,
-            "Each slot gets what arrives times the *other* factor, 2 · 3. Two slots: 6 + 6 = **12**.",
+            "Each slot receives the upstream gradient times the *other* factor, 2 · 3. There are two slots: 6 + 6 = **12**.",
         ),
     ],
 )
@@ -47,17 +47,17 @@ prediction(
     question="""A has the shape (2, 3), B (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
         by 1. How many of the eight entries of Z move? By how much does Z[0, 3] move?""",
     answer={"entries that move": 4, "Z[0, 3] moves by": -1},
-    reveal="""**4**: row 0 of Z, and nothing else. A[0, 1] stands in row 0 of A, and that row is in every dot product of row 0 of Z. In
-        each it is multiplied by an entry of *row 1 of B*, so they move by 3, −2, 4 and **−1**.""",
+    reveal="""**4**: only row 0 of Z moves. A[0, 1] is in row 0 of A, which is part of every dot product of row 0 of Z. In
+        each of them A[0, 1] is multiplied by an entry of *row 1 of B*, so the four entries move by 3, −2, 4 and **−1**.""",
 )
 
 prediction(
     "09.shapes",
-    question="""Z = A @ B, and the gradient g arrives. Take g and B, each as it is or transposed, and multiply them in
-        either order. That is eight products. Let A, B and g be (2, 2): how many of the eight exist and have the
+    question="""Z = A @ B, with the upstream gradient g. Take g and B, each as it is or transposed, and multiply them in
+        either order. This gives eight products. Let A, B and g be (2, 2): how many of the eight exist and have the
         shape of A? And how many if A is (2, 3), B (3, 4) and g (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
-    reveal="""With squares all **8**: whatever you do, the result is (2, 2). With rectangles **1**: only $g \\cdot B^\\top$, (2, 4) times
+    reveal="""With squares all **8**: every result is (2, 2). With rectangles only **1**: $g \\cdot B^\\top$, (2, 4) times
         (4, 3), is (2, 3).""",
 )
 
@@ -65,12 +65,12 @@ Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
 prediction(
     "09.gigabytes",
     question="""
-        Z has 64 · 256 entries, and W has 784 · 256. J has one number for each pair of them, of 8 bytes each. How many
-        gigabytes (10⁹ bytes) is that, about?""",
+        Z has 64 · 256 entries, and W has 784 · 256. J has one number for each pair of them, of 8 bytes each. About how many
+        gigabytes (10⁹ bytes) does J need?""",
     answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1),
     tolerance=1.5,
-    reveal=f"""About **26**. Z has 64 · 256 = {Z_ENTRIES:,} entries and W has 784 · 256 = {W_ENTRIES:,}. Each with each, times 8 bytes:
-        {8 * Z_ENTRIES * W_ENTRIES / 1e9:.1f} · 10⁹. The answer that we want, the gradient of W, takes {8 * W_ENTRIES / 1e6:.1f}
+    reveal=f"""About **26**. Z has 64 · 256 = {Z_ENTRIES:,} entries and W has 784 · 256 = {W_ENTRIES:,}. Every pair needs 8 bytes:
+        {8 * Z_ENTRIES * W_ENTRIES / 1e9:.1f} · 10⁹. The result that we want, the gradient of W, needs {8 * W_ENTRIES / 1e6:.1f}
         *mega*bytes.""",
 )
 
@@ -78,11 +78,11 @@ card(
     "09",
     [
         "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
-        "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
-        "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
-        "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ checks any linear op: random u and v, two products, no h.",
-        "J is never built: a rule gives Jᵀ·g at once.",
-        "A matrix used by a whole batch, or in both places: its gradients are added.",
+        "A[i, k] moves row i of Z, weighted by row k of B. Backward, the same weights: the gradient of A is g·Bᵀ, that of B is Aᵀ·g.",
+        "If no two sides are equal, the shapes determine the product. With squares every product fits: right shape, perhaps wrong numbers.",
+        "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ for every J. For a linear op Jv is the op itself, so random u and v test its rule, without h.",
+        "Backpropagation computes J₁ᵀ(J₂ᵀ(… (Jₙᵀ g))): only matrix–vector products, and no J is built.",
+        "If a matrix is used by a whole batch, or in both places of a product, its gradients are added.",
     ],
 )
 
@@ -113,9 +113,9 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
     minutes=4,
     difficulty="easy",
     question="""
-        **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added
-        into Z[i, j]. What does this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
-        that arrives.""",
+        The loop goes through every multiplication in Z = A @ B: a product of two numbers, which is added into
+        Z[i, j]. What does the rule of this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
+        contributions.""",
     stub="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -124,11 +124,11 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
                 grad_B[k, j] += ...
             return grad_A, grad_B""",
     hints=[
-        "It is a product of two numbers, so it is the rule of lesson 03: what arrives, times the other factor.",
-        "What arrives at this product is the gradient of the entry that it was added into: g[i, j].",
+        "It is a product of two numbers, so its rule is that of lesson 03: the upstream gradient times the other factor.",
+        "The upstream gradient of this product is the gradient of the entry that it was added into: g[i, j].",
         (
             "Help: index out of bounds",
-            "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].",
+            "Each array has two indices of its own: A[i, k], B[k, j], and g[i, j], like Z.",
         ),
     ],
     solution="""
@@ -138,8 +138,8 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
                 grad_A[i, k] += g[i, j] * B[k, j]
                 grad_B[k, j] += g[i, j] * A[i, k]
             return grad_A, grad_B""",
-    explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
-    why="There are 24 small products, and each has the rule of lesson 03. The next section says the same in one line.",
+    explained="A[i, k] is in four of the products, one for each j. B[k, j] is in two, one for each i. Their contributions add up.",
+    why="There are 24 small products, and each has the rule of lesson 03. The next section writes all of them in one line.",
     mistakes=[
         edit(
             "g[i, j] * B[k, j]",
@@ -371,24 +371,24 @@ WRONG_Y = [
     "09.matmul",
     minutes=2,
     difficulty="easy",
-    question="Write both rules, in the library's letters: x is the left matrix, y the right one.",
+    question="Write both rules with the letters of the library: x is the left matrix, and y the right one.",
     stub="""
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
     hints=[
-        "The two boxes, with x for A and y for B. A transposed matrix is `y.T`.",
+        "Use the two boxes, with x for A and y for B. The transpose of y is `y.T`.",
         (
             "Help: the shapes do not fit",
-            "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.",
+            "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal.",
         ),
     ],
     solution="""
         matmul_x = lambda g, z, x, y: g @ y.mT
         matmul_y = lambda g, z, x, y: x.mT @ g""",
     explained="""
-        `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
-        see the difference.""",
-    why="One product forward costs two products backward, each with as many multiplications as the first.",
+        `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes. For a batch of matrices the
+        two differ.""",
+    why="One product in the forward pass needs two in the backward pass, each with as many multiplications as the first.",
 )
 def matmul(answer):
     if any(map(is_stub, answer)):
@@ -428,23 +428,23 @@ def _product(d):
     minutes=5,
     difficulty="medium",
     question="""
-        **The same matrix in both places.** A = [[1, 2], [3, 4]], Z = A @ A, and L is the sum of all entries of Z, so g is all ones. What is
-        the gradient of A? By hand, as a list of two rows.""",
+        Now the same matrix is in both places: A = [[1, 2], [3, 4]] and Z = A @ A. L is the sum of all entries of Z, so every entry of g
+        is 1. Compute the gradient of A by hand, and write it as a list of two rows.""",
     stub="""
         gradient_of_A = ...""",
     hints=[
-        "Two slots, one A: two arrivals, and they add. Which rule belongs to which slot?",
+        "A is in two slots, so it receives two gradients, and they add. Which rule belongs to which slot?",
         "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
         (
             "Help: I get [[6, 14], [6, 14]]",
-            "That is the left rule twice. Would it fit the right slot, if that were a rectangle?",
+            "You used the rule of the left slot twice. Would it fit the right slot if the matrices were rectangles?",
         ),
     ],
     solution="""
         gradient_of_A = [[7, 11], [9, 13]]      # left slot [[3, 7], [3, 7]] + right slot [[4, 4], [6, 6]]""",
-    explained="In a product of matrices the order matters. Here the two arrivals differ: the gradient is not 2A, and not "
+    explained="In a product of matrices the order matters. The two contributions differ here, so the gradient is neither 2A nor "
     "twice one of them.",
-    why="The shape is (2, 2) with the left rule twice as well. Only the numbers tell.",
+    why="With the left rule twice the shape is also (2, 2). Only the numbers show the mistake.",
     mistakes=[
         (
             np.array([[6, 14], [6, 14]]),
@@ -535,22 +535,22 @@ def _to_w(g, x, w):
     minutes=3,
     difficulty="medium",
     question="""
-        X is a *batch*: five matrices, shape (5, 2, 3). W (3, 4) is one matrix, used for all five. Z = X @ W has shape (5, 2, 4): `@`
-        multiplies along the last two axes, and broadcasts the rest. Write the gradient of W, in W's own shape, for a
-        batch of any size, with any number of rows. (`x.mT` exchanges the last two axes.)""",
+        X is a *batch* of five matrices, with the shape (5, 2, 3). W, of shape (3, 4), is one matrix that is used for all five. Z = X @ W
+        has the shape (5, 2, 4): `@` multiplies along the last two axes, and broadcasts the others. Write the gradient of W, in the
+        shape of W, for a batch of any size, with any number of rows. (`x.mT` exchanges the last two axes.)""",
     stub="""
         gradient_w = lambda g, x, w: ...""",
     hints=[
-        "First for each of the five: what is the shape of `x.mT @ g`?",
-        "(5, 3, 4): a gradient from each of the five uses of W. What did lesson 08 do with what was shared?",
-        ("Help: an axis too many", "W was shared by the batch: sum over axis 0."),
+        "First compute a gradient for each of the five. What is the shape of `x.mT @ g`?",
+        "It is (5, 3, 4): one gradient for each of the five uses of W. W was broadcast. What did you do with broadcast arrays in lesson 08?",
+        ("Help: my result has one axis too many", "The whole batch shares W: sum over axis 0."),
     ],
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        W was broadcast, so its gradients are summed. One product of matrices with ten rows gives the same
-        sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and the library takes that way.""",
-    why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
+        W was broadcast, so its gradients are summed. A single product of matrices with ten rows gives the same
+        sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and this is what the library computes.""",
+    why="Five uses give five gradients, and one sum. So a batch of any size trains one W.",
     mistakes=[
         (
             lambda g, x, w: x.mT @ g,
@@ -697,27 +697,27 @@ EVIDENCE = {
     "09.diagnose",
     minutes=5,
     difficulty="medium",
-    question="What is ill about 1, 3, 5 and 6? Give the cause.\n\n"
+    question="What is the fault in 1, 3, 5 and 6? Give the letter of the cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
-    + "\n\nTwo of the causes belong to no patient.",
+    + "\n\nTwo of the causes belong to none of the seven.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
     hints=[
-        "Begin with 1 and 6. Each fails in a single check, and there no other patient fails.",
-        "Compare 5 with 3: where does one fail and the other pass?",
+        "Begin with 1 and 6. Each fails in a single check, in which no other engine fails.",
+        "Compare 5 with 3: in which check does one fail and the other pass?",
         *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
         (
             "Help: 2, 4 and 7, which may be given too",
             """
-            2 answers where no single number was computed. Compare 7 with 4: where does one fail and the
+            2 returns gradients although the output is not a scalar. Compare 7 with 4: in which check does one fail and the
             other pass?""",
         ),
     ],
     solution="diagnosis = {" + ", ".join(f'{number}: "{RIGHT[number]}"' for number in ASKED) + "}",
     explained="""
-        The other three: 2 e, 4 i, 7 a. Each wrong array is a fingerprint: a 2 where two rows were summed, B itself
-        where a dot's rule ran, the left slot's [[3, 7], [3, 7]] twice.""",
-    why="Six of the seven pass a check on square arrays of one shape. They fail at a broadcast, a single number, "
+        The other three: 2 e, 4 i, 7 a. Each wrong array points to its cause: a 2 where two rows were summed, B itself
+        where the rule of a dot product ran, and twice the [[3, 7], [3, 7]] of the left slot.""",
+    why="Six of the seven pass a check on square arrays of one shape. They fail if there is broadcasting, a scalar, "
     "one matrix in both places, or a loss that is an array.",
 )
 def diagnose(answer):
@@ -777,11 +777,11 @@ WRONG_MATMUL = (
 @exercise(
     "09.mended",
     minutes=6,
-    difficulty="medium",
+    difficulty="optional",
     question="""
-        **Mend two.** Patients 6 and 3, as published, each as a function. Mend what is ill in each rule, and return z in place of the `...`.
-        (A rule gives a list with what goes to x and to y. `value.fitted(g)` is g, summed down to the shape of the value. `np.dot` is an `@`
-        that also takes the single number that arrives at a dot product.)""",
+        Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` by z. (A rule returns a
+        list of two gradients, that of x and that of y. `value.fitted(g)` is g, summed to the shape of the value. `np.dot` works like `@`,
+        but also accepts a scalar g, which is the upstream gradient of a dot product.)""",
     stub="""
         def mended_add(x, y):
             z = Array(x.data + y.data, (x, y))
@@ -800,11 +800,11 @@ WRONG_MATMUL = (
                                 for value in (x, y)]
             return ...""",
     hints=[
-        "In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
-        "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
+        "In `mended_add`, follow g through the loop, with b on the left and a larger array on the right. What is g in the second round?",
+        "In `mended_matmul`, think of A @ A: x and y are the same object. For which of the two is `value is x` true?",
         (
             "Help: what does a rule return?",
-            "A list, or a tuple, of two: first what goes to x, then what goes to y.",
+            "A list or tuple of two gradients: first that of x, then that of y.",
         ),
     ],
     solution="""
@@ -818,10 +818,9 @@ WRONG_MATMUL = (
             z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
             return z""",
     explained="""
-        In the sum, one name, g, stood for two things. In the product the wrong question was asked: "is this the first
-        operand?" in place of "is this the first place?". (For the sum `[g, g]` does as well: `backward` fits whatever
-        arrives.)""",
-    why="Both rules looked right. With two different arrays of one shape, both are.",
+        In the sum, one name, g, was used for two things. In the product, the code asked "is this value x?" instead of "is this the
+        first slot?". (For the sum, `[g, g]` works too, because `backward` calls `fitted` on every gradient.)""",
+    why="Both rules looked right. For two different arrays of the same shape, they are.",
 )
 def mended(answer):
     if not all(map(callable, answer)):
