@@ -28,36 +28,36 @@ recall(
     "21",
     [
         Question(
-            "Your tracer follows a function at x = 2. In the function stands `if x > 0`. Which side does the "
+            "Your tracer runs a function at x = 2. The function contains `if x > 0`. Which branch does the "
             "program take at x = −1? (Lesson 20)",
             "the one for x > 0",
-            "**The one for x > 0**: the `if` was asked once, while tracing, and left no line in the program.",
-            ["the one for x > 0", "the other", "it asks again"],
+            "**The one for x > 0**: the `if` was evaluated once, while tracing, and left no line in the program.",
+            ["the one for x > 0", "the other", "it evaluates the if again"],
         ),
         Question(
             "A loss falls for 200 steps. Is the gradient right? (07)",
             "not proved",
-            "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
-            "check.",
+            "**Not proved.** The published rule of lesson 07 was wrong and trained better. A falling loss does not prove "
+            "that the gradient is right.",
             ["proved", "not proved"],
         ),
         Question(
-            "z = maximum(x, y), with x = y = 3, and 6 arrives at z. What goes to x? (04)",
+            "z = maximum(x, y), with x = y = 3, and the upstream gradient of z is 6. What is the gradient of x? (04)",
             3,
-            "**3**: at a tie each gets half. That is stated, not derived.",
+            "**3**: at a tie each gets half. That is a convention, not a derivation.",
         ),
     ],
 )
 
 prediction(
     "21.agree",
-    question="""Each engine is asked with its own functions and defaults. Which of these have the same
+    question="""Each engine uses its own functions and defaults. Which of these have the same
         gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
         at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
-    reveal="""**No, no, yes, no.** gelu is by erf in PyTorch, and its std divides by n − 1: another *calculation* has
-        another gradient. At a tie there is no slope, so each function states one. Every engine's maximum gives each
-        half. Our pooling does so too, and that of the other two gives all to the first.""",
+    reveal="""**No, no, yes, no.** PyTorch computes gelu with erf, and its std divides by n − 1: another *calculation* has
+        another gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
+        maximum gives each input half. Our pooling does so too, but that of the other two gives all to the first.""",
 )
 
 prediction(
@@ -65,14 +65,14 @@ prediction(
     question="""You compare one number, up to rounding: the loss before the first step. How many of
         the five ports does that catch?""",
     answer=3,
-    reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 % and by a
-        hundred-thousandth. B and C calculate the same values, and differ from yours only on the way back.""",
+    reveal="""**3.** A, D and E compute something else, so their losses differ: by 0.1 %, by 6 % and by a
+        hundred-thousandth. B and C compute the same values, and differ from yours only in the backward pass.""",
 )
 
 prediction(
     "21.shards",
-    question="""Four scans are dealt to two workers: the first gets three, the second gets one. Each worker
-        takes the gradient of the *mean* loss of its own scans. The first finds 2, the second 10. What is the gradient
+    question="""Four scans are distributed over two workers: the first gets three, the second gets one. Each worker
+        computes the gradient of the *mean* loss of its own scans. The first gets 2, the second 10. What is the gradient
         of the mean loss of all four?""",
     answer=4,
     reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. In the
@@ -85,23 +85,23 @@ prediction(
         the scans each, on two cores. How long does it take now?""",
     answer="longer",
     choices=["half as long", "about as long", "longer"],
-    reveal="""**Longer**, on all computers that we tried. To call a worker and wait for it takes longer than the work on
-        20 scans, even if nothing is sent and nothing is done there. Below it is measured on your computer, with up to
+    reveal="""**Longer**, on all computers that we tried. Calling a worker and waiting for it takes longer than the work on
+        20 scans, even if nothing is sent and nothing is done there. Below you measure it on your computer, with up to
         5,000 scans.""",
 )
 
 card(
     "21",
     [
-        "One calculation has one gradient, and engines agree on it to rounding. Where they differ, the calculation "
-        "differs, or a rule is stated.",
+        "One calculation has one gradient, and engines agree on it up to rounding. If they differ, the calculation "
+        "differs, or a convention at a tie or a kink.",
         "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
         "alone missed two of five.",
         "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
         "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
         "setup_context computes is a constant.",
-        "Gradients of shards are added up, each weighted by how many rows it has.",
-        "Workers pay only when they save more time than it takes to call them. Measure it.",
+        "Gradients of shards are added, each weighted by its number of rows.",
+        "Workers pay off only if they save more time than it takes to call them. Measure it.",
     ],
 )
 
@@ -122,12 +122,12 @@ RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
     "A": "A: `bent` and `pooled` are as yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
     "numbers be divided by?",
-    "B": "B: Every value is as yours, and one gradient is not, that of the kernels. At a tie no value differs, but "
-    "what arrives at the entries may.",
+    "B": "B: Every value is as yours, but one gradient is not, that of the kernels. At a tie no value differs, but "
+    "the gradients of the entries may.",
     "C": "C: Every value is as yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
-    "the bend. Which slope does the bend have there?",
-    "D": "D: All logits are as yours, the loss is not, and every gradient is off by nine tenths or more. What lies "
-    "between the logits and the loss?",
+    "relu. Which slope does relu have there?",
+    "D": "D: All logits are as yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
+    "computed between the logits and the loss?",
     "E": "E: `scaled` is as yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
     "nearly the same curve?",
 }
@@ -143,7 +143,7 @@ def _diagnosis(**changes):
 
 
 def _misread(letter, number):
-    """A diagnosis with one wrong number, and its hint."""
+    """Return a diagnosis with one wrong number, and its hint."""
     return _diagnosis(**{letter: number}), EVIDENCE[letter] + NOBODY.get(number, "")
 
 
@@ -151,8 +151,8 @@ def _misread(letter, number):
     "21.diagnose",
     minutes=5,
     difficulty="medium",
-    question="In each port one line of the network is written in another way than yours. Which way? Give its number "
-    "in this list. Use the table alone.\n\n"
+    question="In each port one line of the network is written differently from yours. How? Give its number "
+    "in this list. Use only the table.\n\n"
     + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
     + "\n\nThree of the eight occur in no port.",
     stub="""
@@ -162,14 +162,14 @@ def _misread(letter, number):
         port_D = ...
         port_E = ...""",
     hints=[
-        "Go down a column. The first value that differs is the line at fault. If no value differs, the port has "
-        "another stated rule.",
+        "Go down a column. The first value that differs is the line at fault. If no value differs, the port uses "
+        "another convention at a tie or a kink.",
         *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
-    explained="A, D and E differ from yours on the way forward, B and C only on the way back. So before the first step "
-    "no comparison of losses or predictions finds B and C.",
-    why="The first value that differs names the line. Where none does, a gradient does.",
+    explained="A, D and E differ from yours in the forward pass, B and C only in the backward pass. So before the first "
+    "step no comparison of losses or predictions finds B and C.",
+    why="The first value that differs identifies the line. If no value differs, the first gradient that differs does.",
     mistakes=[
         _misread(*pair)
         for pair in [
@@ -302,9 +302,10 @@ COMPUTED = (
     minutes=5,
     difficulty="medium",
     question="""
-        **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
-        saves what backward will read. It is given `inputs`, a tuple, here with one entry, and `output`, which is z. It
-        may save these, and is to compute nothing. `backward` is the rule, and what arrives is called `grad_output`.
+        **Your op of lesson 14, as PyTorch expects it**: a class with three functions. `forward` computes z. `setup_context`
+        saves what backward will read. It receives `inputs`, a tuple, here with one entry, and `output`, which is z. It
+        may save these, but must not compute anything. `backward` is the rule, and the upstream gradient is called
+        `grad_output`.
         Take $1 / (1 + x^2)$, or take your own op if it is made of + − · / `**` and `abs` alone.""",
     stub="""
         class my_op:
@@ -634,8 +635,8 @@ def _combined(gradients, sizes):
     difficulty="easy",
     question="""
         Write `combined(gradients, sizes)`. `gradients` holds one list for each worker. This list holds one array for
-        each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` says how many rows each worker
-        had. Give back one list of the same form, with the gradients of the mean loss of *all* rows.""",
+        each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` holds the number of rows of each
+        worker. Return one list of the same form, with the gradients of the mean loss of *all* rows.""",
     stub="""
         def combined(gradients, sizes):
             ...""",
@@ -838,7 +839,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
         \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
         one arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z?
-        Derive what goes to x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
+        Derive the gradient of x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
@@ -1015,10 +1016,10 @@ def rms_rule(answer):
     minutes=10,
     difficulty="optional",
     question="""
-        Write a check of your own. `accepts(rule)` is False if a rule for `rms` is wrong, and True if the check finds
-        nothing. It may use `rms`, but not your rule. It will meet these three wrong rules, and others: (a) r is taken
-        for a constant, which gives g/r; (b) the mean of g·z is taken over the whole array instead of the row; (c) a sum
-        stands in place of that mean. Then answer two questions. Which of the three give the right answer for every x
+        Write a check of your own. `accepts(rule)` returns False if a rule for `rms` is wrong, and True if the check finds
+        no mistake. It may use `rms`, but not your rule. It will be called with these three wrong rules, and others: (a) r
+        is treated as a constant, which gives g/r; (b) the mean of g·z is taken over the whole array instead of the row;
+        (c) that mean is replaced by a sum. Then answer two questions. Which of the three give the right answer for every x
         and g, if x has a single row? Which give the right answer if every row of x adds up to 0 and g is 1
         everywhere?""",
     stub="""
