@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from . import ops
-from .tape import Tensor, plain
+from .tape import Tensor, to_array
 from .transforms import jvp, vjp
 
 _EPS = np.finfo(np.float64).eps
@@ -77,7 +77,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
         "fwd": lambda: [jvp(f, xs, [-8 * v for v in vs])[1]],
     }
     once = {"rev": lambda: grads["rev"], "fwd": lambda: [jvp(f, xs, vs)[1]]}
-    grads = {mode: [plain(g) for g in given[mode]()] for mode in modes}
+    grads = {mode: [to_array(g) for g in given[mode]()] for mode in modes}
 
     def compare(where, direction, rules):
         slope, error, sides, bounds = _slope(f, xs, u, value, direction, noise, magnitude)
@@ -116,7 +116,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
         compare("all arguments together", [np.ones(x.shape) for x in xs], rules)
     upstream = {"rev": "the upstream gradient", "fwd": "the tangent"}
     for mode in modes:
-        for g, h in zip(map(plain, once[mode]()), map(plain, larger[mode]())):
+        for g, h in zip(map(to_array, once[mode]()), map(to_array, larger[mode]())):
             atol = 1e-9 * np.nanmax(np.abs(g), initial=0)
             if not np.allclose(h, -8 * g, rtol=1e-9, atol=atol, equal_nan=True):
                 faults.append(
@@ -196,7 +196,7 @@ def _joined(arrays):
 
 def _value_at(f, xs):
     """Return the value of `f` as a plain array; `f` may use methods and close over parameters."""
-    return plain(f(*[Tensor(x) for x in xs]))
+    return to_array(f(*[Tensor(x) for x in xs]))
 
 
 def _direction(rng, shape):
@@ -211,5 +211,5 @@ def _by_columns(f, xs, u):
         for k in np.ndindex(x.shape):
             tangents = [np.zeros(y.shape) for y in xs]
             tangents[i][k] = 1.0
-            grads[i][k] = np.sum(plain(jvp(f, xs, tangents)[1]) * u)
+            grads[i][k] = np.sum(to_array(jvp(f, xs, tangents)[1]) * u)
     return grads

@@ -2,8 +2,8 @@
 
 from . import ops
 from .rows import Primitive
-from .tape import Tensor, made
-from .values import now
+from .tape import Tensor, new_tensor
+from .values import next_number
 
 _checkpoint = Primitive("primitive", None, name="checkpoint")
 
@@ -17,7 +17,7 @@ def checkpoint(f):
     """
 
     def run(*args, **kwargs):
-        start = now()
+        start = next_number()
         out = f(*args, **kwargs)
         several = isinstance(out, (tuple, list))
         results = list(out) if several else [out]
@@ -29,11 +29,9 @@ def checkpoint(f):
         level = max((results[i].level for i in made), default=None)
         made = [i for i in made if results[i].level == level]
         if len(made) == 1:
-            results[made[0]] = checkpointed(results[made[0]], start)
+            results[made[0]] = _forget(results[made[0]], start)
         elif made:  # joined, so that one repetition serves them all
-            joined = checkpointed(
-                ops.concatenate([ops.reshape(results[i], -1) for i in made]), start
-            )
+            joined = _forget(ops.concatenate([ops.reshape(results[i], -1) for i in made]), start)
             at = 0
             for i in made:
                 z = results[i]
@@ -45,7 +43,7 @@ def checkpoint(f):
     return run
 
 
-def checkpointed(z, start):
+def _forget(z, start):
     """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
 
     Kept is the recipe: which ops ran on what, without their results. What the ops took that is no
@@ -72,14 +70,14 @@ def checkpointed(z, start):
         values = list(inputs)
         for op, slots, params, inner in steps:
             args = [a if i is None else values[i] for i, a in slots]
-            values.append(_forgetful(inner(args), args, inner) if inner else op(*args, **params))
+            values.append(_forgotten(inner(args), args, inner) if inner else op(*args, **params))
         return values[-1]
 
-    return _forgetful(z, inputs.values(), replay)
+    return _forgotten(z, inputs.values(), replay)
 
 
-def _forgetful(z, inputs, replay):
-    node = made(Tensor, z._data, z.level)
+def _forgotten(z, inputs, replay):
+    node = new_tensor(Tensor, z._value, z.level)
     node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
-    node.values = tuple(x._data if isinstance(x, Tensor) else x for x in node.inputs)
+    node.values = tuple(x._value if isinstance(x, Tensor) else x for x in node.inputs)
     return node

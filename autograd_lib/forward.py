@@ -1,7 +1,7 @@
 """Forward mode: every value carries its tangent along, and nothing is recorded."""
 
-from .tape import Tensor, _blocked, made, one_level_down, plain
-from .values import _own
+from .tape import Tensor, _no_grad_level, new_tensor, one_level_down, to_array
+from .values import copied
 
 
 class Dual(Tensor):
@@ -18,7 +18,7 @@ class Dual(Tensor):
         level = self.level
         values, z = one_level_down(row, args, params, level)
         tangents = {}
-        if level > _blocked.get():
+        if level > _no_grad_level.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a.tangent is not None:
                     if row.rule(i):
@@ -27,11 +27,11 @@ class Dual(Tensor):
 
     def detach(self):
         """Return a copy without a tangent: a constant to every derivative."""
-        return dual(_own(plain(self)), None, self.level)
+        return dual(copied(to_array(self)), None, self.level)
 
 
 def dual(value, tangent, level):
     """Return a new Tensor of a forward-mode level."""
-    t = made(Dual, value, level)
+    t = new_tensor(Dual, value, level)
     t.tangent = tangent
     return t

@@ -10,7 +10,7 @@ import numpy as np
 from . import ops
 from .hints import NAMES, Missing, explain_arguments, hint_for
 from .rows import Primitive, primitive
-from .tape import Tensor, is_constant, plain, refuse, traced_in
+from .tape import Tensor, is_constant, reject, to_array, traced_in
 
 _OPERATORS = {
     "add": ops.add,
@@ -48,8 +48,10 @@ def _zero_gradient(function):
     row = primitive(function, [None] * arity, [None] * arity)
 
     def call(*args, **keywords):
-        args = [plain(a) if isinstance(a, Tensor) else a for a in args]
-        keywords = {name: plain(a) if isinstance(a, Tensor) else a for name, a in keywords.items()}
+        args = [to_array(a) if isinstance(a, Tensor) else a for a in args]
+        keywords = {
+            name: to_array(a) if isinstance(a, Tensor) else a for name, a in keywords.items()
+        }
         traced = next(traced_in([args, keywords]), None) is not None
         return row.record(args, keywords) if traced else function(*args, **keywords)
 
@@ -153,14 +155,14 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
-        refuse(
+        reject(
             self,
             "a Tensor that requires a gradient cannot be converted to an array, because its "
             "gradient would be lost: use the functions of autograd_lib or NumPy (a @ t for "
             "a.dot(t)), stack or concatenate to join Tensors, t.data for the value or t.detach() "
             "for a constant",
         )
-    return np.array(plain(self), dtype=dtype, copy=copy)
+    return np.array(to_array(self), dtype=dtype, copy=copy)
 
 
 # --- Where Python needs a plain value -------------------------------------------------------------
@@ -169,9 +171,9 @@ def _array(self, dtype=None, copy=None):
 def _getitem(self, index):
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, Tensor) for i in parts):
-        parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
+        parts = tuple(to_array(i) if isinstance(i, Tensor) else i for i in parts)
         if any(isinstance(i, Tensor) and i.opaque and i.dtype == bool for i in parts):
-            refuse(
+            reject(
                 self,
                 "x[mask] cannot be compiled, because its length depends on the values of the mask: "
                 "use where(mask, x, 0)",
@@ -182,9 +184,9 @@ def _getitem(self, index):
 
 def _concrete(self):
     """Return the value as an array. Raise TypeError if it is being traced by `compile`."""
-    value = plain(self)
+    value = to_array(self)
     if isinstance(value, Tensor):
-        refuse(
+        reject(
             self,
             "a value decides an if, a while or an index inside a function that is being compiled, "
             "and the program would repeat the decision of the first call: use where(…), or keep "
@@ -254,7 +256,7 @@ def _iter(self):
 
 
 def _setitem(self, index, value):
-    refuse(
+    reject(
         self,
         "items of a Tensor cannot be assigned, because gradients flow through its old values: "
         "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf",
@@ -267,7 +269,7 @@ def _in_place(self, other):
     In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
     """
     if self.opaque:
-        refuse(
+        reject(
             self,
             "an operator in place, such as x += y, would write into an array inside a function "
             "that is being compiled: write x = x + y",
@@ -286,7 +288,7 @@ def _no_remainder(self, other):
 
 
 def _method(f):
-    return f.method if isinstance(f, Primitive) else f
+    return f.fast_call if isinstance(f, Primitive) else f
 
 
 def _reflected(f):
@@ -325,9 +327,9 @@ Tensor.argmax = explain_arguments(np.argmax)
 Tensor.argmin = explain_arguments(np.argmin)
 Tensor.T = property(lambda self: ops.transpose(self))
 Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
-Tensor.__neg__ = ops.negative.method
+Tensor.__neg__ = ops.negative.fast_call
 Tensor.__pos__ = lambda self: self
-Tensor.__abs__ = ops.abs.method
+Tensor.__abs__ = ops.abs.fast_call
 Tensor.__round__ = _constant[np.round]
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
@@ -339,7 +341,9 @@ Tensor.__int__ = _int
 Tensor.__index__ = _index
 Tensor.__complex__ = _complex
 Tensor.__format__ = lambda self, spec: (
-    format(plain(self)[()], spec) if spec and not isinstance(plain(self), Tensor) else repr(self)
+    format(to_array(self)[()], spec)
+    if spec and not isinstance(to_array(self), Tensor)
+    else repr(self)
 )
 for name in NAMES - set(dir(Tensor)):
     setattr(Tensor, name, Missing(name))

@@ -352,7 +352,7 @@ def matmul(x, y):
         ]
         return matmul(*arrays)
     if x_ndim == y_ndim == 2 or x_ndim > 2 < y_ndim:
-        return _matmul.method(x, y)
+        return _matmul.fast_call(x, y)
     x_shape, y_shape = x.shape, y.shape
     if not x_shape or not y_shape or x_shape[-1] != y_shape[-2:][0]:
         return _matmul(x, y)  # raises an error that names the shapes
@@ -361,7 +361,7 @@ def matmul(x, y):
             return squeeze(matmul(expand_dims(x, 0), y), -2)
         return swapaxes(matmul(swapaxes(y, -1, -2), swapaxes(x, -1, -2)), -1, -2)  # Z = (Yᵀ·Xᵀ)ᵀ
     rows = x if x_ndim == 2 else reshape(x, (math.prod(x_shape[:-1]), x_shape[-1]))
-    z = _matmul.method(rows, y if y_ndim == 2 else expand_dims(y, -1))
+    z = _matmul.fast_call(rows, y if y_ndim == 2 else expand_dims(y, -1))
     return reshape(z, x_shape[:-1] + y_shape[1:])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .state import Stateful
 from .tape import Tensor
-from .values import as_array, commit, replacing
+from .values import as_array, assignments, commit
 
 # The range of a setting, (least, below). Settings that are not listed are finite and at least 0.
 _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max": (1, math.inf)}
@@ -200,7 +200,7 @@ class Optimizer(Stateful):
                 updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
         commit(
             [
-                *replacing(updates),
+                *assignments(updates),
                 (setattr, self, "steps", steps),
                 (setattr, self, "_memory", memory),
             ]

@@ -9,7 +9,7 @@ from inspect import signature
 
 import numpy as np
 
-from .tape import Tensor, _blocked, is_constant, traced_in
+from .tape import Tensor, _no_grad_level, is_constant, traced_in
 from .values import _clock, as_array
 
 _new = object.__new__
@@ -39,8 +39,8 @@ class Primitive:
         )
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
-        self.letters, self.keywords, self.positional = self._read_names()
-        self.method = _quick(self)
+        self.input_names, self.keywords, self.positional = self._read_names()
+        self.fast_call = _fast_call(self)
 
     def _check_rules(self):
         for what, given in [("rules", self.rules)] + [("pushes", self.pushes)] * (
@@ -95,12 +95,12 @@ class Primitive:
     def __call__(self, *args, **params):
         if len(args) != self.arity or params and self.arity > 1:
             return self.record(args, params)
-        return self.method(*args, **params) if params else self.method(*args)
+        return self.fast_call(*args, **params) if params else self.fast_call(*args)
 
     def record(self, args, params):
         """Call the function on plain values, or let the Tensor on the highest level process the call.
 
-        Every call comes here, except those that `_quick` handles.
+        Every call comes here, except those that `_fast_call` handles.
         """
         if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
@@ -146,7 +146,7 @@ class Primitive:
             if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(
                     f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
-                    f"for it; the inputs are {', '.join(self.letters)}, each with a rule"
+                    f"for it; the inputs are {', '.join(self.input_names)}, each with a rule"
                 )
 
     def _split(self, args, params):
@@ -155,7 +155,7 @@ class Primitive:
             raise TypeError(f"{self.name}: it has no rules; give one for each input")
         extra = args[self.arity :]
         if len(args) < self.arity or len(extra) > self.positional:
-            names = ", ".join([*self.letters, *self.keywords[: self.positional]])
+            names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
                 f"{self.name}: expected the arguments ({names}), got {len(args)} positional arguments"
                 + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
@@ -251,7 +251,7 @@ def primitive(function, rules, pushes, name=None, doc=None):
 # --- The same, faster -----------------------------------------------------------------------------
 
 
-def _quick(row):
+def _fast_call(row):
     """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers
     under one level of backward mode. It saves two thirds of the time. Whatever is not that, or
     fails, goes to `record`.
@@ -261,9 +261,9 @@ def _quick(row):
     function, record = row.function, row.record
 
     def unary(x, *more, **params):
-        if more or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
+        if more or type(x) is not Tensor or not x._requires_grad or x.level <= _no_grad_level.get():
             return record((x, *more), params)
-        a = x._data
+        a = x._value
         if (
             type(a) is not _array
             and type(a) not in _floats
@@ -273,7 +273,7 @@ def _quick(row):
             return record((x,), params)
         node = _new(Tensor)
         try:
-            node._data = z = function(a, **params)
+            node._value = z = function(a, **params)
         except (TypeError, ValueError, IndexError):
             return record((x,), params)
         if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
@@ -286,9 +286,9 @@ def _quick(row):
 
     def binary(x, y):
         if type(x) is Tensor:
-            level, a, needed = x.level, x._data, x._requires_grad
+            level, a, needed = x.level, x._value, x._requires_grad
             if type(y) is Tensor and y.level == level:
-                b, needed = y._data, needed + 2 * y._requires_grad
+                b, needed = y._value, needed + 2 * y._requires_grad
             elif type(y) in _scalars or type(y) is np.ndarray and y.dtype.kind in "biuf":
                 b = y
             else:
@@ -296,19 +296,19 @@ def _quick(row):
         elif type(y) is Tensor and (
             type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"
         ):
-            level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
+            level, a, b, needed = y.level, x, y._value, 2 * y._requires_grad
         else:
             return record((x, y), {})
         if (
             not needed
-            or level <= _blocked.get()
+            or level <= _no_grad_level.get()
             or type(a) not in _arrays
             or type(b) not in _arrays
         ):
             return record((x, y), {})
         node = _new(Tensor)
         try:
-            node._data = z = function(a, b)
+            node._value = z = function(a, b)
         except (TypeError, ValueError):
             return record((x, y), {})
         if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):

@@ -23,21 +23,21 @@ import numpy as np
 from . import values as _values
 from .values import (
     Value,
-    _changed,
+    _array_changes,
     _check_floating,
     _clock,
-    _own,
+    _date_change,
     _owner,
-    _stamp_now,
     as_array,
+    assignments,
     commit,
-    owned,
-    replacing,
+    copied,
+    copy_if_view,
     unbroadcast,
 )
 
 _levels = count(1)
-_blocked = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
+_no_grad_level = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
 _new = object.__new__
 _float64 = np.float64
 _array = np.ndarray
@@ -71,19 +71,19 @@ class Tensor(Value):
     grad = name = op = tangent = replay = None
     inputs = values = needed = ()
     params = MappingProxyType({})
-    level = _stamp = 0
-    parameter = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
+    level = _changed_at = 0
+    was_trainable = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
     _requires_grad = True
     _retain = False
     opaque = False  # True while a program is recorded: the value must not be looked at
     # What an array says of itself, a Tensor says too:
-    shape = property(lambda self: self._data.shape)
-    dtype = property(lambda self: self._data.dtype)
-    ndim = property(lambda self: self._data.ndim)
-    size = property(lambda self: self._data.size)
+    shape = property(lambda self: self._value.shape)
+    dtype = property(lambda self: self._value.dtype)
+    ndim = property(lambda self: self._value.ndim)
+    size = property(lambda self: self._value.size)
 
     def __init__(self, data, requires_grad=False, name=None):
-        self._data = as_array(data, "Tensor")[
+        self._value = as_array(data, "Tensor")[
             ()
         ]  # a single number as a NumPy scalar, which is quicker to work with
         self._requires_grad = False
@@ -100,12 +100,12 @@ class Tensor(Value):
         """
         level, needed = self.level, []
         values, z = one_level_down(row, args, params, level)
-        if level > _blocked.get():
+        if level > _no_grad_level.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a._requires_grad:
                     if rule := row.rule(i):
                         needed.append((i, rule))
-        node = made(Tensor, z, level)
+        node = new_tensor(Tensor, z, level)
         node._requires_grad = bool(needed)
         if needed:
             node.op, node.inputs, node.params = row, tuple(args), params
@@ -121,16 +121,16 @@ class Tensor(Value):
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
         if self.level:
-            value = plain(self)
+            value = to_array(self)
             if not isinstance(value, Tensor):
                 value = value.view()
                 value.flags.writeable = False
             return value
-        if type(self._data) is not np.ndarray:
-            self._data = np.asarray(
-                self._data
+        if type(self._value) is not np.ndarray:
+            self._value = np.asarray(
+                self._value
             )  # a number from here on an array, so that t.data[...] = … writes into it
-        return self._data
+        return self._value
 
     @data.setter
     def data(self, value):
@@ -139,8 +139,8 @@ class Tensor(Value):
                 "data: inside a function that is being differentiated a value cannot be replaced; "
                 "compute a new Tensor from it"
             )
-        if value is self._data:  # changed in place, and so are its views
-            _changed[_owner(value)] = _stamp_now()
+        if value is self._value:  # changed in place, and so are its views
+            _array_changes[_owner(value)] = _date_change()
             return
         brought = (
             isinstance(value, np.ndarray) and value.dtype.kind == "f"
@@ -153,7 +153,7 @@ class Tensor(Value):
                 f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
                 "make a new Tensor to change the shape"
             )
-        commit(replacing([(self, value)]))
+        commit(assignments([(self, value)]))
 
     @property
     def requires_grad(self):
@@ -172,9 +172,9 @@ class Tensor(Value):
             )
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
-            self._data = _own(self._data)
+            self._value = copied(self._value)
         self._requires_grad = bool(wanted)
-        self.parameter = self.parameter or self._requires_grad
+        self.was_trainable = self.was_trainable or self._requires_grad
 
     def backward(self, grad=None):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
@@ -206,7 +206,7 @@ class Tensor(Value):
                 )
             grad = self.dtype.type(1) if self.shape == () else np.ones(self.shape, self.dtype)
         else:
-            grad = plain(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
+            grad = to_array(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
             grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
                 raise ValueError(
@@ -216,8 +216,8 @@ class Tensor(Value):
         # every .grad as it was.
         commit(
             [
-                (setattr, t, "grad", g if t.grad is None else _added(t, g))
-                for t, g in collect(self, grad)
+                (setattr, t, "grad", g if t.grad is None else _accumulated(t, g))
+                for t, g in leaf_gradients(self, grad)
             ]
         )
 
@@ -235,8 +235,8 @@ class Tensor(Value):
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        t = made(
-            Tensor, _own(plain(self)), self.level
+        t = new_tensor(
+            Tensor, copied(to_array(self)), self.level
         )  # a copy, which `self.data -= …` does not reach
         t._requires_grad = False
         return t
@@ -245,7 +245,7 @@ class Tensor(Value):
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
         if self.level and not is_constant(self):
-            refuse(
+            reject(
                 self,
                 "a value cannot become a Python number, as by float(), inside a function that is being "
                 "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
@@ -253,10 +253,10 @@ class Tensor(Value):
             )
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
-        return plain(self).item()
+        return to_array(self).item()
 
     def __repr__(self):
-        value = plain(self)
+        value = to_array(self)
         text = (
             f"of shape {value.shape}, being compiled"
             if isinstance(value, Tensor)
@@ -282,20 +282,20 @@ class Tensor(Value):
                 "use the Tensor itself, which no operation changes, or .detach() for a constant"
             )
         grad = None if self.grad is None else np.array(self.grad)
-        state = {"parameter": self.parameter, "grad": grad}
-        return Tensor, (self._data, self._requires_grad, self.name), state
+        state = {"was_trainable": self.was_trainable, "grad": grad}
+        return Tensor, (self._value, self._requires_grad, self.name), state
 
 
-def made(kind, value, level):
+def new_tensor(kind, value, level):
     """A Tensor of this class that nobody has asked for by its name."""
     t = _new(kind)
-    t._data, t.level, t.order = value, level, next(_clock)
+    t._value, t.level, t.order = value, level, next(_clock)
     return t
 
 
 def one_level_down(row, args, params, level):
     """Return the values of `args` one level below `level`, and the result of the call there."""
-    values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
+    values = [a._value if isinstance(a, Tensor) and a.level == level else a for a in args]
     if level > 0 and any([isinstance(v, Tensor) for v in values]):
         z = row(*values, **params)
     else:
@@ -303,7 +303,7 @@ def one_level_down(row, args, params, level):
     if z.dtype.kind not in "biuf":
         results = [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]
         for what, v in results:
-            as_array(plain(v), f"{row.name}: {what}")  # raises, and names the one to blame
+            as_array(to_array(v), f"{row.name}: {what}")  # raises, and names the one to blame
     return values, z
 
 
@@ -327,9 +327,9 @@ def backward_pass(output, g):
         _, node = heappop(waiting)
         order, inputs, needed = node.order, node.inputs, node.needed
         g = ledger.pop(order)
-        if order < _values._last_stamp and inputs:
+        if order < _values._last_change and inputs:
             _check_unchanged(node)
-        grads = sent(node, g)
+        grads = input_gradients(node, g)
         for i, _ in needed:
             x, gx = inputs[i], grads[i]
             key = x.order
@@ -341,16 +341,16 @@ def backward_pass(output, g):
         if not needed and node.replay:
             # What is recorded now is newer than all that waits, so it is visited next, down to the
             # node's inputs.
-            x = _again(node)
+            x = _recompute(node)
             ledger[x.order] = g
             heappush(waiting, (-x.order, x))
         yield node, g, grads
 
 
-def sent(node, g):
+def input_gradients(node, g):
     """What `node` sends to each of its inputs when `g` has arrived there: a list of gradients, each in the shape and dtype of
     its input, and None for an input that wants none. A leaf sends nothing; nor does a checkpoint, but what it runs again."""
-    z, values, params = node._data, node.values, node.params
+    z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     two = len(values) == 2 and not params  # to say so is quicker than a star
     for i, rule in node.needed:
@@ -368,11 +368,11 @@ def sent(node, g):
             and gx.shape == value.shape
             and gx.dtype is value.dtype
         )
-        grads[i] = gx if fits else fit(gx, node, i)
+        grads[i] = gx if fits else match_input(gx, node, i)
     return grads
 
 
-def fit(gx, node, i):
+def match_input(gx, node, i):
     """`gx`, which the rule of argument `i` returned, in the shape and dtype of that input. Raises TypeError if it is not made of
     real numbers, and ValueError if its shape is not one that the input can be broadcast to."""
     value = node.values[i]
@@ -388,18 +388,18 @@ def fit(gx, node, i):
     return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
-def collect(output, g):
+def leaf_gradients(output, g):
     """A list of (leaf, its gradient) of a whole pass, and of the results that retain theirs; no two share an array."""
     arrived, given = [], set()
     for t, gx in [(t, gx) for t, gx, _ in backward_pass(output, g) if t.op is None or t._retain]:
-        gx = owned(gx)
+        gx = copy_if_view(gx)
         gx = gx.copy() if type(gx) is np.ndarray and (t.op is not None or id(gx) in given) else gx
         given.add(id(gx))
         arrived.append((t, gx))
     return arrived
 
 
-def _added(t, g):
+def _accumulated(t, g):
     """`g` added to the `.grad` that is there, which may have been set by hand."""
     there = (
         t.grad
@@ -414,11 +414,11 @@ def _added(t, g):
     return np.asarray(there + g, g.dtype)
 
 
-def _again(node):
+def _recompute(node):
     """What a checkpoint stands for, recorded anew; also inside no_grad. In a context of its own, which an error cannot leave open."""
     context = copy_context()
-    if node.level <= _blocked.get():
-        context.run(_blocked.set, node.level - 1)
+    if node.level <= _no_grad_level.get():
+        context.run(_no_grad_level.set, node.level - 1)
     return context.run(node.replay, node.inputs)
 
 
@@ -429,13 +429,13 @@ def _check_unchanged(node):
     ]:
         first = t
         while isinstance(t, Tensor):
-            if max(t._stamp, _changed.get(_owner(t._data), 0)) > node.order:
+            if max(t._changed_at, _array_changes.get(_owner(t._value), 0)) > node.order:
                 name = f" ({first.name})" if first.name else ""
                 raise RuntimeError(
                     f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
                     "its gradient can no longer be computed; call backward() first, or compute the result again"
                 )
-            t = t._data  # a transform's Tensor may stand for one of the user's
+            t = t._value  # a transform's Tensor may stand for one of the user's
 
 
 # --- Where nothing is recorded --------------------------------------------------------------------
@@ -463,16 +463,16 @@ class no_grad(ContextDecorator):
         return no_grad()
 
     def __enter__(self):
-        self._before.append(_blocked.get())
-        _blocked.set(next(_levels))
+        self._before.append(_no_grad_level.get())
+        _no_grad_level.set(next(_levels))
 
     def __exit__(self, *_):
-        _blocked.set(self._before.pop())
+        _no_grad_level.set(self._before.pop())
 
 
-def recording():
+def is_recording():
     """Whether what is computed from Tensors is recorded here, and not blocked by `no_grad`."""
-    return _blocked.get() < 0
+    return _no_grad_level.get() < 0
 
 
 # --- Levels, and values below them ----------------------------------------------------------------
@@ -483,12 +483,12 @@ def new_level():
     return next(_levels)
 
 
-def plain(t):
+def to_array(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten; while a program is written, a Traced."""
     while isinstance(t, Tensor):
         if t.opaque:
             return t
-        t = t._data
+        t = t._value
     return np.asarray(t)
 
 
@@ -497,13 +497,13 @@ def is_constant(t):
     while isinstance(t, Tensor):
         if t._requires_grad or t.tangent is not None or t.opaque:
             return False
-        t = t._data
+        t = t._value
     return True
 
 
-def refuse(t, message):
+def reject(t, message):
     """Raise TypeError; where a program is written of `t`, a Tensor, it is noted, so that nobody catches it unseen."""
-    error, value = TypeError(message), plain(t)
+    error, value = TypeError(message), to_array(t)
     if isinstance(value, Tensor):
         value.trace.refused.append(error)
     raise error
@@ -518,9 +518,9 @@ def traced_in(x):
             yield from traced_in(part)
 
 
-def result(value, row, inputs, values, needed, replay):
+def tensor_made_by(value, row, inputs, values, needed, replay):
     """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`;
     `needed` and `replay` are as those of any Tensor."""
-    t = made(Tensor, value, 0)
+    t = new_tensor(Tensor, value, 0)
     t.op, t.inputs, t.values, t.needed, t.replay = row, tuple(inputs), values, needed, replay
     return t

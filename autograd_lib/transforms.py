@@ -5,8 +5,8 @@ import numpy as np
 from . import ops
 from .forward import dual
 from .rows import primitive
-from .tape import Tensor, collect, made, new_level
-from .values import _check_floating, _own, as_array, owned
+from .tape import Tensor, leaf_gradients, new_level, new_tensor
+from .values import _check_floating, as_array, copied, copy_if_view
 
 _float64 = primitive(np.float64, [None], [None])
 
@@ -35,7 +35,7 @@ def _vjp(name, f, xs, positions):
             raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
         arrived = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
-            arrived = {t.order: gx for t, gx in collect(z, g)}
+            arrived = {t.order: gx for t, gx in leaf_gradients(z, g)}
         return tuple(
             arrived[t.order] if t.order in arrived else np.zeros(t.shape, t.dtype) for t in boxes
         )
@@ -46,11 +46,11 @@ def _vjp(name, f, xs, positions):
 def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
     if not isinstance(x, Tensor):
-        x = _own(as_array(x, what))  # what is differentiated must not change under way
-    elif type(x._data) is float:
+        x = copied(as_array(x, what))  # what is differentiated must not change under way
+    elif type(x._value) is float:
         x = _float64(x)  # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
-    return made(Tensor, x, level)
+    return new_tensor(Tensor, x, level)
 
 
 def _value(name, z, level):
@@ -63,7 +63,7 @@ def _value(name, z, level):
         )
         raise TypeError(f"{name}: the function returned {what}")
     value = (
-        z._data if isinstance(z, Tensor) and z.level == level else z
+        z._value if isinstance(z, Tensor) and z.level == level else z
     )  # else a constant to this level
     return (
         value
@@ -148,14 +148,14 @@ def jvp(f, xs, tangents):
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
-        value = box(x, level, f"jvp: argument {i}")._data
+        value = box(x, level, f"jvp: argument {i}")._value
         t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(value.dtype)[()]
         duals.append(dual(value, t, level))
     z = f(*duals)
     value = _value("jvp", z, level)
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
         return value, np.zeros(value.shape, value.dtype)
-    return value, owned(z.tangent)
+    return value, copy_if_view(z.tangent)
 
 
 def jacobian(f, argnums=0, mode=None):

@@ -11,8 +11,8 @@ from operator import call
 import numpy as np
 
 _clock = count(1)  # numbers Tensors, which orders the backward pass, and dates changes of `.data`
-_last_stamp = 0  # the number of the last change of any value
-_changed = {}  # the last change in place of an array, by the id of the array that owns its memory
+_last_change = 0  # the number of the last change of any value
+_array_changes = {}  # the last change in place of an array, by the id of the array that owns its memory
 
 
 class Value:
@@ -69,12 +69,12 @@ def unbroadcast(g, shape):
     ).reshape(shape)
 
 
-def _own(array):
+def copied(array):
     """A copy of an array, a number as a NumPy scalar."""
     return array if isinstance(array, Value) else np.array(array)[()]
 
 
-def owned(g):
+def copy_if_view(g):
     """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
     if type(g) is np.ndarray:
         return g if g.base is None else g.copy()
@@ -84,15 +84,15 @@ def owned(g):
 # --- Changes of values: dated, and whole or not at all --------------------------------------------
 
 
-def now():
+def next_number():
     """A creation number: what is made later has a greater one."""
     return next(_clock)
 
 
-def _stamp_now():
-    global _last_stamp
-    _last_stamp = next(_clock)
-    return _last_stamp
+def _date_change():
+    global _last_change
+    _last_change = next(_clock)
+    return _last_change
 
 
 def _owner(array):
@@ -102,13 +102,13 @@ def _owner(array):
     return id(array)
 
 
-def replacing(pairs):
+def assignments(pairs):
     """What `commit` has to do for `t.data = value` with all pairs (t, value), each an array of t's shape and t's alone."""
-    stamp, changes = _stamp_now(), []
+    stamp, changes = _date_change(), []
     for t, value in pairs:
-        changes.append((setattr, t, "_data", value if value.ndim else value[()]))
-        changes.append((setattr, t, "_stamp", stamp))
-        if value.dtype != t._data.dtype and t.grad is not None:
+        changes.append((setattr, t, "_value", value if value.ndim else value[()]))
+        changes.append((setattr, t, "_changed_at", stamp))
+        if value.dtype != t._value.dtype and t.grad is not None:
             changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
     return changes
 

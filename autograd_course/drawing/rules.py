@@ -179,6 +179,8 @@ def letters_of(row):
     """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …]). Of a row that takes any number of
     inputs, two are named."""
     inputs = (
-        row.letters if row.arity else [f"{row.letters[0].removeprefix('*')}[{i}]" for i in range(2)]
+        row.input_names
+        if row.arity
+        else [f"{row.input_names[0].removeprefix('*')}[{i}]" for i in range(2)]
     )
     return ["g", "z", *inputs], list(row.keywords)

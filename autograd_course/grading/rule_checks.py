@@ -42,8 +42,8 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
         )
 
         def tried(*given, told={"axis": named["axis"]} if named != params else {}):
-            told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
-            return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
+            told = zip(["g", "z", *row.input_names, *told], [*given, *told.values()])
+            return f"the rule for {row.input_names[arg]} of {row.name}, with " + ", ".join(
                 f"{name} = {brief(value)}" for name, value in told
             )
 
@@ -124,7 +124,7 @@ def _both_axes(inputs, params):
 
 def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     """[(wrong rule, hint), …] for the same arguments: the mistakes of an exercise that calls expect_rule."""
-    right, names = _right(row, arg, whole, params), row.letters
+    right, names = _right(row, arg, whole, params), row.input_names
     mine = names[arg]
     slopes = row.name != "softmax"  # of which 0 goes back where all of g is 1
     made = [

@@ -48,7 +48,7 @@ PARTS = {
                 "Tensors share stands on the class, so that a new one costs little.",
             ),
             (
-                "values:_clock tape:_levels tape:_blocked values:_last_stamp values:_changed tape:_new tape:_float64 "
+                "values:_clock tape:_levels tape:_no_grad_level values:_last_change values:_array_changes tape:_new tape:_float64 "
                 "tape:_array rows:_new rows:_array rows:_floats rows:_scalars",
                 "05 Whose turn is it?",
                 "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
@@ -62,7 +62,7 @@ PARTS = {
                 "is recorded.",
             ),
             (
-                "tape:plain values:_own",
+                "tape:to_array values:copied",
                 "08 Arrays have a shape",
                 "The array below a Tensor, and a copy that nobody else holds.",
             ),
@@ -140,9 +140,9 @@ PARTS = {
                 "the result was made if an input requires a gradient.",
             ),
             (
-                "tape:made",
+                "tape:new_tensor",
                 "05 A number that remembers",
-                "Where results are made, and what else nobody asked for by name; `_quick` alone repeats it.",
+                "Where results are made, and what else nobody asked for by name; `_fast_call` alone repeats it.",
             ),
         ],
         [
@@ -174,17 +174,17 @@ PARTS = {
                 "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens.",
             ),
             (
-                "tape:sent",
+                "tape:input_gradients",
                 "05 Accumulate the gradients",
                 "The rules run here, for those inputs only that want a gradient.",
             ),
             (
-                "tape:fit values:unbroadcast",
+                "tape:match_input values:unbroadcast",
                 "08 The gradient of a broadcast array",
                 "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back.",
             ),
             (
-                "tape:Tensor.backward tape:collect values:owned",
+                "tape:Tensor.backward tape:leaf_gradients values:copy_if_view",
                 "05 Accumulate the gradients",
                 "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
                 "two gradients share an array.",
@@ -334,7 +334,7 @@ PARTS = {
         "What is refused",
         [
             (
-                "operators:_setitem operators:_in_place operators:_no_remainder tape:refuse",
+                "operators:_setitem operators:_in_place operators:_no_remainder tape:reject",
                 "08 Indexing",
                 "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
                 "error says what to write in its place.",
@@ -375,7 +375,7 @@ PARTS = {
                 "Which of the arguments are meant.",
             ),
             (
-                "tape:no_grad* tape:recording",
+                "tape:no_grad* tape:is_recording",
                 "01 Four ways to one slope",
                 "A block in which nothing is recorded: levels up to its own are shut.",
             ),
@@ -407,13 +407,13 @@ PARTS = {
                 "the value it needs is gone.",
             ),
             (
-                "values:_stamp_now values:replacing values:commit tape:_check_unchanged values:_owner",
+                "values:_date_change values:assignments values:commit tape:_check_unchanged values:_owner",
                 "17 What the tape holds",
-                "Changes happen whole or not at all, and are dated: a Tensor's `_stamp` when its value is replaced, `_changed` when "
+                "Changes happen whole or not at all, and are dated: a Tensor's `_changed_at` when its value is replaced, `_array_changes` when "
                 "an array is written in place, with all its views. A walk raises at a node that is older than such a date.",
             ),
             (
-                "tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
+                "tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_accumulated",
                 "06 What if you never reset the gradients?",
                 "Keep a gradient inside, forget one, or add to what is there.",
             ),
@@ -423,9 +423,9 @@ PARTS = {
                 "A Tensor as a Python number, as text, and as a copy.",
             ),
             (
-                "tape:Tensor.detach tape:is_constant tape:result",
+                "tape:Tensor.detach tape:is_constant tape:tensor_made_by",
                 "22 The gradient of what?",
-                "`detach` gives the same value without its past: a constant to every derivative. `result` does the opposite: "
+                "`detach` gives the same value without its past: a constant to every derivative. `tensor_made_by` does the opposite: "
                 "to a value that was computed elsewhere it gives a way back.",
             ),
         ],
@@ -434,7 +434,7 @@ PARTS = {
         "Forget, and compute again",
         [
             (
-                "checkpoint:checkpoint values:now checkpoint:checkpointed checkpoint:_forgetful tape:_again checkpoint:_checkpoint",
+                "checkpoint:checkpoint values:next_number checkpoint:_forget checkpoint:_forgotten tape:_recompute checkpoint:_checkpoint",
                 "17 Gradient checkpointing: forget and recompute",
                 "Keep which rows ran on what, without their results; run them again when the walk comes by.",
             ),
@@ -444,7 +444,7 @@ PARTS = {
         "What is said twice, and written down",
         [
             (
-                "rows:_quick",
+                "rows:_fast_call",
                 "05 How deep? (optional)",
                 "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
                 "alone: whatever is not so plain goes to `record`.",
@@ -460,7 +460,7 @@ PARTS = {
 FORETOLD = {
     "own": Foretold(
         "tape:Tensor.requires_grad",
-        "self._data",
+        "self._value",
         "Which promise breaks without it?",
         "the caller's array stays the caller's",
         "**The caller's array stays the caller's.** The Tensor and the caller now share one array: whoever writes "
@@ -525,7 +525,7 @@ FORETOLD = {
     ),
     "pushed": Foretold(
         "tape:backward_pass",
-        "if order < _values._last_stamp",
+        "if order < _values._last_change",
         "Which promise breaks without it?",
         "a value changed after it was used",
         "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "
@@ -603,7 +603,7 @@ FORETOLD = {
 }
 # Five engines without a line each; each is broken in another way, and none is foretold.
 PATIENTS = {
-    "A": ("values:owned", "return g if isinstance(g, Value)"),
+    "A": ("values:copy_if_view", "return g if isinstance(g, Value)"),
     "B": ("ops:_scatter", "np.add.at(out, index, x)"),
     "C": ("tape:Tensor.__init__", "self._requires_grad = False"),
     "D": ("ops:_logsumexp", "top = np.where(np.isfinite"),

@@ -247,12 +247,12 @@ def _watched(f, args, kwargs):
 
     def see(frame, event, result):
         if event == "call" and frame.f_code is CALL:
-            started.append((len(calls), engine_values.now()))
+            started.append((len(calls), engine_values.next_number()))
             calls.append(None)
         elif event == "return":
             if frame.f_code is CALL:
                 number, start = started.pop()
-                calls[number] = frame.f_locals["self"], start, engine_values.now()
+                calls[number] = frame.f_locals["self"], start, engine_values.next_number()
             elif frame.f_back is here:
                 inner.update(frame.f_locals)
 

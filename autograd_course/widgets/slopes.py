@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from autograd_lib.rows import Primitive
-from autograd_lib.tape import plain
+from autograd_lib.tape import to_array
 from autograd_lib.transforms import grad
 
 from ..drawing import style
@@ -184,7 +184,7 @@ class _Subject:
 
     def value(self, *xs):
         with np.errstate(all="ignore"):
-            z = plain(self.f(*map(np.float64, xs)))
+            z = to_array(self.f(*map(np.float64, xs)))
         if z.ndim:
             raise ValueError(
                 f"slope_explorer: {self.name} returned shape {z.shape}; give a function of numbers that returns one number"
@@ -198,9 +198,9 @@ class _Subject:
             return np.nan
         with np.errstate(all="ignore"):
             if self.rule is None:
-                return plain(grad(self.f, argnums=i)(*xs)).item()
+                return to_array(grad(self.f, argnums=i)(*xs)).item()
             given = (np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else xs
-            return float(plain(self.rule(*given)).item())
+            return float(to_array(self.rule(*given)).item())
 
 
 def _spec(given, usual):

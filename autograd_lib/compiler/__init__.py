@@ -5,7 +5,7 @@ from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 
 from ..rows import Primitive
-from ..tape import Tensor, plain, recording, result
+from ..tape import Tensor, to_array, is_recording, tensor_made_by
 from .traced import Traced, mapped
 from .closed import Compiled, Walk, replaced, spec, taken
 from .plan import join, needed
@@ -86,7 +86,7 @@ class compile(Compiled):
         closed = walk.walk(self.f, self.__name__, "closed")[0]
         if walk.nested:
             return None, None
-        key = (tuple, *forms), closed, recording()
+        key = (tuple, *forms), closed, is_recording()
         if key not in self.programs:
             if len(self.programs) == _MOST:
                 raise TypeError(
@@ -112,7 +112,7 @@ class _Bound:
             places,
             parts,
         )
-        self.specs, self.recorded = list(map(spec, closed)), recording()
+        self.specs, self.recorded = list(map(spec, closed)), is_recording()
 
     def fits(self, args, leaves):
         """Whether it is the program of such a call; then `leaves` are its inputs."""
@@ -125,7 +125,7 @@ class _Bound:
         except RecursionError:  # a list that holds itself
             return False
         leaves += self.closed
-        return list(map(spec, self.closed)) == self.specs and self.recorded == recording()
+        return list(map(spec, self.closed)) == self.specs and self.recorded == is_recording()
 
 
 class Program:
@@ -140,7 +140,7 @@ class Program:
         ]  # of a Tensor that is returned as it came
         self.tensors = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
         results = [
-            None if place is not None else plain(z) if isinstance(z, Tensor) else z
+            None if place is not None else to_array(z) if isinstance(z, Tensor) else z
             for z, place in zip(trace.outputs, self.places)
         ]
         sent = {i: tuple([gx for _, gx in arrived]) for i, (_, arrived) in trace.passes.items()}
@@ -185,7 +185,7 @@ class Program:
             if i in self.passes:
                 backward, wanted = self.passes[i]
                 pull = _pull(backward, saved)
-                outputs[i] = result(
+                outputs[i] = tensor_made_by(
                     z,
                     self.row,
                     leaves,
@@ -199,7 +199,7 @@ class Program:
 
 
 def _values(leaves):
-    return [x._data if type(x) is Tensor else x for x in leaves]
+    return [x._value if type(x) is Tensor else x for x in leaves]
 
 
 def _pull(backward, saved):

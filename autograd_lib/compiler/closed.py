@@ -47,7 +47,7 @@ def spec(x):
     if kind is np.ndarray:
         return x.shape, x.dtype
     if kind is Tensor:
-        return x._data.shape, x._data.dtype, x._requires_grad, x.level
+        return x._value.shape, x._value.dtype, x._requires_grad, x.level
     return kind if kind is float or isinstance(x, (np.number, np.bool_)) else None
 
 

@@ -53,7 +53,7 @@ def join(nodes):
             and all(v is None or v is False for v in node.params.values())
             and x.op is ops.multiply
             and readers[id(x)] == 1
-            and x._data.nbytes >= JOINED
+            and x._value.nbytes >= JOINED
         ):
             factors = list(map(value_of, x.inputs))
             if all(
@@ -76,9 +76,9 @@ def placed(lines, kept, names):
     them is returned, and else memory that outlives the call.
     """
     kind = {
-        node.order: _made(node._data)
+        node.order: _made(node._value)
         for node in lines
-        if np.ndim(node._data) and node._data.nbytes >= LARGE
+        if np.ndim(node._value) and node._value.nbytes >= LARGE
     }
     chains, chain_of, free = [], {}, {}
 
@@ -116,7 +116,7 @@ def ufunc(node):
     """The ufunc that computes a line of arrays, or None."""
     function = UFUNCS.get(node.op.function, node.op.function)
     whole = (
-        isinstance(function, np.ufunc) and not node.params and isinstance(node._data, np.ndarray)
+        isinstance(function, np.ufunc) and not node.params and isinstance(node._value, np.ndarray)
     )
     return function if whole else None
 
@@ -125,7 +125,7 @@ def masked(node):
     """Whether a line is left to the table's `where`, which is quicker than NumPy's where many are 0."""
     return (
         node.op is ops.where
-        and np.size(node._data) >= 1024
+        and np.size(node._value) >= 1024
         and not isinstance(node.inputs[2], Tensor)
     )
 
@@ -144,9 +144,9 @@ def _made(z):
 def root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
     way = []
-    while node.op and isinstance(node._data, np.ndarray) and "root" not in vars(node):
+    while node.op and isinstance(node._value, np.ndarray) and "root" not in vars(node):
         inside = node.reads
-        shared = [x for x in inside if np.may_share_memory(x._data, node._data)]
+        shared = [x for x in inside if np.may_share_memory(x._value, node._value)]
         if not inside or not shared and node.op not in _VIEWS and not own(node.op):
             break
         way.append(node)

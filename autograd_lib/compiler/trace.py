@@ -13,12 +13,15 @@ import numpy as np
 
 from .. import ops, tape
 from ..rows import Primitive
-from ..tape import Tensor, collect, new_level, recording, traced_in
-from ..values import now
+from ..tape import Tensor, is_recording, leaf_gradients, new_level, traced_in
+from ..values import next_number
 from .closed import ENGINE, INSTALLED, Walk
 from .traced import Traced, mapped
 
-_TAPE = {f.__code__ for f in (tape.sent, tape.unbroadcast, tape.backward_pass, Primitive._push)}
+_TAPE = {
+    f.__code__
+    for f in (tape.input_gradients, tape.unbroadcast, tape.backward_pass, Primitive._push)
+}
 
 
 class _Given(Tensor):
@@ -80,28 +83,32 @@ class Trace:
                 and z.requires_grad
                 and type(z) is not _Given
             )
-            if wanted and recording():
+            if wanted and is_recording():
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
                 places = {id(box): n for n, box in enumerate(self.boxes)}
                 self.passes[i] = (
                     g,
-                    [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places],
+                    [(places[id(t)], gx) for t, gx in leaf_gradients(z, g) if id(t) in places],
                 )
         self.open = False
         self._note_names()
 
     def _input(self, value, path):
-        node = tape.made(Traced, value, self.level)
+        node = tape.new_tensor(Traced, value, self.level)
         node.trace = self
         if path.isidentifier():
             self.names[node.order] = path
         return node
 
     def _stand_in(self, x, path):
-        box = node = self._input(x._data if isinstance(x, Tensor) else x, path)
+        box = node = self._input(x._value if isinstance(x, Tensor) else x, path)
         if isinstance(x, Tensor):
-            box = tape.made(_Given, node, self.above)
-            box._requires_grad, box.parameter, box.name = x._requires_grad, x.parameter, x.name
+            box = tape.new_tensor(_Given, node, self.above)
+            box._requires_grad, box.was_trainable, box.name = (
+                x._requires_grad,
+                x.was_trainable,
+                x.name,
+            )
         self.inputs.append(node)
         self.boxes.append(box)
         return box
@@ -199,7 +206,7 @@ class Trace:
         ):  # in a thread of the learner's there is none
             code, seen = frame.f_code, frame.f_locals if frame.f_code in _TAPE else {}
             summed |= code is tape.unbroadcast.__code__
-            if code is tape.sent.__code__:
+            if code is tape.input_gradients.__code__:
                 made, i = seen["node"], seen["i"]
                 name, formula = made.op.name, _formula(made.op.rule(i))
                 said = (
@@ -211,7 +218,11 @@ class Trace:
             if code is Primitive._push.__code__:
                 return (seen["z"].order, "push"), None, *[f"{seen['self'].name}, its tangent"] * 2
             if code is tape.backward_pass.__code__:
-                return now(), seen["x"]._data, *["two paths meet: what they bring adds up"] * 2
+                return (
+                    next_number(),
+                    seen["x"]._value,
+                    *["two paths meet: what they bring adds up"] * 2,
+                )
             if not (
                 code.co_filename.startswith(INSTALLED)
                 or frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE
@@ -229,7 +240,7 @@ class Trace:
             for name, x in frame.f_locals.items():
                 for i, part in enumerate(x) if type(x) in (list, tuple) else [(None, x)]:
                     while isinstance(part, Tensor) and type(part) is not Traced:
-                        part = part._data
+                        part = part._value
                     if type(part) is Traced and name.isidentifier():
                         if (
                             part.op and part.op.function is np.float64

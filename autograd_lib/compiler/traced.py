@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..operators import _constant, _reflected, _zero_gradient
-from ..tape import Tensor, is_constant, made, plain
+from ..tape import Tensor, is_constant, new_tensor, to_array
 from ..values import as_array
 
 
@@ -13,11 +13,11 @@ class Traced(Tensor):
 
     opaque = True
     shape = property(
-        lambda self: np.shape(self._data)
+        lambda self: np.shape(self._value)
     )  # a number may be Python's, which promotes nothing
-    ndim = property(lambda self: np.ndim(self._data))
-    size = property(lambda self: np.size(self._data))
-    dtype = property(lambda self: np.result_type(np.asarray(self._data)))
+    ndim = property(lambda self: np.ndim(self._value))
+    size = property(lambda self: np.size(self._value))
+    dtype = property(lambda self: np.result_type(np.asarray(self._value)))
 
     def process(self, row, args, params):
         """The call as a line of a program: what `compile` opens a level for."""
@@ -29,10 +29,10 @@ class Traced(Tensor):
             )
         if (z := self.trace.expand(row, args, params)) is not None:
             return z
-        args = [plain(a) if isinstance(a, Tensor) else a for a in args]
+        args = [to_array(a) if isinstance(a, Tensor) else a for a in args]
         z = row._call(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
-        node = made(Traced, z, self.level)
+        node = new_tensor(Traced, z, self.level)
         node.op, node.inputs, node.params, node.trace = row, tuple(args), params, self.trace
         return self.trace.note(node)
 
@@ -46,7 +46,7 @@ def mapped(f, x):
 
 def value_of(x):
     """The value of a Traced; another thing is its own."""
-    return x._data if type(x) is Traced else x
+    return x._value if type(x) is Traced else x
 
 
 for name, ufunc in {

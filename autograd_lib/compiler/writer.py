@@ -132,7 +132,7 @@ class Writer:
         """Whether it stands in the line that reads it: a transpose that is read once."""
         return (
             node.op is ops.transpose
-            and np.ndim(node._data)
+            and np.ndim(node._value)
             and self.readers[node.order] == 1
             and node.order not in self.names
             and node.order not in self.said

@@ -7,7 +7,7 @@ import numpy as np
 from .. import ops
 from ..state import Stateful
 from ..tape import Tensor
-from ..values import as_array, commit, replacing
+from ..values import as_array, commit, assignments
 from . import functional as functional
 from . import init as init
 from . import utils as utils
@@ -131,7 +131,9 @@ class Module(Stateful):
             The parameters in the order of their attributes, each once.
         """
         return [
-            (path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.parameter
+            (path, t)
+            for path, t in self.named_tensors(prefix)
+            if t.requires_grad and t.was_trainable
         ]
 
     def parameters(self):
@@ -266,7 +268,7 @@ class Module(Stateful):
         ]
 
     def _state(self):
-        parameters = [(path, t.data) for path, t in self.named_tensors() if t.parameter]
+        parameters = [(path, t.data) for path, t in self.named_tensors() if t.was_trainable]
         state = {}
         for name, array in parameters + self.named_buffers():
             if name in state:
@@ -278,8 +280,8 @@ class Module(Stateful):
         return state
 
     def _changes(self, state):
-        values = [(t, state[path]) for path, t in self.named_tensors() if t.parameter]
-        return replacing(values) + [
+        values = [(t, state[path]) for path, t in self.named_tensors() if t.was_trainable]
+        return assignments(values) + [
             (object.__setattr__, module, name, state[path])
             for path, module, name in self._buffer_attributes()
         ]

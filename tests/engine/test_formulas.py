@@ -96,7 +96,7 @@ def python(formula, product="*"):
 def assert_true(row, place, comment):
     """AssertionError if the comment is not true of the rule, KeyError if it is no formula and not one of WORDS."""
     rng = np.random.default_rng(0)
-    shapes = [(2, 3), (3, 4)] if row.name == "matmul" else [(3,)] * len(row.letters)
+    shapes = [(2, 3), (3, 4)] if row.name == "matmul" else [(3,)] * len(row.input_names)
     xs = [rng.normal(size=shape) for shape in shapes]
     with np.errstate(all="ignore"):
         try:
@@ -107,7 +107,7 @@ def assert_true(row, place, comment):
             ) from None
         g = rng.normal(size=z.shape)
         rule = (row.rules, row.pushes)[place][0] if row.kind == "primitive" else row.rules[place]
-        scope = SCOPE | dict(zip(row.letters, xs))
+        scope = SCOPE | dict(zip(row.input_names, xs))
         for said in reversed([clause for part in comment.split("; ") for clause in clauses(part)]):
             what, _, formula = said.partition(" is " if said.startswith("z is") else " = ")
             if found := re.fullmatch(r"(\w+) at (?:x = )?0(?:, (\w+) below)?", said):
@@ -117,10 +117,10 @@ def assert_true(row, place, comment):
             elif what == "z":
                 close(eval(python(formula), scope), z)
             elif what[:5] in ("∂z/∂x", "∂z/∂y"):
-                assert what[4] == row.letters[place]
+                assert what[4] == row.input_names[place]
                 close(g * eval(python(formula), scope), rule(g, z, *xs))
             elif what in ("∂L/∂X", "∂L/∂Y"):
-                assert what[4].lower() == row.letters[place]
+                assert what[4].lower() == row.input_names[place]
                 close(eval(python(formula, "@"), {"X": xs[0], "Y": xs[1], "g": g}), rule(g, z, *xs))
             elif what == "p":
                 scope["p"] = eval(python(formula), COLUMNS | {"x": xs[0][:, None]})

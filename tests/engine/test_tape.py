@@ -1224,27 +1224,27 @@ def test_what_one_node_sends():
     a, b = leaf([1.0, 2.0]), Tensor(np.float32([[3.0], [4.0]]), requires_grad=True)
     y = a * b
     g = np.array([[1.0, 10.0], [100.0, 1000.0]])
-    to_a, to_b = tape.sent(y, g)
+    to_a, to_b = tape.input_gradients(y, g)
     np.testing.assert_array_equal(to_a, [403, 4030])
     np.testing.assert_array_equal(to_b, [[21], [2100]])
     assert to_b.dtype == np.float32
     assert [i for i, _ in y.needed] == [0, 1] and y.order > b.order > a.order and y.replay is None
     raw = y.op.rule(1)(g, y.data, *y.values, **y.params)
     assert raw.shape == (2, 2)
-    np.testing.assert_array_equal(tape.fit(raw, y, 1), to_b)
+    np.testing.assert_array_equal(tape.match_input(raw, y, 1), to_b)
     np.testing.assert_array_equal(tape.unbroadcast(raw, (2, 1)), to_b)
-    assert tape.sent(a * 2.0, g[0])[1] is None and tape.sent(a, g[0]) == []
+    assert tape.input_gradients(a * 2.0, g[0])[1] is None and tape.input_gradients(a, g[0]) == []
     kept = ag.checkpoint(lambda a: a * b)(a)
-    assert kept.replay and kept.needed == () and tape.sent(kept, g) == [None, None]
+    assert kept.replay and kept.needed == () and tape.input_gradients(kept, g) == [None, None]
 
 
 def test_a_row_says_what_its_rules_take():
     rows = ag.ops.ROWS
-    assert (rows["add"].arity, rows["add"].letters, rows["add"].keywords) == (2, ("x", "y"), ())
-    assert (rows["sum"].letters, rows["sum"].keywords) == (("x",), ("axis", "keepdims"))
-    assert rows["where"].rule(0) is None and rows["where"].letters == ("c", "x", "y")
+    assert (rows["add"].arity, rows["add"].input_names, rows["add"].keywords) == (2, ("x", "y"), ())
+    assert (rows["sum"].input_names, rows["sum"].keywords) == (("x",), ("axis", "keepdims"))
+    assert rows["where"].rule(0) is None and rows["where"].input_names == ("c", "x", "y")
     joined = rows["concatenate"]
-    assert (joined.arity, joined.letters, joined.keywords) == (
+    assert (joined.arity, joined.input_names, joined.keywords) == (
         None,
         ("*xs",),
         ("axis", "starts"),

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from autograd_lib.tape import sent
+from autograd_lib.tape import input_gradients
 
 from ...drawing import style
 from ...drawing.formatting import counted, words
@@ -20,7 +20,7 @@ def visits(order):
     ledger = {id(order[0]): np.ones_like(order[0].data)}
     for node in order:
         g = ledger.pop(id(node), np.zeros_like(node.data))
-        grads = sent(node, g)
+        grads = input_gradients(node, g)
         for x, gx in zip(node.inputs, grads):
             if gx is not None:
                 ledger[id(x)] = ledger.get(id(x), 0.0) + gx

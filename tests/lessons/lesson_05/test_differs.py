@@ -22,7 +22,7 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
         "_, node = heappop(waiting)",
         "heappush(waiting, (-key, x))",
     },
-    "rule": {"grads = sent(node, g)"},
+    "rule": {"grads = input_gradients(node, g)"},
     "yields": {"yield (node, g, grads)"},
     "needed": {
         "order, inputs, needed = (node.order, node.inputs, node.needed)",
@@ -31,11 +31,11 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     },
     "given": {"ledger = {output.order: g}"},
     "order": {"key = x.order"},
-    "changed": {"if order < _values._last_stamp and inputs", "_check_unchanged(node)"},
-    "fit": {"grads[i] = gx if fits else fit(gx, node, i)"},  # in `sent`
+    "changed": {"if order < _values._last_change and inputs", "_check_unchanged(node)"},
+    "fit": {"grads[i] = gx if fits else match_input(gx, node, i)"},  # in `input_gradients`
     "again": {
         "if not needed and node.replay",
-        "x = _again(node)",
+        "x = _recompute(node)",
         "ledger[x.order] = g",
         "heappush(waiting, (-x.order, x))",
     },
@@ -56,7 +56,7 @@ def statements(function):
 def test_each_statement_of_the_loop_is_the_learners_or_one_of_the_changes_named():
     said = set().union(YOURS, *CHANGES.values()) - CHANGES["fit"]
     assert statements(tape.backward_pass) == said
-    assert CHANGES["fit"] <= statements(tape.sent)
+    assert CHANGES["fit"] <= statements(tape.input_gradients)
 
 
 def test_the_lesson_names_these_changes_and_no_others():
