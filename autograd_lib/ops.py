@@ -283,8 +283,7 @@ def _scatter(x, index, shape):
         np.add.at(out, index, x)
         return out
     flat_index = np.arange(size).reshape(shape)[index]
-    weights = np.broadcast_to(x, flat_index.shape).ravel()
-    total = np.bincount(flat_index.ravel(), weights, size)
+    total = np.bincount(flat_index.ravel(), np.broadcast_to(x, flat_index.shape).ravel(), size)
     return total.reshape(shape).astype(x.dtype, copy=False)
 
 
@@ -390,12 +389,10 @@ def _slices_along(x, axis):
     NumPy is slow at reducing a short axis that is not the last, as pooling does.
     """
     axes = axis if isinstance(axis, tuple) else (axis,)
-    if axis is None or x.size < 4096 or len(set(axes)) < len(axes):
-        return []
-    if not all([0 <= a < x.ndim - 1 for a in axes]):
+    if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]):
         return []
     lengths = [x.shape[a] if a in axes else 1 for a in range(x.ndim)]
-    if math.prod(lengths) > 16:
+    if math.prod(lengths) > 16 or len(set(axes)) < len(axes):
         return []
     return [
         x[tuple(i if a in axes else slice(None) for a, i in enumerate(index))]
@@ -406,10 +403,8 @@ def _slices_along(x, axis):
 def _extremum(of_two, of_all):
     def extremum(x, axis=None, keepdims=False):
         slices = _slices_along(x, axis)
-        if not slices:
-            return of_all(x, axis=axis, keepdims=keepdims)
-        z = functools.reduce(of_two, slices)
-        return np.expand_dims(z, axis) if keepdims else z
+        z = functools.reduce(of_two, slices) if slices else of_all(x, axis=axis, keepdims=keepdims)
+        return np.expand_dims(z, axis) if slices and keepdims else z
 
     return extremum
 
@@ -418,10 +413,11 @@ def _shared_extreme(t, z, x, axis):
     """Return `t` where `x` equals its extreme value `z`, shared equally among ties; else 0."""
     best, dtype = x == z, np.result_type(x.dtype, np.float32)  # float16 cannot count
     slices = [part.astype(dtype) for part in _slices_along(best, axis)]
-    if slices:
-        count = np.expand_dims(functools.reduce(np.add, slices), axis)
-    else:
-        count = np.sum(best.astype(dtype), axis=axis, keepdims=True)
+    count = (
+        np.expand_dims(functools.reduce(np.add, slices), axis)
+        if slices
+        else np.sum(best.astype(dtype), axis=axis, keepdims=True)
+    )
     return t / count * best
 
 
@@ -495,9 +491,8 @@ def _nll_loss(x, target):
     if n and np.minimum.reduce(target) < 0:
         raise IndexError(f"target contains the negative class {target.min()}; classes start at 0")
     picked = x[np.arange(n), target]
-    if x.itemsize == 2:  # a float16 may not hold the sum
-        return -picked.mean()
-    return -np.add.reduce(picked) / n
+    # A float16 may not hold the sum.
+    return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()
 
 
 # fmt: off
@@ -913,9 +908,10 @@ def flip(x, axis=None):
     numpy.exceptions.AxisError
         If `x` does not have such an axis.
     """
-    axes = flipped = range(np.ndim(x))
-    if axis is not None:
-        flipped = normalize_axis_tuple(axis, len(axes), f"flip of shape {np.shape(x)}")
+    axes = range(np.ndim(x))
+    flipped = normalize_axis_tuple(
+        axes if axis is None else axis, len(axes), f"flip of shape {np.shape(x)}"
+    )
     return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in axes))
 
 

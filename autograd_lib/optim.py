@@ -32,8 +32,10 @@ def _check_settings(owner, settings):
             isinstance(v, Tensor) or np.ndim(v) or np.asarray(v).dtype.kind not in "biuf"
             for v in values
         ):
-            wanted = "two numbers" if count == 2 else "a number"
-            raise TypeError(f"{kind}: {name} must be {wanted}, got {given!r}")
+            raise TypeError(
+                f"{kind}: {name} must be {'two numbers' if count == 2 else 'a number'}, "
+                f"got {given!r}"
+            )
         if not all(least <= v < below for v in values):
             bounds = (
                 f"a finite {name} >= {least}" if below == math.inf else f"0 <= {name} < {below}"

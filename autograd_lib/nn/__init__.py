@@ -302,10 +302,10 @@ def _walk(path, item, seen):
         item = vars(item)
     if isinstance(item, (list, tuple, deque)):
         item = dict(enumerate(item))
-    unnamed = item if isinstance(item, (set, frozenset)) else ()
-    if isinstance(item, np.ndarray) and item.dtype == object:
-        unnamed = item.ravel()
-    if any(isinstance(value, (Module, Tensor)) for value in unnamed):
+    is_array = isinstance(item, np.ndarray) and item.dtype == object
+    if (is_array or isinstance(item, (set, frozenset))) and any(
+        isinstance(value, (Module, Tensor)) for value in (item.flat if is_array else item)
+    ):
         raise TypeError(
             f"{path}: expected a list of modules or Tensors, got {type(item).__name__}; "
             "make it a list"

@@ -159,8 +159,9 @@ def _fans(tensor):
 
 def _uniform(tensor, std, rng):
     bound = math.sqrt(3) * std
-    values = np.random.default_rng(rng).uniform(-bound, bound, tensor.shape)
-    tensor.data = values.astype(tensor.dtype)
+    tensor.data = (
+        np.random.default_rng(rng).uniform(-bound, bound, tensor.shape).astype(tensor.dtype)
+    )
     return tensor
 
 
