@@ -1,4 +1,4 @@
-"""Lesson 10: from logits to probabilities, and softmax as it is written beside softmax as it is computed."""
+"""Lesson 10: from logits to probabilities, and softmax as it is written beside its stable form."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ WIDE = 3 * 46
 
 
 def from_logits(x):
-    """The logits x of three classes, their exponentials, and those divided by their sum: the probabilities."""
+    """Draw the logits x of three classes, their exponentials, and the probabilities."""
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
@@ -35,15 +35,15 @@ LOW, HIGH = -745, 709  # beyond, np.exp gives 0 and inf
 
 
 def twins(x, c):
-    """Softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit taken off first.
+    """Draw softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit subtracted first.
 
-    Each on a ruler of what exp can take, beside the p that come of it.
+    Each version shows its logits on the range that exp can handle, and the resulting p.
     """
     x = np.asarray(x, float) + c
     parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
     for top, title, logits in [
         (64, "as it is written", x),
-        (268, "largest taken off first", x - x.max()),
+        (268, "largest subtracted first", x - x.max()),
     ]:
         with np.errstate(all="ignore"):
             e = np.exp(logits)
@@ -58,7 +58,7 @@ def twins(x, c):
 
 
 def _ruler(box, title, logits, e):
-    """The logits as dots, one above the other, between the walls where exp becomes 0 and inf; a cross where it has."""
+    """Draw the logits as dots between the limits where exp becomes 0 and inf, and as crosses beyond them."""
     left, top, wide, high = box
     plot = Axes(box, (-1350, 1350), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
@@ -94,7 +94,7 @@ def _short(value):
 
 
 def _bars(left, title, heights, y, top=56, high=190):
-    """One panel: a bar a class, with its number; a nan has no bar."""
+    """Draw one panel: a bar for each class, with its number; a nan has no bar."""
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     for k, height in enumerate(heights):
@@ -119,10 +119,10 @@ def _bars(left, title, heights, y, top=56, high=190):
 
 
 def _column(left, title, p):
-    """The probabilities p, one on the other in a column of height 1: what one gains the others lose."""
+    """Draw the probabilities p stacked in a column of height 1."""
     plot = Axes((left, 56, WIDE, 190), (0, 1), (0, 1))
     plot.frame([], ticks(0, 1, most=5), title=title)
-    beside = 46  # where the words stand: at their part, and 18 px below those above
+    beside = 46  # y of the labels: at their part, and at least 18 px below the label above
     for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
         (px, upper), (_, lower) = plot.at(0.16, top), plot.at(0.16, top - share)
         plot.parts.append(
@@ -138,7 +138,7 @@ def _column(left, title, p):
 
 
 def choice_bars(p, true):
-    """The probabilities p of some classes, (C,), and beside them p − onehot, the gradient at their logits; class `true` is right."""
+    """Draw the probabilities p, (C,), and beside them p − onehot, the gradient of the logits; `true` is the true class."""
     p = np.asarray(p, float)
     gradient = p - (np.arange(len(p)) == true)
     parts, wide = [], max(52 * len(p), 150)
@@ -150,7 +150,7 @@ def choice_bars(p, true):
         plot.frame(
             [(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))],
             ticks(low, 1),
-            "class, ✓ the right one",
+            "class, ✓ the true one",
             f"{title}, sum {number(round(float(heights.sum()), 10))}",
         )
         for k, height in enumerate(heights):
