@@ -1,4 +1,4 @@
-"""What lesson 12 alone draws."""
+"""Lesson 12: the confusion matrix, misread scans, weights as images, scores and the learning curve."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ SIDE = 72  # px, of a scan in a sheet, five in a row: as wide as a phone
 
 
 def confusion(true, read):
-    """How often digit `true` was read as `read`: a table with what is right on its diagonal. Both have shape (n,)."""
+    """Draw the confusion matrix of two arrays of shape (n,): the correct ones are on its diagonal."""
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
@@ -43,7 +43,7 @@ def confusion(true, read):
 
 
 def misread(images, true, probabilities, most=10):
-    """The images whose most probable digit is not the true one, surest first: each with both digits and their probabilities.
+    """Draw the misread images, surest first, each with both digits and their probabilities.
 
     images (n, side²), true (n,), probabilities (n, 10).
     """
@@ -70,7 +70,7 @@ def misread(images, true, probabilities, most=10):
 
 
 def digit_sheet(images, labels, title):
-    """Scans (N, 64) in rows of five, each with its label beneath."""
+    """Draw scans (N, 64) in rows of five, each with its label below."""
     parts = [words(12, 24, title, anchor="start")]
     for k, (image, label) in enumerate(zip(images, labels, strict=True)):
         x, y = 8 + k % 5 * 78, 40 + k // 5 * 100
@@ -83,9 +83,9 @@ def digit_sheet(images, labels, title):
 
 
 def neurons(weights, titles):
-    """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, under their title.
+    """Draw the weights of the first ten neurons of each layer as 8 × 8 images: rows of `weights[i]`, of shape (H, 64).
 
-    A weight above 0 wants ink, one below 0 wants none; the stronger the colour, the larger it is.
+    Ink raises the value of a neuron at a positive weight and lowers it at a negative one.
     """
     parts, told = [], []
     for line, (weight, title) in enumerate(zip(weights, titles, strict=True)):
@@ -112,8 +112,8 @@ def neurons(weights, titles):
         told.append(f"{title}: {counted(kinds, 'different neuron')} among {len(weight)}.")
     low = 28 + len(weights) * 194
     for x, colour, what in [
-        (12, style.ABOVE, "above 0: wants ink"),
-        (206, style.BELOW, "below 0: wants none"),
+        (12, style.ABOVE, "positive weight"),
+        (206, style.BELOW, "negative weight"),
     ]:
         parts += [
             f'<rect x="{x}" y="{low - 11}" width="12" height="12" fill="{colour}"/>',
@@ -124,7 +124,7 @@ def neurons(weights, titles):
 
 
 def scores(named, chance=None):
-    """Accuracies as bars: {name: (on the training set, on held-out)}."""
+    """Draw accuracies as bars: {name: (on the training set, on held-out scans)}."""
     left = 24 + 8 * max(map(len, named))
     plot = Axes((left, 34, 275 - left, 64 * len(named)), (0, 1), (0, 1))
     plot.frame(
@@ -154,7 +154,7 @@ def scores(named, chance=None):
 
 
 def training_sizes(sizes, held_out_accuracy):
-    """The learning curve: held-out accuracy against the number of training scans, or empty axes while the function is a stub."""
+    """Draw held-out accuracy against the number of training scans, or empty axes while the function is a stub."""
     measured = [held_out_accuracy(n) for n in sizes]
     done = [
         (np.log(n), a, n)
@@ -180,6 +180,6 @@ def training_sizes(sizes, held_out_accuracy):
             + "."
         )
     else:
-        plot.words(295, 130, "waiting for your held_out_accuracy", style.FAINT)
-        text = "An empty learning curve: it waits for your held_out_accuracy."
+        plot.words(295, 130, "shown after you write held_out_accuracy", style.FAINT)
+        text = "An empty learning curve, shown after you write held_out_accuracy."
     return Picture(svg("0 0 540 312", "".join(plot.parts), text), text)

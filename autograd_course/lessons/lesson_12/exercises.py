@@ -1,4 +1,4 @@
-"""Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
+"""Lesson 12: batches that keep image and label together, a scaler that learns from the training set only, a learning curve."""
 
 import dis
 import inspect
@@ -20,20 +20,20 @@ recall(
     "12",
     [
         Question(
-            "The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)",
+            "The largest curvature of a loss is 50. Above which learning rate does plain gradient descent diverge? (Lesson 11)",
             0.04,
-            "Beyond 2 / 50 = **0.04**: at 0.04 itself each step lands as far away on the other side as it started.",
+            "Above 2 / 50 = **0.04**. At 0.04 itself each step lands just as far away on the other side.",
         ),
         Question(
-            "Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
-            "the three logits? (10)",
+            "Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p with "
+            "respect to the three logits? (10)",
             [-0.3, 0.2, 0.1],
             "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0.",
         ),
         Question(
-            "A value has two users. Two gradients come back to it. What happens to them? (02)",
+            "A value has two users, and each of them sends it a gradient in the backward pass. What happens to the two gradients? (02)",
             "they are added",
-            "They are **added**: each user is a route by which a change arrives.",
+            "They are **added**, because a change of the value reaches L through each of its users.",
             ["they are added", "they are multiplied", "the larger one counts"],
         ),
     ],
@@ -41,32 +41,32 @@ recall(
 
 prediction(
     "12.pull",
-    question="""After 300 steps of training, which points pull hardest?
+    question="""After 300 steps of training, which points have the largest pull?
 
         - **A** points where the network is undecided, with a probability near ½ for both classes
         - **B** points deep inside their own colour, where it is sure and right
         - **C** points deep inside the other colour, where it is sure and wrong""",
     answer="C",
     choices=["A", "B", "C"],
-    reveal="""**C.** The pull of a point is 1 − p(true class). For a point that is sure and wrong, that is almost 1.
-        The points of A pull too, but only half as hard.""",
+    reveal="""**C.** The pull of a point is 1 − p(true class). If the network is sure and wrong about a point, the pull is almost 1.
+        The points of A have only half of this pull.""",
 )
 
 prediction(
     "12.start",
-    question="""A network takes 64 pixels, has 256 hidden neurons and gives 10 logits. It has learned
-        nothing yet, and gets a batch of 64 scans. Which shape do the logits have? Which shape does the gradient of the
-        first layer's weight have? And about how large is the loss, the mean of −log p(true class)?""",
+    question="""A network takes 64 pixels, has 256 hidden neurons and returns 10 logits. It has learned
+        nothing yet, and gets a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
+        first layer's weight? And about how large is the loss, the mean of −log p(true class)?""",
     answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303},
     tolerance=0.15,
-    reveal="""The logits have shape **(64, 10)**: a row for each scan, a column for each digit. The gradient has the
-        shape of its weight, whatever the size of the batch: **(256, 64)**, a row for each hidden neuron, a column for
+    reveal="""The logits have the shape **(64, 10)**: a row for each scan and a column for each digit. The gradient has the
+        shape of its weight, whatever the size of the batch: **(256, 64)**, a row for each hidden neuron and a column for
         each pixel.
 
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
-        log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, the network is sure
-        before it knows anything: perhaps its weights or its inputs are too large. If the loss stays there, nothing is
-        learned.""",
+        log 10 ≈ **2.303**. Remember this number. If the first loss is far above it, the network is sure
+        before it has learned anything: perhaps its weights or its inputs are too large. If the loss stays at this number, the
+        network learns nothing.""",
 )
 
 prediction(
@@ -82,46 +82,45 @@ prediction(
         "the last bias alone",
         "none",
     ],
-    reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is made of
-        them, so it is 0. And what goes back to the hidden layer is multiplied by the last weight, which is 0. So both
-        weights stay 0, and nothing gets through to the first layer, not now and not after twenty epochs.
+    reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is a product with
+        these values, so it is 0. The gradient of the hidden layer is a product with the last weight, which is 0 too. So both
+        weights stay 0, and no gradient reaches the first layer, not even after twenty epochs.
 
-        And with everything at 0.2? In the first step only the last layer moves: what goes back to a hidden neuron is
-        0.2 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes
-        the same value, gets the same gradient and takes the same step. So they stay the same: many neurons, one
-        opinion.""",
+        What if everything starts at 0.2? In the first step only the last layer changes, because the gradient of a hidden neuron is
+        0.2 times the sum of p − onehot, which is 0. From then on gradients flow. But every hidden neuron computes
+        the same value, gets the same gradient and makes the same step. So the neurons stay equal.""",
 )
 
 prediction(
     "12.parrot",
     question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
-        times. Of these 200 labels, what percentage does it get right then? And what percentage of the true labels of
+        times. Which percentage of these 200 labels does it then predict correctly? And which percentage of the true labels of
         the 360 held-out scans?""",
     answer={"on the 200": 100, "held out": 10},
     tolerance=6,
-    reveal="""**100 %** of the 200: it learns all the shuffled labels by heart. Of the held-out ones about **10 %**, as
-        many as by guessing: it knows nothing about digits.""",
+    reveal="""**100 %** of the 200, because it memorises all the shuffled labels. Of the held-out scans about **10 %**, as
+        many as by guessing: it has learned nothing about digits.""",
 )
 
 prediction(
     "12.hand",
-    question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
-        450 scans, and learn from the rest. What happens to the score, on average over four such blocks?""",
+    question="""With digits held out at random, the score is about 98 %. This time hold out a *block of neighbours* in the file,
+        450 scans, and train on the rest. What happens to the score, on average over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
-    reveal="""**Lower, by about two points**: most scans of a block seem to be by writers whom the network has never seen. From
-        block to block the score differs by more than that.""",
+    reveal="""**Lower, by about two points**: most scans of a block seem to come from writers whom the network has never seen. The
+        scores of the blocks differ by more than these two points.""",
 )
 
 card(
     "12",
     [
         "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
-        "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
-        "First loss with C classes: about log C. If it stays there, nothing is learned.",
-        "Weights start at random, up to 1/√n: neurons that start equal, in and out, stay equal.",
-        "Images and labels are shuffled by one order.",
-        "The held-out score counts, give or take 2·√(p(1 − p)/n). A choice made by it has learned from it too.",
+        "Gradient of the logits: `p − onehot`. It is largest for sure and wrong, and almost 0 for sure and right.",
+        "The first loss with C classes is about log C. If it stays there, the network learns nothing.",
+        "Initialise weights at random, up to ±1/√n: neurons that start equal, in and out, stay equal.",
+        "Shuffle images and labels by the same order.",
+        "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you choose by it, you need another test set.",
     ],
 )
 
@@ -133,19 +132,19 @@ card(
     minutes=8,
     difficulty="medium",
     question="""
-        The score is no better than guessing, and the loss stays near 2.3: nothing is learned. Find the bug, and write
-        the function right.
+        The score is no better than guessing, and the loss stays near 2.3, so the network learns nothing. Find the bug, and write
+        a correct function.
 
-        - Every scan comes once in an epoch, in a new random order from `rng`.
+        - Each epoch contains every scan once, in a new random order from `rng`.
         - An image and its label stay together.
         - A batch has `size` rows; the last one may be smaller.
-        - The caller's arrays stay as they are.""",
+        - Do not modify the caller's arrays.""",
     stub="""
         def batches(images, labels, size, rng):
             ...""",
     hints=[
         "After the second line of the colleague's function, is `labels[0]` still the label of `images[0]`?",
-        "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers, for both arrays.",
+        "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers for both arrays.",
     ],
     solution="""
         def batches(images, labels, size, rng):
@@ -153,8 +152,8 @@ card(
             for start in range(0, len(images), size):
                 rows = order[start:start + size]
                 yield images[rows], labels[rows]""",
-    explained="`train` above does the same.",
-    why="One order for both: an image and its label are never apart, so no shuffle can part them.",
+    explained="The function The function The function `train` above does the same.",
+    why="With one order for both arrays, an image and its label always stay together.",
 )
 def batches(answer):
     rng = np.random.default_rng(0)
@@ -168,7 +167,7 @@ def batches(answer):
             tried,
             f"batches of {sizes}",
             "batches of [4, 4, 2]",
-            "Some scans are never used. Does the order hold all rows? And the last batch may be smaller.",
+            "Some scans are never used. Does the order contain all rows? (The last batch may be smaller.)",
         )
     if (
         sorted(sizes) == [2, 4, 4]
@@ -179,14 +178,14 @@ def batches(answer):
             tried,
             f"batches of {sizes}",
             "batches of [4, 4, 2]",
-            "Each batch holds neighbours in the file: the rows want a new order, each on its own.",
+            "Each batch contains neighbours in the file: shuffle the rows one by one.",
         )
     if sizes != [4, 4, 2] and sum(sizes) == 10:
         raise Wrong(
             tried,
             f"batches of {sizes}",
             "batches of [4, 4, 2]",
-            "`size` says how many rows a batch has. The last one takes what is left.",
+            "`size` is the number of rows in a batch. The last one takes what is left.",
         )
     if sorted(called) != list(range(10)):
         raise Wrong(
@@ -201,7 +200,7 @@ def batches(answer):
             tried,
             f"labels {called}",
             "another order",
-            "Nothing is shuffled now. rng.permutation(n) gives the numbers 0 to n − 1 in random order.",
+            "Nothing is shuffled now. rng.permutation(n) returns the numbers 0 to n − 1 in random order.",
         )
     again = _order(_one_epoch(answer, 10, 4, rng))
     if again == called:
@@ -209,7 +208,7 @@ def batches(answer):
             "a second epoch with the same rng",
             f"labels {again}, as before",
             "a new order",
-            "Every epoch comes in the same order: draw a new one at each call, from the rng that is passed in.",
+            "Every epoch has the same order: draw a new order at each call, from the rng that is passed in.",
         )
     twice = [_order(_one_epoch(answer, 10, 4, np.random.default_rng(7))) for _ in range(2)]
     if twice[0] != twice[1]:
@@ -217,15 +216,15 @@ def batches(answer):
             "two runs, each with a new rng of seed 7",
             "two different orders",
             "the same order",
-            "The order does not come from the rng that is passed in alone: nobody could repeat this training.",
+            "The order does not depend only on the rng that is passed in, so this training could not be repeated.",
         )
     places = [np.argsort(_order(_one_epoch(answer, 10, 4, rng))) for _ in range(6)]
     if (still := np.flatnonzero(np.ptp(places, axis=0) == 0)).size:
         raise Wrong(
             "six epochs of 10 images",
-            f"image {still[0]} in the same place each time",
-            "any place",
-            "Any row may come anywhere: draw the order of all rows, len(images) of them.",
+            f"image {still[0]} at the same position each time",
+            "any position",
+            "Any row may come at any position: draw one order of all len(images) rows.",
         )
     many = _one_epoch(answer, 60, 6, rng)
     tried = "60 images in batches of 6"
@@ -234,22 +233,22 @@ def batches(answer):
             tried,
             f"a batch {_order(many[:1])}",
             "scans from all over the file",
-            "Each batch holds six neighbours in the file: draw one order of all rows, and cut that.",
+            "Each batch contains six neighbours in the file: draw one order of all rows, and cut this order into batches.",
         )
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
         raise Wrong(
             tried,
             f"a batch {_order(many[:1])}",
             "scans from all over the file",
-            "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.",
+            "Most neighbours in the file are still neighbours: shuffle the rows one by one.",
         )
     if abs(np.mean(np.diff(_order(many)) > 0) - 0.5) > 0.25:
         raise Wrong(
             tried,
             f"a batch {_order(many[:1])}",
             "rows up and down the file",
-            "From one row to the next it goes mostly the same way through the file: draw one order of all "
-            "rows, and leave it as it is.",
+            "The rows mostly run in one direction through the file: draw one order of all "
+            "rows, and do not sort it.",
         )
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
     if not 5 < early < 25:
@@ -258,7 +257,7 @@ def batches(answer):
             f"{early} of the first 30 images in the first 30 places",
             "about 15",
             f"Most of the file's first half comes {'first' if early > 15 else 'last'}: any row may come "
-            "anywhere.",
+            "at any position.",
         )
     for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2), (1437, 64)]:
         came = _one_epoch(answer, count, size, rng)
@@ -269,9 +268,9 @@ def batches(answer):
             tried=f"how many rows have the batches of {count} images, with size {size}",
             hints=[
                 lambda got, right: (
-                    "`size` says how many rows a batch has. The last one takes what is left."
+                    "`size` is the number of rows in a batch. The last one takes what is left."
                     if sum(got) == sum(right) or got[0] != right[0]
-                    else "Every scan comes once: use each piece of the order once."
+                    else "Each epoch contains every scan once: use each piece of the order once."
                 )
             ],
         )
@@ -281,7 +280,7 @@ def batches(answer):
                 f"{count} images in batches of {size}",
                 f"{len({*order})} different ones",
                 "each of them once",
-                "Some scans come twice and others never: the order holds each row number once, however many "
+                "Some scans come twice and others never: the order must contain each row number once, however many "
                 "there are.",
             )
         if count > 20 and np.mean(np.less(order[: count // 2], count // 2)) > 0.81:
@@ -289,7 +288,7 @@ def batches(answer):
                 f"{count} images in batches of {size}",
                 "most of the file's first half in the first places",
                 "a new order of all",
-                "Is one order of all rows drawn, however many there are?",
+                "Do you draw one order of all rows, however many there are?",
             )
     blank = answer(np.zeros((6, 3)), np.arange(6), 4, np.random.default_rng(0))
     expect(
@@ -298,14 +297,14 @@ def batches(answer):
         tried="six images, all of them blank, with the labels 0 to 5: the labels of an epoch, sorted",
         hints=[
             lambda got, right: (
-                "Images that look the same may have different labels: go by the rows' numbers."
+                "Images that look the same may have different labels: use the row numbers."
             )
         ],
     )
 
 
 def _together(tried, came):
-    """Stops the check where an image has come with another's label."""
+    """Raise Wrong if an image comes with the label of another one."""
     shown, called = (
         np.rint(np.concatenate([x for x, _ in came])[:, 0] * 10).astype(int).tolist(),
         _order(came),
@@ -315,7 +314,7 @@ def _together(tried, came):
             tried,
             f"images of {brief(shown)} with labels {brief(called)}",
             "the same numbers in both",
-            "An image and its label have to move together. How many orders are drawn, and how many arrays follow each?",
+            "An image and its label must move together. How many orders do you draw, and which arrays use them?",
         )
 
 
@@ -324,8 +323,10 @@ def _order(came):
 
 
 def _one_epoch(answer, count, size, rng):
-    """The batches of `count` images as a list of pairs, or the verdict that they are none. An image is its own label,
-    times a number for each of its three pixels: a tenth for the first, and a negative one for the second."""
+    """Return the batches of `count` images as a list of pairs, or raise Wrong.
+
+    The three pixels of an image are its label times 0.1, times a negative number, and times 2.5.
+    """
     tried = f"list(batches(images, labels, {size}, rng))"
     labels = np.arange(count)
     images = labels[:, None] * [0.1, -1.23456789, 2.5]
@@ -334,13 +335,15 @@ def _one_epoch(answer, count, size, rng):
     if came is None and is_stub(answer):
         raise NotYet
     if came is None:
-        raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
+        raise Wrong(
+            tried, "None", "pairs (images, labels)", "The function returned None: is there a yield?"
+        )
     if isinstance(came, tuple) and came and isinstance(came[0], np.ndarray):
         raise Wrong(
             tried,
             "one pair of arrays",
             "all the batches",
-            "A return ends the function. A yield for each batch goes on.",
+            "return ends the function. Write a yield for each batch, so that the function continues.",
         )
     try:
         came = list(islice(came, 10 * count))
@@ -348,7 +351,7 @@ def _one_epoch(answer, count, size, rng):
         error.hint = (
             "The rows are used up: the last batch may be smaller."
             if "pop from" in str(error)
-            else "In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of "
+            else "Index with row numbers, integers from 0 to len(images) − 1: pieces of one order of "
             "all rows, the same for both arrays."
         )
         raise
@@ -357,14 +360,14 @@ def _one_epoch(answer, count, size, rng):
             tried,
             f"{len(came)} batches or more",
             "one epoch",
-            "One call is one epoch: every scan comes once, and then the function ends.",
+            "One call is one epoch: yield every scan once, and then end the function.",
         )
     if not came:
         raise Wrong(
             tried,
             "no batch",
             "pairs (images, labels)",
-            "Nothing came out: does the loop run over all rows?",
+            "No batch was returned: does the loop run over all rows?",
         )
     for batch in came:
         shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
@@ -380,7 +383,7 @@ def _one_epoch(answer, count, size, rng):
                 tried,
                 "a batch without a row",
                 "rows in every batch",
-                "A batch is empty: yield only pieces that hold rows.",
+                "A batch is empty: yield only batches with rows.",
             )
     arrays = [batch[0] for batch in came[:2] if isinstance(batch[0], np.ndarray)]
     if len(arrays) == 2 and np.shares_memory(*arrays):
@@ -388,14 +391,14 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "two batches that share memory",
             "a new array for each batch",
-            "The first two batches share memory. Each wants rows of its own: new ones, and no row in both.",
+            "The first two batches share memory. Give each batch its own rows, and no row to both.",
         )
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong(
             "the caller's arrays after an epoch",
             "changed",
             "as they were",
-            "It writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.",
+            "Your function writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.",
         )
     rows = {*map(tuple, images.tolist())}
     for batch in came:
@@ -404,7 +407,7 @@ def _one_epoch(answer, count, size, rng):
                 tried,
                 f"labels {brief(batch[1])}",
                 "labels, as they are",
-                "The labels have changed. Row numbers choose labels, and leave each as it was.",
+                "The labels have changed. Select labels by row numbers, without changing them.",
             )
         for row in np.asarray(batch[0]):
             if tuple(row.tolist()) not in rows:
@@ -412,7 +415,7 @@ def _one_epoch(answer, count, size, rng):
                     tried,
                     f"an image {brief(row)}, no row of images",
                     "rows of images, as they are",
-                    "The pixels have changed. Row numbers choose images, and leave each as it was.",
+                    "The pixels have changed. Select images by row numbers, without changing them.",
                 )
     return came
 
@@ -421,7 +424,7 @@ def _one_epoch(answer, count, size, rng):
 
 
 def _scaled(train, new, fit, axis=0, keepdims=False):
-    """Both arrays, scaled by mean and spread of `fit`."""
+    """Return both arrays, scaled by the mean and the standard deviation of `fit`."""
     mean, spread = fit.mean(axis, keepdims=keepdims), fit.std(axis, keepdims=keepdims)
     spread = np.where(spread > 0, spread, 1)
     return (train - mean) / spread, (new - mean) / spread
@@ -446,7 +449,7 @@ def _one_row(got, expected):
     )
     return more and (
         "`new` keeps its shape, (64,) for a single scan: no loop over its rows, and no row added "
-        "(keepdims adds one)."
+        "(keepdims adds an axis)."
     )
 
 
@@ -455,7 +458,7 @@ def _blown_up(got, expected):
         not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got
     )
     return (
-        "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there."
+        "The result contains nan or a huge number: a pixel that never changes has the standard deviation 0. Divide by 1 there."
         if big
         else None
     )
@@ -466,31 +469,32 @@ def _blown_up(got, expected):
     minutes=8,
     difficulty="optional",
     question="""
-        Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
+        Often each pixel is scaled to mean 0 and standard deviation 1 before training. These two are numbers *learned* from data. Write
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
 
-        - Subtract the mean and divide by the spread (`.std`), pixel by pixel. A pixel is a column.
-        - A pixel that never changes has the spread 0: divide by 1 there.
-        - It has to work when `new` is a single scan, of shape (64,).
+        - Subtract the mean and divide by the standard deviation (`.std`), pixel by pixel. A pixel is a column.
+        - A pixel that never changes has the standard deviation 0: divide by 1 there.
+        - The function must also work if `new` is a single scan, of shape (64,).
 
-        Which scans may the mean and the spread be taken from?""",
+        From which scans may you compute the mean and the standard deviation? (NumPy's `.std` divides by n; PyTorch's `.std()`
+        divides by n − 1.)""",
     stub="""
         def standardise(train, new):
             ...""",
     hints=[
         """
-        A single new scan, scaled pixel by pixel by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.""",
+        If you scale a single new scan pixel by pixel by *its own* mean, you get 64 zeros. So the numbers cannot come from `new`.""",
         (
             "Help: nan, or huge numbers",
             """
-            `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones.""",
+            `train.mean(axis=0)` has the shape (64,), one number per pixel. `np.where(spread > 0, spread, 1)` handles the constant pixels.""",
         ),
         (
             "Why is taking both together wrong? The numbers hardly change.",
             """
-            The score may not change either, and then nobody notices. But the score was to say how the network does on
-            scans that nobody has seen, and these scans have been looked at. Where scans are few, or the preparation is
-            cleverer than a mean, the score can rise for that reason alone.""",
+            The score may not change either, and then the mistake goes unnoticed. But the score is meant for scans that were not used
+            in any way, and these scans have been used. If there are few scans, or if the preparation is more complex than
+            a mean, the score can rise for this reason alone.""",
         ),
     ],
     solution="""
@@ -499,9 +503,9 @@ def _blown_up(got, expected):
             spread = np.where(spread > 0, spread, 1)
             return (train - mean) / spread, (new - mean) / spread""",
     explained="""
-        Mean and spread come from the training scans, and from nothing else. (Ink here is counted in sixteenths, exactly. For a
-        pixel that is 0.1 in every scan, rounding gives a spread of 1e−15 or so: there ask `spread > 1e-9`.)""",
-    why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
+        Both numbers come from the training scans only. (Here ink is counted in sixteenths, which floats store exactly. For a
+        pixel that is 0.1 in every scan, rounding can give a standard deviation of about 1e−15: then test `spread > 1e-9`.)""",
+    why="The mean and the standard deviation are learned from the training scans, like weights. The scaler must not learn from the test scans.",
     mistakes=[
         *(
             (
@@ -509,29 +513,29 @@ def _blown_up(got, expected):
                     _scaled(train, new, train)[0],
                     _scaled(train, new, rows(new))[1],
                 ),
-                "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it then?",
+                "You scale the new scans by their own mean. What is left of a single new scan then?",
             )
             for rows in (np.asarray, np.atleast_2d)
         ),
         *(
             (
                 lambda train, new, both=both: _scaled(train, new, both([train, new])),
-                "Mean and spread are taken over both: the test set leaks into training. Which may the scaler learn from?",
+                "You compute the mean and the spread from both arrays, so the test set leaks into training. Which array may the scaler learn from?",
             )
             for both in (np.concatenate, np.vstack)
         ),
         (
             lambda train, new: _scaled(train, new, new),
-            "Mean and spread are those of the new scans. Which of the two may the scaler learn from?",
+            "You use the mean and the spread of the new scans. Which of the two arrays may the scaler learn from?",
         ),
-        (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
+        (_not_below_1, "Divide by a spread below 1 too: only a spread of 0 becomes 1."),
         (
             lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
-            "The mean is gone. Now divide by the spread, pixel by pixel.",
+            "You have subtracted the mean. Now divide by the spread, pixel by pixel.",
         ),
         (
             lambda train, new: (train / _spread(train), new / _spread(train)),
-            "It divides by the spread. Subtract the mean before that.",
+            "You divide by the spread. Subtract the mean first.",
         ),
         (
             lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
@@ -540,7 +544,7 @@ def _blown_up(got, expected):
         edit(
             "train.std(axis=0)",
             "train.std(axis=0, ddof=1)",
-            "ddof=1 divides by n − 1, as torch.std does. The spread here is .std as NumPy has it, over n.",
+            "ddof=1 divides by n − 1, as torch.std does. Use NumPy's default .std, which divides by n.",
         ),
         (
             lambda train, new: tuple(
@@ -550,29 +554,29 @@ def _blown_up(got, expected):
         ),
         (
             lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
-            "That is one mean and one spread for all pixels. With axis=0 each pixel has its own.",
+            "You use one mean and one spread for all pixels. With axis=0 each pixel has its own.",
         ),
         (
             lambda train, new: tuple(
                 _scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)
             ),
-            "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0.",
+            "axis=1 runs along a scan, from pixel to pixel, so each scan loses its own mean. Run down the rows: axis=0.",
         ),
         (
             lambda train, new: _scaled(train, new, train, axis=1),
-            "axis=1 gives one number for each scan. Each pixel needs one: go down the rows, axis=0.",
+            "axis=1 gives one number per scan. You need one per pixel: run down the rows, axis=0.",
         ),
         (
             lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
-            "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0.",
+            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
         ),
         (
             lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
-            "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0.",
+            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
         ),
         (
             lambda train, new: _scaled(train, train, train),
-            "train came back twice: scale the new scans too.",
+            "You return train twice: scale the new scans too.",
         ),
         swapped(_right_scale),
         printed(_right_scale),
@@ -580,7 +584,7 @@ def _blown_up(got, expected):
         edit(
             "train.mean(axis=0), train.std(axis=0)",
             "(np.array([f(train[:, k]) for k in range(64)]) for f in (np.mean, np.std))",
-            "train need not have 64 pixels: go through all train.shape[1] of them.",
+            "train may have more or fewer than 64 pixels: use all train.shape[1] of them.",
         ),
         _blown_up,
     ],
@@ -593,7 +597,7 @@ def scale(answer):
     one = np.array([4.0, 1.0])
     count = np.arange(
         1437
-    )  # as among the digits, a pixel that is inked in one scan; and one that is not in one
+    )  # as among the digits: one pixel with ink in a single scan, and one without ink in a single scan
     rare = np.column_stack([count % 17, count == 7, 16 - (count == 7)]) / 16
 
     def build(d):
@@ -601,10 +605,10 @@ def scale(answer):
         scans = d(rows, pixels) * d.choice(1, 0.01)
         scans = np.where(
             scans.std(axis=0) < 1e-7, np.round(scans), scans
-        )  # what is about constant is constant
+        )  # make nearly constant pixels constant
         if (
             d.round % 3 == 0 or d.kind == "equal"
-        ):  # a pixel that never changes: whole, so that its spread is 0
+        ):  # a constant pixel, an integer so that its spread is exactly 0
             scans[:, slice(None) if d.kind == "equal" else [d.places(pixels)]] = np.round(d())
         return scans, d(*d.choice((d.size(), pixels), (pixels,)))
 
@@ -631,7 +635,7 @@ def scale(answer):
 
 
 def _fitted(images, labels, model, epochs, jitter=0.0):
-    """The lesson's `train`, step by step the same."""
+    """Train exactly as the lesson's `train` does."""
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(epochs):
         optimizer.lr = 0.01 * (1 - epoch / epochs)
@@ -647,7 +651,7 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """What the check's `train` makes of any network: two epochs are enough to tell shares apart."""
+    """Return the parameters that the check's `train` sets: two epochs are enough to tell scores apart."""
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 
 
@@ -666,32 +670,32 @@ def _share(model, images, labels):
         train=lambda model, x, y, *rest, **named: _fitted(x, y, model, *rest, **named),
     ),
     question="""
-        Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the **first n** training scans
-        for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (The fewer
-        scans, the more epochs. So each network takes a similar number of steps, from 299 to 400.)
+        Write `held_out_accuracy(n)`: create `nn.MLP([64, 32, 10], rng=0)`, `train` it on the **first n** training scans
+        for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (With fewer scans there
+        are more epochs, so each network makes a similar number of steps, from 299 to 400.)
 
         Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how many from
-        800 to all? Your curve is drawn after the hints, once the function returns something.""",
+        800 to all? Your curve appears below the hints, once the function returns a number.""",
     stub="""
         def held_out_accuracy(n):
             ...""",
     hints=[
         """
-        `images[:n]` and `labels[:n]` are the first n scans. A new network every time, or the second size starts with what the first has
-        learned.""",
-        "`train(...)` returns the model. `accuracy(model, ..., ...)` wants the held-out arrays.",
+        `images[:n]` and `labels[:n]` are the first n scans. Create a new network every time; otherwise the second size starts with the
+        trained weights of the first.""",
+        "`train(...)` returns the model. Pass the held-out arrays to `accuracy(model, ..., ...)`.",
     ],
     solution="""
         def held_out_accuracy(n):
             model = train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)
             return accuracy(model, test_images, test_labels)""",
     explained="""
-        Every n gets a new network, and all are asked about the same held-out digits. The first doublings buy much, the
-        last ones little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two
-        scores of the curve differ by less. And the steps are not quite alike, 400 at first and 299 for all scans. With
-        40 epochs in place of 13, all scans bring about 97 %: five more of the 360 are right, and none is lost. So the
-        plateau may come in part from too little training.""",
-    why="Where the curve is flat, more data may not be what is missing: first train longer.",
+        Every n gets a new network, and all networks are tested on the same held-out digits. The first doublings of n help a lot, and
+        the last ones help little. There are two limitations. A score of 96 % on 360 digits has a standard error of 1.0 points, and the last two
+        scores of the curve differ by less. And the numbers of steps differ, 400 at first and 299 for all scans. With
+        40 epochs instead of 13, all scans give about 97 %: five more of the 360 are right, and none becomes wrong. So the
+        plateau may be caused in part by too little training.""",
+    why="If the curve is flat, more data may not help: first try to train longer.",
 )
 def curve(answer):
     shown = "a share from 0 to 1"
@@ -710,7 +714,7 @@ def curve(answer):
         1437,
         50,
         59,
-    ):  # a share of 59 scans is no share of 360; 59 tells 20,000 from 20,001
+    ):  # k/59 is not k/360, and 59 tells 20,000 from 20,001
         tried, calls = f"held_out_accuracy({n})", []
 
         def train(model, images, labels, epochs, jitter=0.0):
@@ -728,7 +732,7 @@ def curve(answer):
                 hints=[
                     (
                         lambda n: knows(digits()[3]),
-                        "accuracy wants the images first, then the labels.",
+                        "accuracy takes the model, then the images, then the labels.",
                     )
                 ],
             )
@@ -737,21 +741,21 @@ def curve(answer):
                 tried,
                 "no call of train",
                 "one",
-                _outside(answer) or "Make a network, `train` it, then ask it.",
+                _outside(answer) or "Create a network, `train` it, then compute its accuracy.",
             )
         if isinstance(got, nn.Module):
             raise Wrong(
                 tried,
                 "a network",
                 shown,
-                "A network came back. Ask it: accuracy(model, test_images, test_labels).",
+                "You return a network. Return its accuracy: accuracy(model, test_images, test_labels).",
             )
         if np.ndim(got):
             raise Wrong(
                 tried,
                 brief(got),
                 shown,
-                "A single number is wanted: the share of the held-out digits.",
+                "A single number is wanted: the fraction of held-out digits read correctly.",
             )
         expect(
             got,
@@ -766,7 +770,7 @@ def curve(answer):
 
 @contextmanager
 def _in_place_of(name, ours, scope):
-    """A global of the learner's is ours for a while."""
+    """Replace a global of the learner's function while the block runs."""
     own = {name: scope[name]} if name in scope else {}
     scope[name] = ours
     try:
@@ -777,18 +781,18 @@ def _in_place_of(name, ours, scope):
 
 
 def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
-    """Stops the check unless `train` is called as the question says."""
+    """Raise Wrong unless `train` is called as the question says."""
     images, labels, test_images, _ = digits()
     weights, fresh = (
         [p.data for p in m.parameters()] for m in (model, nn.MLP([64, 32, 10], rng=0))
     )
-    begun = "It goes on with what it has learned before: make a new network at each call, inside the function."
+    begun = "The network continues from earlier training: create a new network at each call, inside the function."
     for good, got, expected, hint in [
         (
             call == 1,
             "another call",
             "one call for each n",
-            "Train once for each n: a second call of `train` starts with the large rate again.",
+            "Train once for each n: a second call of `train` starts with the large learning rate again.",
         ),
         (
             [*map(np.shape, weights)] == [*map(np.shape, fresh)],
@@ -811,9 +815,9 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
             np.array_equal(x, images[:n]),
             f"other images, of shape {np.shape(x)}",
             f"the first {n} training scans",
-            "What is held out is not for training."
+            "The held-out scans are not for training."
             if np.array_equal(x, test_images[: len(x)])
-            else "That is a single row of numbers. First come the images, images[:n], then labels."
+            else "That is a single row of numbers. First come the images, images[:n], then the labels."
             if np.ndim(x) == 1
             else "The first n rows of images are images[:n].",
         ),
@@ -836,30 +840,30 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
 
 
 def _misread(n, model, got, right):
-    """The likely cause of a wrong share."""
+    """Return a hint about the likely cause of a wrong score."""
     images, labels, *_ = digits()
     if got > 1:
-        return "A share from 0 to 1, please."
+        return "Return a fraction from 0 to 1."
     if abs(1 - got - right) < 1e-9:
-        return "That is the share that is read wrong."
+        return "That is the fraction that is read wrong."
     if abs(got - _share(model, images[:n], labels[:n])) < 1e-9:
-        return "That is the score on the digits it has learned from. Ask it about those it has never seen."
+        return "That is the score on the digits it has learned from. Use the held-out digits."
     if abs(got * 360 - round(got * 360)) > 1e-3:
-        return "Not a share of the 360 held-out digits: ask about all of them and no others, and round nothing."
+        return "That is not a fraction of the 360 held-out digits: use all of them and no others, and do not round."
     return ""
 
 
 def _outside(function):
-    """What to say where a function asks a network that it does not make."""
+    """Return a hint if the function uses a network that it does not create."""
     outside = _networks_of(function)
     return outside and (
-        f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n: "
-        "a network goes on from what it has learned before."
+        f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n, because "
+        "a network continues from its trained weights."
     )
 
 
 def _networks_of(function):
-    """The names of the networks that a function uses and does not make."""
+    """Return the names of the networks that a function uses and does not create."""
     function = underneath(function)
     if not inspect.isfunction(function):
         return []

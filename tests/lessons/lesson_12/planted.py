@@ -84,9 +84,7 @@ throw(
             "the batches of 3 images",
         ),
         edit("len(images), size", "len(images), max(1, size - 1)", "come twice: draw"),
-        edit(
-            "len(images), size", "len(images) - (len(images) == 4), size", "Every scan comes once"
-        ),
+        edit("len(images), size", "len(images) - (len(images) == 4), size", "every scan once"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
         edit("len(images), size", "min(len(images), 50 * size), size", "203 images"),
         edit(
@@ -97,7 +95,7 @@ throw(
         edit(
             "rng.permutation(len(images))",
             "rng.permutation(len(images)).astype(np.uint8)",
-            "holds each row number once",
+            "contain each row number once",
         ),
         edit(
             "order = rng.permutation(len(images))",
@@ -108,14 +106,14 @@ throw(
         edit(
             "rng.permutation(len(images))",
             "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
-            "in the same place",
+            "at the same position",
         ),
         edit(
             "size):",
             "len(images) // size + 1):",
             "start + size",
             "start + len(images) // size + 1",
-            "how many rows",
+            "`size` is the number of rows",
         ),
         edit(
             "rng.permutation(len(images))",
@@ -134,18 +132,18 @@ throw(
             "start + rng.permutation(min(size, len(images) - start))",
             "six neighbours in the file",
         ),
-        edit("labels[rows]", "labels[images[rows]]", "In the brackets stand row numbers"),
+        edit("labels[rows]", "labels[images[rows]]", "Index with row numbers"),
         edit(
             "rng.permutation(len(images))",
             "rng.permutation(64)",
-            "In the brackets stand row numbers",
+            "Index with row numbers",
         ),
         edit(
             "order = rng.permutation(len(images))",
             "order = rng.permutation(size)",
             "images[rows], labels[rows]",
             "images[start:start + size][order], labels[start:start + size][order]",
-            "In the brackets stand row numbers",
+            "Index with row numbers",
         ),
         edit(
             "rng.permutation(len(images))",
@@ -178,7 +176,7 @@ throw(
             "start + size if start else len(images) % size or size",
             "order[",
             "np.arange(len(images))[",
-            "Each batch holds neighbours",
+            "Each batch contains neighbours",
         ),
         edit(
             "order[start:start + size]",
@@ -197,7 +195,7 @@ throw(
             "order = rng.permutation(len(images)); images, labels = images[order], labels[order]",
             "order[start:start + size]",
             "slice(start, start + size + 1)",
-            "no row in both",
+            "no row to both",
         ),
         edit("    order", "    images -= 0.5; order", "writes into the caller's arrays"),
         edit(
@@ -212,7 +210,7 @@ throw(
             "first half comes first",
         ),
         edit("range(0, len(images), size)", "range(0, len(images) + 1, size)", "A batch is empty"),
-        edit(", size)", ", 4)", "start + size", "start + 4", "how many rows"),
+        edit(", size)", ", 4)", "start + size", "start + 4", "`size` is the number of rows"),
         edit(
             "order = rng.permutation(len(images))",
             "rng.shuffle(images); order = np.arange(len(images))",
@@ -286,7 +284,7 @@ throw(
         edit(
             "mean, spread = train.mean(axis=0), train.std(axis=0)",
             "mean, spread = train.mean(axis=0, keepdims=True), train.std(axis=0)",
-            "keepdims adds one",
+            "keepdims adds an axis",
         ),
         edit("(new - mean) / spread", "(np.atleast_2d(new) - mean) / spread", "no row added"),
         edit(
@@ -344,7 +342,7 @@ throw(
         edit(
             "return accuracy(model, test_images, test_labels)",
             "return model",
-            "A network came back",
+            "You return a network",
         ),
         edit(", test_labels)", ", test_labels), n", "A single number is wanted"),
         edit(
@@ -393,7 +391,7 @@ throw(
             "(n, model=nn.MLP([64, 32, 10], rng=0)):",
             "nn.MLP([64, 32, 10], rng=0), images",
             "model, images",
-            "make a new network at each call",
+            "create a new network at each call",
         ),
         edit("    return", "    train(model, images[:n], labels[:n], 1)\n    return", "Train once"),
         edit(
@@ -401,13 +399,9 @@ throw(
             "nn.MLP([64, 32, 10], rng=0)",
             "no call of train",
         ),
-        edit("test_images, test_labels", "test_labels, test_images", "wants the images first"),
-        edit(
-            "test_images, test_labels", "test_images[:n], test_labels[:n]", "ask about all of them"
-        ),
-        edit(
-            "return accuracy", "return (lambda *args: round(accuracy(*args), 2))", "round nothing"
-        ),
+        edit("test_images, test_labels", "test_labels, test_images", "then the images"),
+        edit("test_images, test_labels", "test_images[:n], test_labels[:n]", "use all of them"),
+        edit("return accuracy", "return (lambda *args: round(accuracy(*args), 2))", "do not round"),
         (0.9, "give it the function"),
         (lambda n: 0.9, "no call of train"),
         edit("return accuracy", "return (lambda *args: str(accuracy(*args)))", "of type str"),
