@@ -820,7 +820,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             "// 90",
             "Your factor falls in steps, because // and int( ) truncate. Divide with /.",
         ),
-        edit("epoch < 10", "epoch <= 10", "Epoch Epoch 10 belongs to the fall: epoch < 10."),
+        edit("epoch < 10", "epoch <= 10", "Epoch 10 belongs to the fall: epoch < 10."),
         edit(
             _RISE,
             "return (1 + np.cos(np.pi * epoch / 100)) / 2",

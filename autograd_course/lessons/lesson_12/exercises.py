@@ -152,7 +152,7 @@ card(
             for start in range(0, len(images), size):
                 rows = order[start:start + size]
                 yield images[rows], labels[rows]""",
-    explained="The function The function The function `train` above does the same.",
+    explained="The function `train` above does the same.",
     why="With one order for both arrays, an image and its label always stay together.",
 )
 def batches(answer):

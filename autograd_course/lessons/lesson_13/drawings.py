@@ -1,4 +1,4 @@
-"""Lesson 13: a wave as a point that turns, a graph of fifty equal steps, a plain that ends in a cliff, and a forecast."""
+"""Lesson 13: a wave as a rotating point, a graph of fifty equal steps, the loss over ρ, and a forecast."""
 
 from html import escape
 
@@ -26,18 +26,18 @@ def _wave(box, xlabel="x", title=""):
 
 
 def asked(x, y):
-    """The first values of the sequence as dots, and a question mark where the next one belongs."""
+    """Draw the first values of the sequence as dots, and a question mark at the next one."""
     plot = _wave((62, 34, 482, 170), title="the value at each x")
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
     px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])
     plot.words(px + 14, py + 5, "?", style.INK, size=20)
-    text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The next value is asked."
+    text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The task is to forecast the next value."
     return Picture(svg("0 0 560 254", "".join(plot.parts), text), text)
 
 
 def turning(h, n):
-    """The point that turns by 2h at each step, at the left; its height, step after step, at the right.
+    """Draw a point that is rotated by 2h at each step, at the left, and its height after each step, at the right.
 
     The square is the next value, by the rule of two terms from the last two.
     """
@@ -46,13 +46,13 @@ def turning(h, n):
     n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
-    wave = _wave((222, 40, 330, 190), title=f"height: {number(np.pi / h)} samples a period{full}")
+    wave = _wave((222, 40, 330, 190), title=f"height: {number(np.pi / h)} samples per period{full}")
     fine = np.linspace(0, LONGEST, 400)
     wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
     face = Axes((8, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
     around = np.linspace(0, 2 * np.pi, 90)
     face.line(np.cos(around) / 2, np.sin(around) / 2, style.LINE, 1)
-    face.words(8, 267, f"turned by 2h = {number(2 * h)} a step", anchor="start", size=13)
+    face.words(8, 267, f"rotated by 2h = {number(2 * h)} per step", anchor="start", size=13)
     for k in range(n):
         face.dot(np.cos(2 * x[k]) / 2, y[k], style.VALUE, style.PAPER, size=2.5)
         wave.dot(x[k], y[k], style.VALUE, style.PAPER, size=2.5)
@@ -60,7 +60,7 @@ def turning(h, n):
     face.line([0, hand], [0, y[-1]], style.VALUE, 3)
     face.dot(hand, y[-1], style.VALUE, style.VALUE)
     (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
-    # Not through the numbers of the axis.
+    # The line leaves out the numbers of the axis.
     level_line = (
         f'<path d="M{left:.1f} {level:.1f}H{max(left, 170):.1f}M222 {level:.1f}H{right:.1f}" '
         f'stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>'
@@ -69,7 +69,7 @@ def turning(h, n):
     text = [
         f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
         "and its height is the value",
-        f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period{full}",
+        f"each step rotates it by 2h = {number(2 * h)}: {number(np.pi / h)} samples per period{full}",
     ]
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
@@ -87,8 +87,7 @@ def turning(h, n):
 
 
 def unrolled(rho, gradients):
-    """The graph of many equal steps: all of them use the one matrix above; each arrow back is as wide as the gradient
-    on it is long.
+    """Draw the graph of many equal steps that share one matrix; the width of each backward arrow is the length of its gradient.
 
     gradients: one row for each state, the first is where the steps begin.
     """
@@ -142,7 +141,7 @@ def _below(k):
 
 
 def cliff(runs, step, steps_back=50):
-    """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
+    """Draw two runs on the loss (ρⁿ − 1)²/8 after `step` steps; `runs` maps each name to the ρ of every step."""
     plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
     plot.frame(
         [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
@@ -178,7 +177,7 @@ def cliff(runs, step, steps_back=50):
 
 
 def continued(known, truth, network, rule):
-    """A wave and how it is continued, blind: by a network and by the rule of two terms; below, how far off each is."""
+    """Draw a wave, its free-running forecasts by a network and by the rule of two terms, and below the error of each."""
     span, ahead = (-len(known), len(truth)), np.arange(len(truth))
     plot, off = (
         Axes((66, 40, 482, 150), span, (-0.85, 0.85)),
@@ -187,9 +186,9 @@ def continued(known, truth, network, rule):
     plot.frame(
         [],
         [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
-        title="the value: known, then each goes on alone",
+        title="the value: known, then free-running",
     )
-    off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line × 10,000")
+    off.frame(ticks(*span), decades(-16, 0, 4), "step", "error, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.OTHER)
     errors = [np.log10(np.maximum(np.abs(said - truth), 1e-17)) for said in (network, rule)]
@@ -205,7 +204,7 @@ def continued(known, truth, network, rule):
     off.words(442, 458, "the rule", anchor="start", size=13)
     text = "\n".join(
         [
-            f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
+            f"after {len(known)} known values, {len(truth)} free-running steps: the largest error",
             *(
                 f"{name}: {np.abs(said - truth).max():.1g}"
                 for name, said in [("network", network), ("rule", rule)]
@@ -216,8 +215,7 @@ def continued(known, truth, network, rule):
 
 
 def gradient_sizes(named, limits=None):
-    """How large the gradient of each layer is: a dot on a logarithmic scale for a typical entry, the root of the mean
-    of g².
+    """Draw the typical size of each layer's gradient, the root of the mean of g², as a dot on a logarithmic scale.
 
     named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still
     under a slider.

@@ -1,4 +1,4 @@
-"""Lesson 13: a rule of two terms, the weight that was used at every step, and gradients cut to a length."""
+"""Lesson 13: a rule of two terms, the gradient of a shared weight, and gradient clipping."""
 
 import numpy as np
 
@@ -10,80 +10,80 @@ recall(
     "13",
     [
         Question(
-            "A classifier is right on 100 % of its training scans, and on 60 % of those held out. Which number says how it "
-            "will do? (Lesson 12)",
+            "A classifier is right on 100 % of its training scans, and on 60 % of the held-out scans. Which number predicts how "
+            "well it will do on new scans? (Lesson 12)",
             "60 %",
-            "**60 %**. The other one says only how it does on scans that it has seen.",
+            "**60 %**. The other number only tells how well it does on scans that it was trained on.",
             ["100 %", "80 %", "60 %"],
         ),
         Question(
             "Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)",
             0.01,
-            "**0.01**: Adam divides a gradient by its usual size, and the first one is all that it has seen.",
+            "**0.01**: Adam divides a gradient by its usual size, and at the first step this is the size of the gradient itself.",
         ),
         Question(
-            "z = tanh(x) is 0.8, and g = 10 arrives. What goes to x? (04)",
+            "z = tanh(x) is 0.8, and its upstream gradient is g = 10. What is the gradient of x? (04)",
             3.6,
-            "g · (1 − z²) = 10 · 0.36 = **3.6**. The rule needs the output alone.",
+            "g · (1 − z²) = 10 · 0.36 = **3.6**. The rule needs only the output.",
         ),
     ],
 )
 
 prediction(
     "13.two",
-    question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But
-        you are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
+    question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and you know its formula. But
+        you do not know the position x: you only see the latest values. How many of them do you need to compute the next one exactly?""",
     answer="two",
     choices=["one", "two", "about half a period", "a whole period"],
-    reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest values tell
-        which of the two it is, and then the next value is settled. The next lines turn that into a formula.""",
+    reveal="""**Two.** One value is not enough, because at the same height the wave may be rising or falling. The two latest values tell
+        you which, and they determine the next value. The derivation below turns this into a formula.""",
 )
 
 prediction(
     "13.uses",
-    question="""A state starts at 1, and three times it is multiplied by the same weight $w = 2$. That gives 2, then 4, then
+    question="""A state starts at 1 and is multiplied by the same weight $w = 2$ three times. This gives 2, then 4, then
         $L = 8$. What is the gradient of $w$?""",
     answer=12,
-    reveal="""**12.** w is used three times. When you nudge w, each of the three uses changes, and each brings 4. The
-        sum is the slope of $w^3$, which is $3 w^2$. With 4 you have counted one use alone.""",
+    reveal="""**12.** w is used three times. If you nudge w, each of the three uses changes, and each contributes 4. The
+        sum is the derivative of $w^3$, which is $3 w^2$. If you answered 4, you have counted one use alone.""",
 )
 
 prediction(
     "13.fifty",
-    question="""A step turns a point a little around 0, and multiplies its distance from 0 by ρ (rho). There
-        are fifty steps. A gradient of length 1 arrives at the last point and is carried back to the first. About how
+    question="""Each step rotates a point a little around 0 and multiplies its distance from 0 by ρ (rho). There
+        are fifty steps. The gradient of the last point has the length 1. The backward pass propagates it to the first point. About how
         long is the gradient there, with ρ = 0.9? And with ρ = 1.1?""",
     answer={"ρ = 0.9": "0.005", "ρ = 1.1": "117"},
     choices={
         "ρ = 0.9": ["0.9", "0.45", "0.1", "0.005", "0.0000005"],
         "ρ = 1.1": ["1.1", "5", "55", "117", "1,000,000"],
     },
-    reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step back multiplies once more by ρ.
-        One gradient loses ten percent at each step, the other gains ten percent. After fifty steps the two differ by a
+    reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step of the backward pass multiplies by ρ
+        again. One gradient loses ten percent at each step, the other gains ten percent. After fifty steps the two differ by a
         factor of more than twenty thousand.""",
 )
 
 prediction(
     "13.cure",
-    question="""ρ has 120 steps of gradient descent with lr = 0.001. The right ρ is 1. A run from 1.1, where the
+    question="""ρ is trained for 120 steps of gradient descent with lr = 0.001. The loss is smallest at ρ = 1. A run from 1.1, where the
         gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves.
-        Now the gradient is clipped, with c = 1. Which of the two runs arrives at 1?""",
+        Now the gradient is clipped, with c = 1. Which of the two runs converges to 1?""",
     answer="from 1.1 alone",
     choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
-    reveal="""**From 1.1 alone.** Here the gradient that is too long still points the right way, and it is enough to
-        shorten it. The gradients from 0.8 are shorter than c. So nothing is cut, and the run is the same to the last
+    reveal="""**Only the run from 1.1.** Here the gradient is too long, but it has the right sign, so it is enough to
+        shorten it. In the run from 0.8 the gradients are shorter than c. So nothing is clipped, and the run is the same to the last
         digit.""",
 )
 
 card(
     "13",
     [
-        "A recurrent network hands a state on from step to step, with the same weights at each.",
-        "Through time: the ordinary backward pass of the unrolled graph.",
-        "A weight used n times: its gradient is the sum over n uses.",
-        "If every step stretches by ρ, then n steps stretch a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
-        "Clipping by one norm over everything shortens what is too long and keeps the direction. It does not cure vanishing.",
-        "Put a baseline beside a network: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, and nothing was trained.",
+        "A recurrent network passes a state on from step to step, with the same weights at each step.",
+        "Backpropagation through time is the ordinary backward pass of the unrolled graph.",
+        "If a weight is used n times, its gradient is the sum over the n uses.",
+        "If every step multiplies lengths by ρ, n steps multiply a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
+        "Gradient clipping by one norm over all weights keeps the direction. It does not help against vanishing gradients.",
+        "Compare a network with a baseline: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, without any training.",
     ],
 )
 
@@ -99,43 +99,49 @@ def _two(angle):
     minutes=3,
     difficulty="optional",
     question="""
-        Another wave: $\\sin 3x$, sampled at x = 0, 0.2, 0.4, … Its next value, too, is a multiple of the latest value, plus a multiple of
-        the one before. Give the two factors.""",
+        Take another wave, $\\sin 3x$, sampled at x = 0, 0.2, 0.4, … Its next value, too, is a multiple of the latest value plus a multiple of
+        the value before. What are the two factors?""",
     stub="""
         of_the_latest = ...
         of_the_one_before = ...""",
     hints=[
-        "From one sample to the next, by how much does what stands inside the sine grow?",
-        "In the derivation, $b$ is that growth. For $\\sin 2x$ it was $2h$.",
-        ("Help: I get 1.8", "That is 2cos(0.4), of the wave above. Here x is multiplied by 3."),
+        "By how much does the argument of the sine grow from one sample to the next?",
+        "In the derivation, $b$ is this growth. For $\\sin 2x$ it was $2h$.",
+        ("Help: I get 1.8", "That is 2cos(0.4), for a wave with 2x. Here x is multiplied by 3."),
     ],
     solution="""
         of_the_latest = 2 * np.cos(3 * 0.2)
         of_the_one_before = -1""",
     explained="From one sample to the next, $3x$ grows by 0.6. Everything else is as above; the height of the wave does "
     "not matter.",
-    why="Every pure wave, sampled evenly, has a rule of two terms.",
+    why="Every evenly sampled sine wave has a rule of two terms.",
     mistakes=[
-        (_two(0.4), "That is the factor of the lesson's wave, with 2x inside. Here it is 3x."),
+        (
+            _two(0.4),
+            "That is the factor of the lesson's wave, whose argument is 2x. Here it is 3x.",
+        ),
         (
             _two(1.2),
-            "The angle is doubled once too often: the 2 in 2h came from sin 2x. What stands inside this sine?",
+            "The angle is doubled once too often: the 2 in 2h came from sin 2x. What is the argument of this sine?",
         ),
-        (_two(0.2), "From sample to sample x grows by 0.2. By how much does 3x grow?"),
+        (_two(0.2), "From one sample to the next x grows by 0.2. By how much does 3x grow?"),
         (_two(0.3), "That is for samples 0.1 apart. Here they are 0.2 apart."),
-        (_two(3), "3x grows by 3 when x grows by 1. From sample to sample x grows by 0.2 only."),
-        (_two(np.radians(0.6)), "Degrees? np.cos counts in radians."),
+        (
+            _two(3),
+            "3x grows by 3 when x grows by 1. But from one sample to the next x grows only by 0.2.",
+        ),
+        (_two(np.radians(0.6)), "Did you use degrees? np.cos takes radians."),
         (
             (3 * np.cos(0.6), -1),
             "The 2 in front stays: it comes from adding the two lines, not from sin 2x.",
         ),
         (
             (6 * np.cos(0.6), -1),
-            "The 3 belongs inside the cosine alone: it says how far the angle grows.",
+            "The 3 belongs only inside the cosine, because it tells how far the angle grows.",
         ),
         (
             (np.cos(0.6), -1),
-            "The 2 in front is missing: two neighbours are added in the derivation.",
+            "The 2 in front is missing: the derivation adds two neighbours.",
         ),
         ((np.cos(1.2), -1), "The 2 belongs in front of the cosine, not inside it."),
         (
@@ -144,9 +150,9 @@ def _two(angle):
         ),
         (
             (2 * np.cos(0.6), 1),
-            "The second factor has the wrong sign: the value before went to the other side.",
+            "The second factor has the wrong sign: the value before moved to the other side of the equation.",
         ),
-        ((-1, 2 * np.cos(0.6)), "The right factors in the wrong order."),
+        ((-1, 2 * np.cos(0.6)), "The factors are right, but in the wrong order."),
         (sign_lost(_two(0.6))),
     ],
 )
@@ -164,7 +170,7 @@ def rule(answer):
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
 # The three blanks, filled.
-NO_ABS = "g and w come with their signs, and keep them all the way: no abs."
+NO_ABS = "g and w keep their signs: no abs."
 _TANH, _ADD, _ON = "g = g * (1 - states[k] ** 2)", "total = total + g * states[k - 1]", "g = g * w"
 
 
@@ -190,23 +196,23 @@ def _states(w, start, steps):
     difficulty="medium",
     question="""
         Now each step also has a tanh: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$,
-        and g arrives at the last one. Fill the three blanks, so that the function returns the gradient of w. (The loop
+        and g is the gradient of the last one. Fill in the three blanks, so that the function returns the gradient of w. (The loop
         runs backwards: k goes from n down to 1.)""",
     stub="""
         def gradient_of_w(w, states, g):
             total = 0.0
             for k in range(len(states) - 1, 0, -1):
-                g = ...          # from states[k] back through tanh, to the product
-                total = ...      # and what this use brings to w
-                g = ...          # on to states[k - 1]
+                g = ...          # gradient of the product: back through tanh
+                total = ...      # add the contribution of this use of w
+                g = ...          # gradient of states[k - 1]
             return total""",
     hints=[
-        "Lesson 04: back through tanh, g is multiplied by $1 - z^2$, where z is the output. "
+        "The rule of tanh multiplies g by $1 - z^2$, where z is the output (lesson 04). "
         "Which of the states is z?",
-        "The product is $w \\cdot s_{k-1}$. Each slot gets g times what stands in the other.",
+        "The product is $w \\cdot s_{k-1}$, and multiply swaps: the gradient of each factor is g times the other factor.",
         (
-            "Help: too small, whatever I do",
-            "`total = g * …` forgets what the other uses brought. The gradients of the uses are added.",
+            "Help: my result is always too small",
+            "`total = g * …` discards the contributions of the other uses. Add the gradients of all uses.",
         ),
     ],
     solution="""
@@ -217,186 +223,194 @@ def _states(w, start, steps):
                 total = total + g * states[k - 1]
                 g = g * w
             return total""",
-    explained="Three rules that you have known since lesson 04, in a loop. That is all there is to *through time*.",
-    why="That is backpropagation through time, whole. The engine does the same, and has never heard of time.",
+    explained="Three rules that you have known since lesson 04, in a loop: this is backpropagation through time.",
+    why="This is the whole of backpropagation through time. The engine does the same with its ordinary backward pass.",
     mistakes=[
         edit(
             _ADD,
             "total = total + abs(g * states[k - 1])",
-            "What one use brings may be negative, and counts with its sign: no abs.",
+            "The contribution of a use may be negative. Keep its sign: no abs.",
         ),
         edit(
             _ADD,
             "total = total + g * abs(states[k - 1])",
-            "A state may be negative, and is multiplied in with its sign: no abs.",
+            "A state may be negative. Keep its sign: no abs.",
         ),
         edit(_ON, "g = g * abs(w)", NO_ABS),
         edit(_TANH, "g = abs(g) * (1 - states[k] ** 2)", NO_ABS),
         edit(
             "len(states) - 1, 0,",
             "len(states) - 1, len(states) - 2,",
-            "That is the last use alone. w was used at every step: what do the other uses bring?",
+            "That is the last use alone. w is used at every step: add the contributions of the other uses.",
         ),
         (
             lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
-            "That is the last use, times the number of steps. Each use brings its own share: walk on, state by state.",
+            "That is the last use, times the number of steps. Each use has a contribution of its own: go back state by state.",
         ),
         edit(
             _ADD,
             "total = g * states[k - 1]",
-            "One use survives: `total = …` forgets the others. The gradients of the uses are added.",
+            "Only one use is left, because `total = …` overwrites the others. Add the gradients of all uses.",
         ),
-        edit(_TANH, "", "The tanh is missing on the way back: 1 − z², with its output z."),
+        edit(_TANH, "", "The derivative of tanh is missing: 1 − z², with its output z."),
         edit(
             _ON,
             "",
-            "On its way to the state before, g has to pass the product: what stands in the other slot?",
+            "To get the gradient of the state before, go back through the product: what is the other factor?",
         ),
         edit(
             "states[k - 1]",
             "states[k]",
-            "The product was w · states[k − 1]. So which state does g meet there?",
+            "The product was w · states[k − 1]. So which state is the other factor?",
         ),
         edit(
             _TANH,
             _ADD,
             _ADD,
             _TANH,
-            "w's share is taken before tanh's slope. First go back through tanh, then to the product's two slots.",
+            "You add the contribution to w before you use tanh's rule. First go back through tanh, then to the two factors.",
         ),
         edit(
             "states[k] ** 2",
             "states[k - 1] ** 2",
-            "tanh's slope is 1 − z² of its *output*. Which state came out of step k?",
+            "The derivative of tanh is 1 − z², with its *output* z. Which state is the output of step k?",
         ),
         edit(
             "states[k] **",
             "np.tanh(states[k]) **",
-            "states[k] is tanh's output already: no second tanh.",
+            "states[k] is already the output of tanh: no second tanh.",
         ),
-        edit(" ** 2", "", "tanh's slope from its output z is 1 − z²: the square is missing."),
+        edit(
+            " ** 2",
+            "",
+            "The derivative of tanh is 1 − z², with its output z: the square is missing.",
+        ),
         edit(
             "(1 - states[k] ** 2)",
             "np.tanh(states[k])",
-            "Back through tanh, g meets tanh's slope: 1 − z², where z is tanh's output.",
+            "The rule of tanh multiplies g by 1 − z², where z is the output of tanh.",
         ),
-        edit("(1 - states[k] ** 2)", "states[k] ** 2", "That is z². The slope of tanh is 1 − z²."),
+        edit(
+            "(1 - states[k] ** 2)",
+            "states[k] ** 2",
+            "That is z². The derivative of tanh is 1 − z².",
+        ),
         edit(
             "total + g",
             "total * g",
-            "0 comes back, whatever arrives. What each use brings is added to total: "
+            "The result is always 0. Add the contribution of each use to total: "
             "multiplied by 0, it is lost.",
         ),
-        edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop has to reach k = 1."),
+        edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop must reach k = 1."),
         edit(
             "g * states[k - 1]",
             "g * w",
-            "What this use brings to w is g times what stands in the product's *other* slot. There stands a state.",
+            "The gradient of w from this use is g times the *other* factor of the product, which is a state.",
         ),
         edit(
             "g * states[k - 1]",
             "g * w",
             _ON,
             "g = g * states[k - 1]",
-            "The two slots are swapped: w gets g times the state, and the state gets g times w.",
+            "The two factors are swapped: the gradient of w is g times the state, and the gradient of the state is g times w.",
         ),
         edit(
             _ON,
             "g = g * states[k - 1]",
-            "What goes on to the state before is g times what stands in the product's *other* slot. There stands w.",
+            "The gradient of the state before is g times the *other* factor of the product, which is w.",
         ),
         edit(
             "g * (1 -",
             "g / (1 -",
-            "g is divided by tanh's slope. On the way back, too, g is multiplied by a slope.",
+            "You divide g by the derivative of tanh. Multiply instead.",
         ),
         edit(
             "g * (1 -",
             "(1 -",
             _ON,
             "",
-            "What arrives is lost: g is multiplied at each place, and goes on.",
+            "The upstream gradient is lost: multiply g at each operation, and pass it on.",
         ),
         edit(
             "total + g * states",
             "total + states",
-            "That adds the states alone: each use brings g times the state it met.",
+            "That adds the states alone: the contribution of each use is g times its state.",
         ),
         edit(
             "(1 - states[k] ** 2)",
             "(1 - states[k]) ** 2",
-            "The square belongs to the state alone: 1 − states[k] ** 2, without brackets.",
+            "Square only the state: 1 − states[k] ** 2, without parentheses.",
         ),
         edit(
             "(1 - states[k] ** 2)",
             "1 - states[k] ** 2",
-            "Brackets are missing: in g * (1 - states[k] ** 2) g multiplies both the 1 and the square.",
+            "Parentheses are missing: in g * (1 - states[k] ** 2), g multiplies both the 1 and the square.",
         ),
-        edit(_ON, "g = g + w", "g and w are added. Through a product you multiply."),
-        edit(_ON, "g = g / w", "g is divided by w. Back through a product, too, you multiply."),
+        edit(_ON, "g = g + w", "You add g and w. The rule of a product multiplies."),
+        edit(_ON, "g = g / w", "You divide g by w. The rule of a product multiplies."),
         edit(
             _TANH,
             "g = g * (1 - states[-1] ** 2)",
-            "Each step has its own slope: states[k], not always the last.",
+            "Each step has its own derivative of tanh: use states[k], not always the last state.",
         ),
         edit(
             _ON,
             "g = w",
-            "What goes on to the state before is g times w. Here what arrived is lost.",
+            "The gradient of the state before is g times w. Here the upstream gradient is lost.",
         ),
         edit(
             "g * (1 - states[k] ** 2)",
             "g * (1 - states[k] ** 2) * w",
-            "w is there twice. The first line stops at the product; w belongs to the way on to states[k - 1].",
+            "The factor w occurs twice. The first line gives the gradient of the product; w belongs in the line for states[k - 1].",
         ),
         edit(
             _ON,
             "g = g * w * (1 - states[k] ** 2)",
-            "tanh's slope is there twice: the first line has it already. What is left to pass is the product.",
+            "The derivative of tanh occurs twice: the first line has it already. Only the product is left.",
         ),
         edit(
             "return total",
             "return w * total",
-            "w is a factor too many. w itself gets g times the state; the factor w is for the state before.",
+            "There is a factor w too many. The gradient of w is g times the state; the factor w is for the state before.",
         ),
         edit(
             "(1 - states[k] ** 2)",
             "(1 - states[0] ** 2)",
-            "Each step has its own slope: states[k], not always the first.",
+            "Each step has its own derivative of tanh: use states[k], not always the first state.",
         ),
         edit(
             "states[k - 1]",
             "states[0]",
-            "Each step met another state: states[k - 1], not always the first.",
+            "Each step has its own input state: states[k - 1], not always the first.",
         ),
         edit(
             "return total",
             "return g",
-            "That is what arrives at the first state. What w gets has been added up in total.",
+            "That is the gradient of the first state. The gradient of w is in total.",
         ),
         edit(
             "return total",
             "return total + g",
-            "What arrives at the first state in the end is its own: w gets what its uses bring, and no more.",
+            "You add the gradient of the first state. The gradient of w is the sum over its uses, and no more.",
         ),
         edit(
             "total = 0.0",
             "total, g = 0.0, 1.0",
-            "g is what arrives at the last state: start from it, not from 1.",
+            "g is the gradient of the last state: start from g, not from 1.",
         ),
         edit(
             "total = 0.0",
             "total = 0.0; g = g * (1 - states[-1] ** 2)",
             _TANH,
             "pass",
-            "The slope of tanh is taken once. There is a tanh in every step: the line belongs inside the loop.",
+            "You use tanh's rule only once. There is a tanh in every step, so the line belongs inside the loop.",
         ),
         edit(
             _TANH,
             "at_product = g * (1 - states[k] ** 2)",
             "g * states[k - 1]",
             "at_product * states[k - 1]",
-            "What passed through tanh goes on: on the way to the state before, too, tanh's slope is a factor.",
+            "The gradient of the state before also needs the derivative of tanh: continue with the g that went through tanh.",
         ),
         edit(
             _TANH,
@@ -405,17 +419,17 @@ def _states(w, start, steps):
             "at_product * states[k - 1]",
             _ON,
             "",
-            "At every step you start from the same g. On its way to the state before it passes tanh and the product.",
+            "You use the same g at every step. For the state before, g must go back through tanh and the product.",
         ),
         edit(
             "g * states[k - 1]",
             "g * states[k - 1] / w",
-            "There is a division by w. Back through a product, g meets the other slot: there stands the state alone.",
+            "There is a division by w. The gradient of w is g times the other factor, which is the state alone.",
         ),
         edit(
             "return total",
             "return total / (len(states) - 1)",
-            "That is a mean over the uses. The gradients of the uses are added, and no more.",
+            "That is a mean over the uses. Add the gradients of the uses, without dividing.",
         ),
         sign_lost(_uses),
         printed(_uses),
@@ -457,7 +471,7 @@ _ALL, _SHORT = (
     "sum(np.sum(g * g) for g in gradients)",
     "return [g * (max_norm / norm) for g in gradients]",
 )
-_NO_LENGTH = "All of these are 0, and so is their norm. A norm of 0 is short enough, and nothing can be divided by it."
+_NO_LENGTH = "All of these gradients are 0, and so is their norm. A norm of 0 is short enough, and you cannot divide by it."
 _TO_ANY = "max_norm may be below 1. Then a norm between max_norm and 1 is too long as well."
 
 
@@ -471,23 +485,23 @@ def _clip(gradients, max_norm):
     minutes=6,
     difficulty="medium",
     question="""
-        Write `clip(gradients, max_norm)`. It gets a list of arrays, all gradients of a model, and gives back such a
-        list. Gradients whose **common** norm is at most `max_norm` come back as they were. Longer ones come back
-        shortened to that norm, in their old direction.
-        (A divisor of norm + 1e−6, as in PyTorch, is right too.)""",
+        Write `clip(gradients, max_norm)`. It takes the list of a model's gradients, which are arrays, and returns a list of the same
+        length. If the **common** norm of the gradients is at most `max_norm`, return them unchanged. If it is larger, return gradients
+        that are shortened to the norm `max_norm` and keep their direction. Do not modify the caller's arrays.
+        (You may divide by norm + 1e−6, as PyTorch does.)""",
     stub="""
         def clip(gradients, max_norm):
             ...""",
     hints=[
-        "First compute one number, the norm over everything: square *all* entries of *all* arrays, add the squares, "
+        "First compute one number, the norm over all arrays: square *all* entries of *all* arrays, add the squares, "
         "take the root.",
-        "`sum(np.sum(g * g) for g in gradients)` adds up all squares. Then multiply all arrays by one factor: "
-        "which one turns `norm` into `max_norm`?",
+        "`sum(np.sum(g * g) for g in gradients)` is the sum of all squares. Then multiply all arrays by the same factor. "
+        "Which factor turns `norm` into `max_norm`?",
         (
             "Help: why not np.clip?",
             """
-            `np.clip` cuts each entry by itself. Cut at 1, (3, 0.1) becomes (1, 0.1). Compared with the first entry, the
-            second is now three times as large as before. So the step goes in another direction.""",
+            `np.clip` clips each entry separately. For example, clipped at 1, (3, 0.1) becomes (1, 0.1). Compared with the first entry, the
+            second is now three times as large as before, so the step has a different direction.""",
         ),
     ],
     solution="""
@@ -496,9 +510,9 @@ def _clip(gradients, max_norm):
             if norm <= max_norm:
                 return gradients
             return [g * (max_norm / norm) for g in gradients]""",
-    explained="One norm and one factor serve all arrays. So the long vector of all gradients becomes shorter, and "
+    explained="All arrays share one norm and one factor. So the long vector of all gradients becomes shorter, and "
     "keeps its direction.",
-    why="One factor for all: the long vector of all gradients is shorter, and points where it did.",
+    why="With one factor for all arrays, the long vector of all gradients becomes shorter and keeps its direction.",
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
         edit(
@@ -519,7 +533,7 @@ def _clip(gradients, max_norm):
             edit(
                 "norm <= max_norm",
                 f"{size} <= max_norm",
-                "They grew, though their norm was at most max_norm. Do you compare its square, or a sum of norms?",
+                "The gradients changed, although their norm was at most max_norm. Do you compare its square, or a sum of norms?",
             )
             for size in ("norm ** 2", "sum(map(np.linalg.norm, gradients))")
         ],
@@ -535,43 +549,43 @@ def _clip(gradients, max_norm):
             edit(
                 "norm <= max_norm",
                 f"all({short} <= max_norm for g in gradients)",
-                "Each by itself is short enough. All together are too long, and it is their common norm that counts.",
+                "Each array by itself is short enough, but all together are too long. Compare their common norm.",
             )
             for short in ("np.linalg.norm(g)", "np.abs(g).max()")
         ],
         (
             lambda gradients, c: [np.clip(g, -c, c) for g in gradients],
-            "Each entry is clipped by itself. The large ones lose, the small ones do not: the direction has changed.",
+            "You clip each entry separately. Large entries shrink and small ones do not, so the direction changes.",
         ),
         (
             lambda gradients, c: [np.minimum(g, c) for g in gradients],
-            "Each entry is clipped by itself, and a large negative one not at all. It is the length of all together that counts.",
+            "You clip each entry separately, and large negative entries not at all. Use the length of all arrays together.",
         ),
         (
             lambda gradients, c: [_clip([g], c)[0] for g in gradients],
-            "Each array is clipped by its own norm, so some shrink more than others. Take one norm for all together.",
+            "You clip each array by its own norm, so some shrink more than others. Use one norm for all arrays together.",
         ),
-        edit("(max_norm / norm)", "(1 / norm)", "Their norm is now 1. Wanted is max_norm."),
+        edit("(max_norm / norm)", "(1 / norm)", "The norm is now 1, but it must be max_norm."),
         edit(
             "(max_norm / norm)",
             "(norm / max_norm)",
-            "The factor is upside down: what is too long grows.",
+            "The factor is upside down: gradients that are too long grow.",
         ),
-        edit(f"np.sqrt({_ALL})", _ALL, "The root is missing: that is the norm squared."),
+        edit(f"np.sqrt({_ALL})", _ALL, "The root is missing: that is the square of the norm."),
         edit(
             f"np.sqrt({_ALL})",
             "sum(np.sum(np.abs(g)) for g in gradients)",
-            "Sizes are added. The norm is the root of the sum of squares.",
+            "You add absolute values. The norm is the root of the sum of squares.",
         ),
         edit(
             f"np.sqrt({_ALL})",
             "max(np.max(np.abs(g)) for g in gradients)",
-            "That is the largest entry. The norm takes all of them.",
+            "That is the largest entry. The norm uses all entries.",
         ),
         edit(
             f"np.sqrt({_ALL})",
             "sum(np.sqrt(np.sum(g * g)) for g in gradients)",
-            "The arrays' norms are added. Add all squares, then take one root.",
+            "You add the norms of the arrays. Add all squares, then take one root.",
         ),
         edit(
             f"np.sqrt({_ALL})",
@@ -581,100 +595,100 @@ def _clip(gradients, max_norm):
         edit(
             _ALL,
             "np.mean(np.concatenate([g.ravel() for g in gradients]) ** 2)",
-            "That is a mean of squares: the norm wants their sum.",
+            "That is a mean of squares. The norm needs their sum.",
         ),
         edit(
             _ALL,
             "sum(np.mean(g * g) for g in gradients)",
-            "That adds means of squares: the norm wants the sum of all squares.",
+            "That adds means of squares. The norm needs the sum of all squares.",
         ),
         edit(
             _ALL,
             "sum(np.sum(g) for g in gradients) ** 2",
-            "The entries are added before they are squared, so signs cancel. Square first.",
+            "You add the entries before you square them, so signs cancel. Square first.",
         ),
         edit(
             _ALL,
             "sum(np.sum(g) ** 2 for g in gradients)",
-            "The entries are added before they are squared, so signs cancel. Square first.",
+            "You add the entries before you square them, so signs cancel. Square first.",
         ),
         edit(
             "if norm <= max_norm:",
             "if False:",
-            "These were short enough, and have been stretched. Leave alone what is not too long.",
+            "These gradients were short enough, but you stretched them. Return gradients that are not too long unchanged.",
         ),
         edit(
             "norm <= max_norm",
             "norm >= max_norm",
-            "Nothing got shorter. Is a comparison or the factor upside down? "
-            "Or does a loop only rename: `g = g * …` changes no list.",
+            "The gradients did not become shorter. Is a comparison or the factor upside down? "
+            "Or does a loop only rebind a name? `g = g * …` does not change the list.",
         ),
         edit(
             "(max_norm / norm)",
             "0",
-            "What is too long becomes 0. Its direction is worth keeping: shorten it.",
+            "You set gradients that are too long to 0. Keep their direction: only shorten them.",
         ),
         edit(
             "(max_norm / norm)",
             "(max_norm / (norm + 0.1))",
-            "Their norm is now a little too small: the factor max_norm / norm makes it max_norm.",
+            "The norm is now a little too small: use the factor max_norm / norm.",
         ),
         edit(
             "(max_norm / norm)",
             "(max_norm / norm) ** 2",
-            "They are shortened twice: the factor is max_norm / norm, once.",
+            "You shorten twice: multiply by max_norm / norm once.",
         ),
         edit(
             _SHORT,
             "return gradients",
-            "Nothing got shorter. Is a comparison or the factor upside down? "
-            "Or does a loop only rename: `g = g * …` changes no list.",
+            "The gradients did not become shorter. Is a comparison or the factor upside down? "
+            "Or does a loop only rebind a name? `g = g * …` does not change the list.",
         ),
         edit(
             _ALL,
             "np.sum(gradients ** 2)",
-            "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one.",
+            "`gradients` is a list and has no arithmetic: go through its arrays one by one.",
         ),
         edit(
             _SHORT,
             "return gradients * (max_norm / norm)",
-            "A list cannot be multiplied so: multiply each of its arrays.",
+            "You cannot multiply a list by a factor: multiply each of its arrays.",
         ),
         (
             lambda gradients, c: np.sqrt(sum(np.sum(g * g) for g in gradients)),
-            "The norm came back, as from clip_grad_norm_. Wanted here is the list.",
+            "You return the norm, as clip_grad_norm_ does. Return the list here.",
         ),
         (
             lambda gradients, c: [g.grad for g in gradients],
-            "The arrays *are* the gradients, and have no .grad. (clip_grad_norm_ wants weights.)",
+            "The arrays *are* the gradients and have no .grad. (clip_grad_norm_ takes weights.)",
         ),
         *[
             edit(
                 f"np.sqrt({_ALL})",
                 f"np.linalg.norm({arrays})",
-                "The arrays differ in shape: add up squares array by array, then add those sums.",
+                "The arrays have different shapes: sum the squares of each array, then add these sums.",
             )
             for arrays in ("gradients", "np.concatenate(gradients)")
         ],
         edit(
             _ALL,
             "sum(g * g for g in gradients)",
-            "Your norm is an array. `np.sum(g * g)` makes one number of each array.",
+            "Your norm is an array. `np.sum(g * g)` returns one number for each array.",
         ),
         edit(
             _ALL,
             "np.sum(gradients[0] * gradients[0])",
-            "That is the norm of the first array alone. All of them count.",
+            "That is the norm of the first array alone. Use all arrays.",
         ),
         edit(
             _ALL,
             "sum(np.sum(g[0] * g[0]) for g in gradients)",
-            "That is the first row of each array alone. All entries count.",
+            "That is the first row of each array alone. Use all entries.",
         ),
         edit(
             _ALL,
             "sum(np.linalg.norm(np.atleast_2d(g), 2) ** 2 for g in gradients)",
-            "np.linalg.norm(g, 2) of a matrix is another norm. Wanted is the root of the sum of all squares.",
+            "np.linalg.norm(g, 2) of a matrix is a different norm. Use the root of the sum of all squares.",
         ),
         printed(_clip),
     ],

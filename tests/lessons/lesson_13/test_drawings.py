@@ -35,7 +35,7 @@ def test_the_rule_meets_the_wave_at_any_distance(h):
             re.search(r'd="M([\d.]+) [\d.]+H([\d.]+)M222 ', drawn.turning(h, n).html).groups(),
         )
         assert start <= end < 178, "the numbers of the axis stand from 178 to 215"
-    assert f"{np.pi / h:.4g} samples a period" in drawn.turning(h, 0).text
+    assert f"{np.pi / h:.4g} samples per period" in drawn.turning(h, 0).text
 
 
 def test_a_run_that_left_says_where_it_is():
