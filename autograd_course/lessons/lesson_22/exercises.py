@@ -24,9 +24,9 @@ recall(
             "0.5³ = **0.125**.",
         ),
         Question(
-            "Which slope does the library's relu state at 0? (04)",
+            "Which gradient does the library's relu have at 0, by convention? (04)",
             0,
-            "**0**. Any number from 0 to 1 would do at that kink; this one is stated.",
+            "**0**. Any number from 0 to 1 is a subgradient at that kink; 0 is chosen by convention.",
         ),
     ],
 )
@@ -35,57 +35,57 @@ prediction(
     "22.rest",
     question="""
         One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? Where
-        does q come to rest?""",
-    answer={"steps with q = +1": 65, "q comes to rest": "nowhere"},
-    choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]},
+        does q converge to?""",
+    answer={"steps with q = +1": 65, "q converges": "nowhere"},
+    choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
-    reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
-        The slope is never 0. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""",
+    reveal="""**65**, and **nowhere**. At +1 the derivative is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
+        The derivative is never 0. So q keeps changing, and its mean is 0.65 − 0.35 = 0.3.""",
 )
 
 prediction(
     "22.cut",
     question="""
-        `cut` hands x on as it is, but its rule cuts g off at −1 and 1. Which gradient of x does the engine give for
-        3·cut(x)? And which for the same in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
+        `cut` returns x as it is, but its rule clips g to the range from −1 to 1. Which gradient of x does the engine give for
+        3·cut(x)? And which for the same function in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
-    reveal="""**1 and 2**. In one part 3 arrives at the cut, and becomes 1. In two parts 1.5 arrives at each cut, and
+    reveal="""**1 and 2**. In one part the upstream gradient of cut is 3, which becomes 1. In two parts it is 1.5 for each cut, and
         each becomes 1. Then the two are added. The derivative is 3.""",
 )
 
 prediction(
     "22.tip",
     question="""
-        The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it give at
+        The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it return at
         (0, 0)?""",
     answer="nan and nan",
     choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
-    reveal="""**nan and nan**. The rule of the root sends g / 0, which is infinite. The rule of the square multiplies by
+    reveal="""**nan and nan**. The rule of the root returns g / 0, which is infinite. The rule of the square multiplies by
         2x, which is 0. And 0 times infinity is nan.""",
 )
 
 prediction(
     "22.beyond",
     question="""
-        $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is dz/dx there?
-        And what becomes of the loop u ← 1 + J·u?""",
-    answer={"dz/dx": 0.4, "the loop": "runs away"},
-    choices={"the loop": ["arrives", "runs away"]},
-    reveal="""**0.4**, and it **runs away**. u = 1 − 1.5 u has the solution 1/2.5. But the distance of u from this
-        solution is multiplied by −1.5 at every round. The answer has a derivative, and the loop does not find it.""",
+        $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is the derivative of z there?
+        And what happens to the loop u ← 1 + J·u?""",
+    answer={"derivative": 0.4, "the loop": "diverges"},
+    choices={"the loop": ["converges", "diverges"]},
+    reveal="""**0.4**, and it **diverges**. u = 1 − 1.5 u has the solution 1/2.5. But the distance of u from this
+        solution is multiplied by −1.5 at every round. The derivative exists, but the loop does not find it.""",
 )
 
 card(
     "22",
     [
-        "sign has the derivative 0, so a weight behind it never learns. Straight-through hands g on as if sign were not "
+        "sign has the derivative 0, so a weight behind it never learns. Straight-through passes g on as if sign were not "
         "there.",
-        "g is the exact slope by the bit. The weight is a memory of every g, and its sign is the vote.",
+        "g is the exact derivative with respect to the bit. The weight is a memory of every g, and its sign is the vote.",
         "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
-        "another sum, it is no gradient.",
-        "A rule may be no derivative. It must be linear in g, fit x's shape, write nothing, and say the same each time.",
-        "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
-        "The gradient of a fixed point does not ask how it was found: u = g + Jᵀu, then Bᵀu. The loop for u arrives if "
+        "another sum, it is not a gradient.",
+        "A rule need not be a derivative. It must be linear in g, fit the shape of x, write into nothing, and be deterministic.",
+        "At the tip of a cone we choose the subgradient 0 by convention. The chain of rules would give 0 · ∞, which is nan.",
+        "The gradient of a fixed point does not depend on how it was found: u = g + Jᵀu, then Bᵀu. The loop for u converges if "
         "ρ < 1.",
     ],
 )
@@ -95,12 +95,12 @@ card(
 
 
 def sign(x):
-    """The lesson's: +1 from 0 on."""
+    """Return +1 where x is at least 0, else −1."""
     return np.where(x >= 0, 1.0, -1.0)
 
 
 def _passed(answer):
-    """What the learner's function makes of an array, and of a gradient on its way back: (value, gradient)."""
+    """Return a function that runs the answer on an array and a gradient, as (value, gradient)."""
 
     def forward(w):
         z = answer(w)
@@ -109,14 +109,14 @@ def _passed(answer):
                 "one_bit(w)",
                 "None",
                 "a Tensor of w's shape",
-                "None is nothing to go back from: is there a return, and no print in its place?",
+                "Your function returned None. Is there a return, or a print in its place?",
             )
         if isinstance(z, (list, tuple)):
             raise Wrong(
                 "one_bit(w)",
                 brief(z),
                 "a Tensor of w's shape",
-                f"One Tensor is wanted, and this is a {type(z).__name__}.",
+                f"Return one Tensor, not a {type(z).__name__}.",
             )
         return z
 
@@ -133,7 +133,7 @@ def _row(rule):
 
 
 def _third_value(got, expected):
-    """A hint for bits of which one is 0, as np.sign's are."""
+    """Return a hint if one of the bits is 0, as with np.sign."""
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
     return (
@@ -145,8 +145,8 @@ def _third_value(got, expected):
 
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
 _BEYOND = (
-    "The value is right. But g goes through beyond 1 too, and w would run away: cut w off first; in a rule, ask "
-    "|x| ≤ 1 of the weight, not of the bit."
+    "The value is right. But g passes beyond 1 too, so w would diverge: clip w first; in a rule, test "
+    "|x| ≤ 1 on the weight, not on the bit."
 )
 _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right is a constant; the rest hands on g."
 

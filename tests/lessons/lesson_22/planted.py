@@ -34,8 +34,8 @@ throw(
     planted=[
         (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
         (_with_the_last_mask(), "got"),
-        (lambda w: sign(w).tolist(), "One Tensor is wanted"),
-        (lambda w: (sign(w), w), "One Tensor is wanted"),
+        (lambda w: sign(w).tolist(), "Return one Tensor"),
+        (lambda w: (sign(w), w), "Return one Tensor"),
         (lambda w: ag.Tensor(1.0), "hape"),
         edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
         edit(
