@@ -1,13 +1,13 @@
-"""The gradient clinic of lesson 07: a healthy scalar engine, and patients, each ill in the one method it overrides.
+"""Define the gradient clinic of lesson 07: a correct scalar engine, and patients with one faulty method each.
 
     x = Scalar(0.5)
     L = Scalar(2.0) * x.tanh()
     L.backward()                                       # x.grad is now 1.57289547
-    examine(Squared, lambda x: x.tanh(), 0.5)          # a Report: what the engine says beside what was measured
-    sheet(Squared)                                     # what it shows in the eight examinations that everybody gets
+    examine(Squared, lambda x: x.tanh(), 0.5)          # a Report: the gradients of the engine beside measured ones
+    sheet(Squared)                                     # its results in the eight checks that every engine gets
     PATIENTS["A"].engine, PATIENTS["A"].writeup        # and the card of each
 
-What is ill about each was really published; the card says where. `Unknown` has no card.
+Each fault was really published; the card says where. `Unknown` has no card.
 """
 
 import inspect
@@ -20,7 +20,7 @@ import numpy as np
 
 
 def power(x, y):
-    """x ** y, and nan where that is no real number."""
+    """Return x ** y, or nan if it is not a real number."""
     try:
         return math.pow(x, y)
     except ValueError:
@@ -28,12 +28,12 @@ def power(x, y):
 
 
 def log(x):
-    """The natural logarithm, and nan where there is none."""
+    """Return the natural logarithm of x, or nan if it is undefined."""
     return math.log(x) if x > 0 else math.nan
 
 
 class Scalar:
-    """The healthy engine. `rule(g)` says what goes to each of the `inputs`; None says that nothing goes there."""
+    """Record and differentiate scalars correctly. `rule(g)` returns the gradient of each input, or None."""
 
     clock = count(1)
 
@@ -184,7 +184,7 @@ class Seeded(Scalar):
 
 
 class Unknown(Scalar):
-    """Nobody has described this one."""
+    """Differentiate with one fault that no card describes."""
 
     def order(self):
         found, todo = {self.data: self}, [self]
@@ -201,7 +201,10 @@ class Unknown(Scalar):
 
 @dataclass
 class Patient:
-    """A card. `shows` are the examinations that it fails, with what comes out; `caught`: does a check at ordinary numbers find it?"""
+    """Hold the card of a patient.
+
+    `shows` maps each check that it fails to the result. `caught` is True if a check at ordinary numbers finds the fault.
+    """
 
     engine: type
     method: str
@@ -214,7 +217,7 @@ class Patient:
 
     @property
     def source(self):
-        """The ill method."""
+        """Return the source of the faulty method."""
         return source(self.engine, self.method)
 
     @property
@@ -229,10 +232,10 @@ def source(engine, method):
 SQUARED = Patient(
     Squared,
     "tanh",
-    "Gradients of the right sign, of a wrong size.",
+    "The gradients have the right sign and the wrong size.",
     "the write-up with the trace",
-    "the slope of tanh is z², not 1 − z²",
-    "It fails, except where z² = ½.",
+    "the derivative of tanh is taken as z², not 1 − z²",
+    "It fails, except at z² = ½.",
     {"tanh": 2 * math.tanh(0.5) ** 2, "far": 1.0},
     caught=True,
 )
@@ -241,74 +244,74 @@ PATIENTS = {
     "A": Patient(
         Seeded,
         "backward",
-        "A value to which nothing was sent behaves as if it were L.",
-        "the talk, with its contexts; there a constant exponent was sent nothing",
-        "what has no gradient yet is given a 1",
-        "It passes, until something sends nothing: here a relu that is closed.",
+        "A value that received no gradient behaves as if it were L.",
+        "the talk, with its contexts; there a constant exponent received no gradient",
+        "a value without a gradient gets the gradient 1",
+        "It passes, unless some operation sends no gradient: here a closed relu.",
         {"closed": 1.0},
     ),
     "B": Patient(
         Far,
         "tanh",
-        "Stops with an error, far out on the tanh.",
+        "It raises an error for a large input of tanh.",
         "the write-up with closures",
         "tanh is computed from exponentials that grow too large",
-        "It passes wherever it can be made. At 400 there is no number to check.",
+        "It passes wherever the forward pass works. At 400 there is no number to check.",
         {"far": "OverflowError"},
     ),
     "C": Patient(
         Hushed,
         "backward",
-        "A gradient of 0 where there is no gradient.",
+        "It returns 0 where the gradient is undefined.",
         "the write-up with stored locals",
-        "a gradient that is no number becomes 0",
-        "It passes wherever there are numbers. In place of a nan it hands on 0.",
+        "a gradient that is nan is replaced by 0",
+        "It passes if no gradient is nan. It sends 0 instead of nan.",
         {"none": 0.0},
     ),
     "D": Patient(
         Deaf,
         "tanh",
-        "No gradient comes out of a tanh.",
+        "No gradient passes through tanh.",
         "the write-up with closures",
         "the rule is stored under another name",
-        "It fails wherever tanh has a slope. Far out, at 20, 0 is right.",
+        "It fails wherever tanh is not flat. Far out, at 20, 0 is right.",
         {"tanh": 0.0},
         caught=True,
     ),
     "E": Patient(
         Paths,
         "backward",
-        "All numbers right, and twice the time for every doubling more.",
+        "All numbers are right, but each further doubling doubles the time.",
         "the write-up with stored locals, and the one with the trace",
-        "every path is walked by itself",
-        "It passes. Whoever only checks numbers waits for ever.",
+        "every path is followed separately",
+        "It passes. A check of numbers alone does not show the cost.",
         {"doubled": 1023},
     ),
     "F": Patient(
         Misread,
         "half_squared_error",
-        "The loss is below 0.",
+        "The loss is negative.",
         "the write-up with the trace, in its first listing",
         "y is squared, not the error",
-        "It passes: these are the right gradients, of another function.",
+        "It passes: these are the right gradients of another function.",
         {"loss": -1.0},
     ),
     "G": Patient(
         Kept,
         "backward",
-        "Right once. Too much when it is asked twice: with one value in between, 12 becomes 36, not 24.",
+        "The first call is right, the second adds too much: with one value in between, 12 becomes 36, not 24.",
         "the write-up with closures, and the talk with its contexts",
-        "inner values keep what arrived in the call before",
-        "It passes: a check makes a fresh graph for every question.",
+        "intermediate values keep their gradients from the previous call",
+        "It passes: a check makes a new graph every time.",
         {"twice": 36.0},
     ),
     "H": Patient(
         Invented,
         "__pow__",
-        "A gradient where there is none.",
+        "It returns a number where the gradient is undefined.",
         "the write-up with the trace",
         "the logarithm is taken of |x|",
-        "It passes for positive bases. For a negative one the slope of the exponent cannot be measured, and it has an answer.",
+        "It passes for positive bases. For a negative base, the gradient of the exponent is undefined, but this engine returns a number.",
         {"none": 9 * math.log(3)},
     ),
 }
@@ -319,7 +322,7 @@ PATIENTS = {
 
 @dataclass
 class Report:
-    """What a gradient check found: (letter, the engine's gradient, the measured one) of each input; numbers or arrays."""
+    """Hold the result of a gradient check: (letter, gradient of the engine, measured gradient) for each input."""
 
     rows: list
 
@@ -332,14 +335,14 @@ class Report:
         for letter, engine, measured in self.rows:
             shape = f" {np.shape(measured)}" if np.ndim(engine) or np.ndim(measured) else ""
             lines.append(
-                f"{letter}{shape}: the engine says {seven_digits(engine)}, measured {seven_digits(measured)}"
+                f"{letter}{shape}: engine {seven_digits(engine)}, measured {seven_digits(measured)}"
                 + ("" if agree(engine, measured) else "   ✗")
             )
         return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
 
 
 def seven_digits(value):
-    """A gradient, or the name of an error, in one line."""
+    """Format a gradient, or the name of an error, in one line."""
     if isinstance(value, str):
         return value
     return (
@@ -350,7 +353,7 @@ def seven_digits(value):
 
 
 def agree(engine, right):
-    """Whether it is the same in shape and numbers, or the same error."""
+    """Return True if both have the same shape and numbers, or are the same error."""
     if isinstance(engine, str) or isinstance(right, str):
         return isinstance(engine, str) and isinstance(right, str) and engine == right
     return np.shape(engine) == np.shape(right) and np.allclose(
@@ -359,7 +362,7 @@ def agree(engine, right):
 
 
 def examine(Engine, f, *xs, h=1e-6):
-    """A gradient check: the gradients of f at xs by the engine, beside central differences of the same engine's f."""
+    """Compare the gradients of f at xs with central differences, both computed by the same engine."""
     inputs = [Engine(x) for x in xs]
     L = f(*inputs)
     try:
@@ -376,7 +379,7 @@ def examine(Engine, f, *xs, h=1e-6):
 
 
 def _measured(Engine, f, xs, i, h):
-    """The gradient of input i by central differences, entry by entry."""
+    """Return the gradient of input i from central differences, entry by entry."""
 
     def moved(step):
         return f(*(Engine(x + step if k == i else x) for k, x in enumerate(xs))).data
@@ -391,12 +394,12 @@ def _measured(Engine, f, xs, i, h):
 
 
 def ordinary(x, y, w):
-    """Every operation, and every input at least twice, where all is smooth: the check that one would think of."""
+    """Use every operation, and every input at least twice, at points where all is smooth."""
     return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
 
 
 def asked(f, *xs, calls=1):
-    """How to ask an engine for the gradient of the first of xs, after so many backward calls."""
+    """Return a function of an engine that returns the gradient of the first of xs after `calls` backward calls."""
 
     def ask(Engine):
         inputs = [Engine(x) for x in xs]
@@ -409,7 +412,7 @@ def asked(f, *xs, calls=1):
 
 
 def _rules_run(Engine):
-    """How often a rule runs in the walk back through ten doublings."""
+    """Return how often a rule runs in the backward pass through ten doublings."""
     values, runs = [Engine(1.0)], []
 
     def counted(rule):
@@ -422,7 +425,7 @@ def _rules_run(Engine):
     return len(runs)
 
 
-# What is asked, what is right, and how it is asked.
+# The check in words, its right result, and a function that runs it
 EXAMINATIONS = {
     "sum": (
         "(x + y)·w at 1, 4, −3: gradient of x",
@@ -446,7 +449,7 @@ EXAMINATIONS = {
         asked(lambda x, b, c: b ** (x * c), 2.0, -3.0, 1.0),
     ),
     "twice": (
-        "3·(x·x) at 2, asked twice: gradient of x",
+        "3·(x·x) at 2, backward twice: gradient of x",
         24.0,
         asked(lambda x, c: c * (x * x), 2.0, 3.0, calls=2),
     ),
@@ -460,7 +463,7 @@ EXAMINATIONS = {
 
 
 def sheet(Engine, examinations=EXAMINATIONS):
-    """{examination: what comes out, a number, an array or the name of an error}"""
+    """Return a dict from the name of each check to its result: a number, an array or the name of an error."""
     found = {}
     for name, (_, _, ask) in examinations.items():
         try:
@@ -471,5 +474,5 @@ def sheet(Engine, examinations=EXAMINATIONS):
 
 
 def fails(name, shown, examinations=EXAMINATIONS):
-    """Whether what came out of the examination `name` is not what is right."""
+    """Return True if the result of the check `name` is wrong."""
     return not agree(shown, examinations[name][1])

@@ -1,4 +1,4 @@
-"""Lesson 07: two rules that train, six designs compared, the ward of the clinic, and a patient's card."""
+"""Draw two rules that train, six designs of engines, the table of the clinic, and the card of a patient."""
 
 from difflib import SequenceMatcher
 from html import escape
@@ -17,7 +17,7 @@ from .designs import DESIGNS, source
 
 
 def _losses(plot, runs, words):
-    """The loss over the step, as powers of ten, for each run; `words` name them at the line's end."""
+    """Draw the loss of each run over the steps on a logarithmic scale, with `words` at the ends of the lines."""
     for (colour, dash), losses, name in zip(
         [(style.INK, "none"), (style.OTHER, "7 4")], runs, words
     ):
@@ -38,7 +38,7 @@ def trained(gradient, w, b=0.0):
 
 
 def mystery():
-    """Its losses from w = 1: with the right slope of tanh, and with the published one."""
+    """Return the losses from w = 1 with the right derivative of tanh, and with the published one."""
 
     def gradient(slope):
         def of_w(w, b):
@@ -51,7 +51,7 @@ def mystery():
 
 
 def two_losses(one, other):
-    """The losses of two trainings, without a word about which is which."""
+    """Draw the losses of two trainings without saying which is which."""
     plot = Axes((64, 36, 420, 220), (0, len(one) - 1), (-5.4, 0.2))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", "loss L, as powers of ten")
     _losses(plot, (one, other), ("A", "B"))
@@ -63,7 +63,7 @@ def two_losses(one, other):
 
 
 def duel(w, right, published):
-    """Both gradients over the weight, functions of w and b; and the losses of both trainings that start at w."""
+    """Draw both gradients over the weight, and the losses of both trainings that start at w."""
     left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
     left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
@@ -106,7 +106,7 @@ CODE = "white-space:pre;overflow-x:auto;line-height:1.35;margin:0;font-size:13px
 
 
 def reading(name):
-    """How a design multiplies and how it goes back, as its code."""
+    """Show the code with which a design multiplies and runs its backward pass."""
     code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
     return Picture(
         f'<pre style="{look}">{escape(code)}</pre>',
@@ -186,31 +186,31 @@ def _bars(title, values, limits, powers, shown):
 
 
 def shown(value):
-    """What came out of an examination, short enough for a cell: an array with a line for each of its rows."""
+    """Format the result of a check for a cell: an array has one line for each row."""
     if isinstance(value, str):
         return "error"
     return "\n".join(" ".join(map(number, row)) for row in np.atleast_2d(value))
 
 
 def in_line(value):
-    """The same in one line."""
+    """Format the result of a check in one line."""
     return f"[{shown(value)}]".replace("\n", "; ") if np.ndim(value) else shown(value)
 
 
 def ward(sheets, of=clinic):
-    """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
+    """Draw a table of checks with the results of each engine, {letter: sheet}; wrong results have a frame and a mark."""
     words, right_cell = (
         "text-align:left;min-width:9em;max-width:22em",
         f"color:{style.INK};font-weight:600",
     )
     head = [
-        ("examination of each patient", words),
+        ("check", words),
         ("right", right_cell),
         *((letter, "font-weight:600;min-width:2.1em") for letter in sheets),
     ]
     rows = []
     lines = [
-        f"The ward: {len(of.EXAMINATIONS)} examinations of {counted(len(sheets), 'engine')}; ✗ is not right."
+        f"{len(of.EXAMINATIONS)} checks of {counted(len(sheets), 'engine')}; ✗ marks a wrong result."
     ]
     for name, (asked, right, _) in of.EXAMINATIONS.items():
         cells, found = [], []
@@ -228,7 +228,8 @@ def ward(sheets, of=clinic):
             ((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells)
         )
         lines.append(
-            f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails")
+            f"{asked}: right {in_line(right)}; "
+            + ("; ".join(found) if found else "no engine fails")
         )
     cells = table(
         rows,
@@ -243,36 +244,36 @@ def ward(sheets, of=clinic):
 
 
 def case(letter, method="as found", of=clinic):
-    """A patient's card, and the ill method as found; or the healthy one, "mended"; with the lines that differ marked."""
-    mended, patient = method == "mended", of.PATIENTS[letter]
+    """Draw the card of a patient with the faulty method "as found", or with the correct one, "fixed"; mark the lines that differ."""
+    fixed, patient = method == "fixed", of.PATIENTS[letter]
     ill, healthy = patient.source.splitlines(), patient.healthy.splitlines()
     code = []
-    here, there = (healthy, ill) if mended else (ill, healthy)
+    here, there = (healthy, ill) if fixed else (ill, healthy)
     for kind, _, _, start, stop in SequenceMatcher(None, there, here, autojunk=False).get_opcodes():
         for line in here[start:stop]:
             same = kind == "equal"
-            marked = ("  " if same else "✓ " if mended else "✗ ") + line
+            marked = ("  " if same else "✓ " if fixed else "✗ ") + line
             code.append(
                 f'<span style="{"" if same else "font-weight:600"}">{escape(marked)}</span>'
             )
     facts = [
-        ("complaint", patient.symptom),
+        ("symptom", patient.symptom),
         ("published in", patient.writeup),
         ("a gradient check", patient.check),
         ("cause", patient.cause),
     ]
     for name, ill_value in of.sheet(patient.engine).items():
         if name in patient.shows:
-            value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
+            value = of.sheet(patient.engine.__base__)[name] if fixed else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
             outcome = f"{in_line(value)} {sign}".replace(" ", "\N{NO-BREAK SPACE}")
-            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {outcome}"))
+            facts.append(("failed check", f"{of.EXAMINATIONS[name][0]}: {outcome}"))
     cells = table(
         [((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
         style="margin:4px 0 8px;font-size:13px;",
         cell=f"color:{style.INK};",
     )
-    title = f"Patient {letter}, {'mended' if mended else 'as found'}"
+    title = f"Patient {letter}, {'fixed' if fixed else 'as found'}"
     html = (
         f'<div style="{style.CARD};font-family:{style.FONT};font-size:13px;min-width:min(640px,95%)">'
         f"<strong>{title}</strong>{cells}"

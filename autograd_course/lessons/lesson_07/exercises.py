@@ -1,4 +1,4 @@
-"""Lesson 07: two rules that train, designs of engines, and the gradient clinic."""
+"""Check lesson 07: two rules that train, designs of engines, and the gradient clinic."""
 
 import math
 from numbers import Real
@@ -17,21 +17,21 @@ recall(
     "07",
     [
         Question(
-            "A weight gets the gradient 4 in every step, and nobody calls `zero_grad`. What stands in its `.grad` after the third "
+            "A weight receives the gradient 4 in every step, and you never call `zero_grad`. What is in its `.grad` after the third "
             "backward pass? (Lesson 06)",
             12,
-            "**12**. Gradients are added, until somebody clears them.",
+            "**12**. Gradients accumulate until you reset them.",
         ),
         Question(
             "x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
             "05 make? (05)",
             {"paths": 1024, "visits": 11},
-            "**1,024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once.",
+            "**1,024** paths: 2 · 2 · …, ten times. **11** visits: one for each of the eleven Values.",
         ),
         Question(
-            "The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)",
+            "The two rules of multiply are swapped by mistake. You check at x = y = 3. Does the check fail? (03)",
             False,
-            "**No.** Both rules say 3 there. A check at one lucky point proves little.",
+            "**No.** Both rules give 3 there. A check at one lucky point proves little.",
         ),
     ],
 )
@@ -39,44 +39,44 @@ recall(
 prediction(
     "07.lower",
     question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, and
-        B's falls lower. Which engine do the curves show to be wrong?""",
+        B's falls lower. Which engine is wrong, according to the curves?""",
     answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
-    reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
-        that you met in lesson 05. From this start it trains *better* than the right one.""",
+    reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it uses the published rule
+        from lesson 05. From this start it trains *better* than the right one.""",
 )
 
 prediction(
     "07.walks",
-    question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*:
-        whatever arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
-        what arrives is added up in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs.
-        How many visits does each make, that is, how often does it come to a value?""",
+    question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines run a backward pass. *Stored locals*: each
+        contribution to a value is sent on to its inputs at once, times local. *Ledger*: each value waits for its users, and
+        a dictionary accumulates the contributions. *Trace*: a call for x calls itself for each user of x, and so on.
+        How many visits does each make, that is, how often does it process a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
-    reveal="""**Thousands**, **about a dozen**, **thousands**: 8,191, 13 and 8,191. Only the ledger waits until all has arrived at a value.
-        The two others come through the same value again with every path, whether they go down from L or up from x.""",
+    reveal="""**Thousands**, **about a dozen**, **thousands**: 8,191, 13 and 8,191. Only the ledger waits until the gradient of a value is complete.
+        The other two process a value again for every path, whether they start at L or at x.""",
 )
 
 prediction(
     "07.check",
-    question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
+    question="""The calculation contains every operation of the engine, each input is used at least twice, and the numbers are
         ordinary. How many of the eight patients does this check catch?""",
     answer=1,
     reveal="""
-        **1** of 8: patient D. Only D's gradients differ from the measured ones here. The other seven are ill where
-        a relu is closed, at special numbers, at the second call, in the time they take, or in the function that they compute.""",
+        **1** of 8: patient D. Only D's gradients differ from the measured ones here. The other seven fail if a relu is closed,
+        at special numbers, at a second call, in the time they take, or in the function that they compute.""",
 )
 
 card(
     "07",
     [
-        "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
-        "One point is no check: a wrong rule may cross the right one there. Take several, also far out and on both sides of a kink.",
-        "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
+        "A falling loss does not prove that the gradient is right: from some starts, a wrong rule trains even better.",
+        "Check at several points, also far out and on both sides of a kink: at a single point a wrong rule may agree with the right one.",
+        "Call backward twice, use a value twice, try a long chain: some bugs are not in any rule.",
         "A check compares a rule with the function that was written, not with the one that was meant.",
-        "Right numbers are not all: patient E ran 1,023 rules, where 10 would do.",
-        "Two values with one number are two values: check at equal numbers, too.",
+        "Right numbers are not enough: patient E ran 1,023 rules where 10 would do.",
+        "Two values with the same number are still two values: check at equal numbers too.",
     ],
 )
 
@@ -89,8 +89,8 @@ card(
     minutes=3,
     difficulty="easy",
     question="""
-        **Fool it.** Find a number x at which a check of tanh passes with the published rule. That is where both rules say the same:
-        $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` gives the x whose tanh is z.)""",
+        **Fool the check.** Find a number x at which a check of tanh passes with the published rule, because both rules agree there:
+        $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` returns the x whose tanh is z.)""",
     stub="""
         fooling_x = ...""",
     hints=[
@@ -98,13 +98,13 @@ card(
         "$z^2 = 1/2$, so $z = \\sqrt{1/2} \\approx 0.7071$. Which x has this tanh?",
         (
             "Help: I get 0.4407",
-            "That is the w of the neuron. Its tanh gets w · 2, and the question is what tanh gets.",
+            "This is the w of the neuron. The input of its tanh is w · 2, and the question asks for the input of tanh.",
         ),
     ],
     solution="""
-        fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 does as well""",
-    explained="Both rules say ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of it, 0.4407.",
-    why="At this point a wrong rule is as good as the right one. So a check takes several points.",
+        fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 is right too""",
+    explained="Both rules give ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of this x, 0.4407.",
+    why="At this point the wrong rule agrees with the right one. So a check needs several points.",
     mistakes=[
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
@@ -153,7 +153,7 @@ def fooling_x(answer):
         )
 
 
-# --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
+# --- A walk by paths, fixed by a cache -----------------------------------------------------------------------------------------
 
 
 AGAIN = (
@@ -176,18 +176,18 @@ Z, WHOLE = (
     minutes=3,
     difficulty="easy",
     question="""
-        Fill the blank of `cached(x, cache)`: the same as `x.gradient()`, but `cache`, a dictionary, keeps the gradient of each value, so
-        that it is computed once. (`x.users` holds pairs: a local gradient, and the user z that it leads to.)""",
+        Fill in the blank of `cached(x, cache)`. It returns the same as `x.gradient()`, but it stores the gradient of each value in the
+        dictionary `cache`, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
     stub="""
         def cached(x, cache):
             if x not in cache:
                 cache[x] = sum(local * ... for local, z in x.users) if x.users else 1.0
             return cache[x]""",
     hints=[
-        "By what is `local` multiplied in the trace? By the gradient of z.",
+        "The trace multiplies `local` by the gradient of z.",
         (
-            "Help: every path is walked again",
-            "`z.gradient()` walks every path, as before. Ask `cached` for the gradient of z, and hand it the same cache.",
+            "Help: every path is still followed",
+            "`z.gradient()` follows every path, as before. Call `cached` for z instead, with the same cache.",
         ),
     ],
     solution="""
@@ -196,10 +196,10 @@ Z, WHOLE = (
                 cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
             return cache[x]""",
     explained="""
-        The first time, the gradient of x is computed and written down. After that it is only read, so each gradient is
-        computed once. (A new question wants a new cache: an old one gives the answer of yesterday.)""",
-    why="With one dictionary 13 gradients are computed for twelve doublings, not 8,191. Order and ledger did the same "
-    "in lesson 05.",
+        The first call for x computes its gradient and stores it. Later calls only read it, so each gradient is computed once. (Use a new
+        cache for each computation: an old one returns stale gradients.)""",
+    why="With one dictionary, twelve doublings need 13 gradients instead of 8,191. In lesson 05, the order and the ledger had the same "
+    "effect.",
 )
 def cached(answer):
     if has_blank(answer):
@@ -380,7 +380,7 @@ def _asked(answer, x, cache, tried, right):
 # --- The ward -------------------------------------------------------------------------------------------------------------------
 
 CAUSES = [
-    ("a value sends once, before all has arrived at it", None),
+    ("a value propagates its gradient once, before the gradient is complete", None),
     *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
     (SQUARED.cause, None),
     *((PATIENTS[letter].cause, letter) for letter in "BFC"),
@@ -388,14 +388,14 @@ CAUSES = [
 RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if letter}
 ASKED = "DEFG"  # the others may be given too
 EVIDENCE = {
-    "A": "Where the relu is closed, nothing is sent. And yet there is a 1. Who gets a 1 in every walk?",
+    "A": "The relu is closed, so nothing is sent. And yet the gradient is 1. Which value starts with a 1 in every backward pass?",
     "B": "This engine stops with an error, and only far out. What in a tanh could grow too large?",
-    "C": "There is no slope, so the honest answer is nan. This engine says 0.",
+    "C": "The derivative is undefined, so the honest result is nan. This engine returns 0.",
     "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (The slope z² would give 0.427.)",
-    "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
-    "F": "All gradients are right, and L is −1. Can half a square be below 0? Which cause gives −1 at ŷ = −1, y = 1?",
-    "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
-    "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?",
+    "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often does the rule of the first sum run?",
+    "F": "All gradients are right, but L is −1. Can half a square be negative? Which cause gives −1 at ŷ = −1, y = 1?",
+    "G": "36 is 3 · 12: the first call is right, the second adds too much. What did the first call leave behind?",
+    "H": "The derivative is undefined, but this engine returns 9.888, which is 9 · log 3. What was its logarithm taken of?",
 }
 
 
@@ -403,13 +403,13 @@ EVIDENCE = {
     "07.diagnose",
     minutes=5,
     difficulty="medium",
-    question="From the evidence, without code: what is ill about D, E, F and G? Give the number of the cause.\n\n"
+    question="Look only at the table, not at code: what is the fault in D, E, F and G? Give the number of the cause.\n\n"
     + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
-    + "\n\nTwo belong to none of the eight.",
+    + "\n\nTwo of the causes belong to none of the eight.",
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
     hints=[
-        "D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
+        "D, E, F and G each fail in a line in which no other patient fails. What would each cause do to this line?",
         ("Help: D", EVIDENCE["D"]),
         ("Help: E", EVIDENCE["E"]),
         ("Help: F", EVIDENCE["F"]),
@@ -417,13 +417,13 @@ EVIDENCE = {
         (
             "Help: A, B, C and H, which may be given too",
             """
-            A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
-            that there is no number, the other makes one up, 9 · log 3 = 9.888.""",
+            A: the relu is closed, so nothing is sent, and yet the gradient is 1. B: what in a tanh could grow too large? C and H: the
+            gradient is undefined. One engine hides this, the other invents a number, 9 · log 3 = 9.888.""",
         ),
     ],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
-    explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573; 1,023 for 10; 36 for 24.",
-    why="Seven of these eight passed the check at ordinary numbers. Each was found by a question aimed at its cause.",
+    explained="The other four: A 5, B 8, C 10, H 6. Each wrong number in the table points to its cause: 0 instead of 1.573; 1,023 instead of 10; 36 instead of 24.",
+    why="Seven of these eight passed the check at ordinary numbers. A check aimed at its cause found each of them.",
 )
 def diagnose(answer):
     if not isinstance(answer, dict):
@@ -465,47 +465,47 @@ def diagnose(answer):
             )
 
 
-# --- Patient D, mended ------------------------------------------------------------------------------------------------------------
+# --- Patient D, fixed ------------------------------------------------------------------------------------------------------------
 
 
 @exercise(
-    "07.mended_tanh",
+    "07.fixed_tanh",
     minutes=3,
     difficulty="optional",
     question="""
-        **Patient D.** Here is its tanh, as published, as a function. Mend the one line that is ill, and return z in place of the last
-        `...`. (Each result is to have a `rule`, a function of g that returns a tuple with what goes to each input.)""",
+        Here is the tanh of patient D as published, as a function. Fix the one faulty line, and replace the last `...` by z. (Each
+        result needs a `rule`, a function of g that returns a tuple with the gradient of each input.)""",
     stub="""
-        def mended_tanh(x):
+        def fixed_tanh(x):
             t = np.tanh(x.data)
             z = Scalar(t, (x,))
             z.backward = lambda g: (g * (1 - t * t),)
             return ...""",
     hints=[
-        "The formula is right. Who calls it?",
-        "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
+        "The formula is right. But what calls it?",
+        "The engine's `backward` calls `z.rule(g)` for every z. Nothing calls `z.backward(g)`.",
         (
             "Help: expected a tuple",
-            "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.",
+            "A rule returns a tuple, even for one input: the comma in `(g * (1 - t * t),)` makes the tuple.",
         ),
     ],
     solution="""
-        def mended_tanh(x):
+        def fixed_tanh(x):
             t = np.tanh(x.data)
             z = Scalar(t, (x,))
             z.rule = lambda g: (g * (1 - t * t),)
             return z""",
     explained="""
-        Python lets you set an attribute of any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
-        own method of that name is hidden.""",
-    why="The formula was right and never ran. Reading the formula does not find that. A check of the engine does.",
+        Python lets you set an attribute of any name, so there was no error. Worse, `z.backward` was the formula, and it hid the engine's
+        method of the same name.""",
+    why="The formula was right, but it never ran. You do not find this by reading the formula, but a check of the engine does.",
 )
-def mended_tanh(answer):
+def fixed_tanh(answer):
     if has_blank(answer):
         raise NotYet
     if not callable(answer) or isinstance(answer, type):
-        raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
-    Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
+        raise Wrong("fixed_tanh", brief(answer), "a function", "Give the function itself.")
+    Fixed = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
     for factor, data in (
         (2, 0.5),
         (-700, -1.2),
@@ -517,7 +517,7 @@ def mended_tanh(answer):
         *((-4, x) for x in where_it_may_turn(answer)),
     ):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
-        x, z = Mended(data), math.tanh(data)
+        x, z = Fixed(data), math.tanh(data)
         slope = 1 - z * z
         x.grad, right = 0.75, factor * slope
         try:
@@ -599,7 +599,7 @@ def mended_tanh(answer):
                 )
             ],
         )
-        answer(Mended(0.25))  # its number must not get into the rule of the first
+        answer(Fixed(0.25))  # its number must not get into the rule of the first
         called = f"z.rule(1.0), where z = tanh x at x = {data:g}, and a tanh made in between"
         try:
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
@@ -637,7 +637,7 @@ def mended_tanh(answer):
                     lambda got, right: "The slope of tanh, from its result z, is 1 − z².",
                 ],
             )
-        Mended.backward(Mended(factor) * got)
+        Fixed.backward(Fixed(factor) * got)
         expect(
             x.grad - 0.75,
             right,
@@ -686,27 +686,27 @@ def _all_found(Engine, f, *xs):
     minutes=12,
     difficulty="hard",
     question="""
-        **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
-        `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation of + − · `**`,
-        tanh and relu. (A plain number in it is `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh;
-        try for a diagnosis before you look.""",
+        **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and rewrite it as
+        `fixed`, with the same arguments. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation with + − · `**`,
+        tanh and relu. (Write a plain number as `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh;
+        try to find a diagnosis before you look.""",
     stub="""
-        ill_method = ...            # its name, in quotes
-        def mended(self):
+        faulty_method = ...            # its name, in quotes
+        def fixed(self):
             ...""",
     hints=[
         "Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
-        "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What have the failures in common?",
-        "In each there are *two values with the same number*. Which method might take them for one?",
+        "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What do the failures have in common?",
+        "In each of them *two values have the same number*. Which method might treat them as one?",
         (
             "Help: the method",
-            "`order`: it keeps what it has found under `x.data`, the number. Two values with one number are one.",
+            "`order`: it identifies the values that it has found by `x.data`, their number. So it treats two values with the same number as one.",
         ),
     ],
     solution="""
-        ill_method = "order"
+        faulty_method = "order"
 
-        def mended(self):
+        def fixed(self):
             found, todo = {self}, [self]
             while todo:
                 for x in todo.pop().inputs:
@@ -715,23 +715,26 @@ def _all_found(Engine, f, *xs):
                         todo.append(x)
             return sorted(found, key=lambda value: value.number, reverse=True)""",
     explained="""
-        A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
-        gradient 0. A check at random numbers passes as long as no two values of the calculation have the same
-        number. An open relu, · 1 and + 0 make such pairs.""",
-    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.",
+        Values must be compared by identity, not by their number. With `found[x.data]`, the second of two values with the same number
+        is never visited, so its gradient stays 0. A check at random numbers passes as long as no two values of the calculation have the
+        same number. An open relu, · 1 and + 0 make such pairs.""",
+    why="You went from a symptom to a pattern, and from the pattern to a cause that explains all failures. Then the check passed.",
 )
 def capstone(answer):
-    name, mended = answer
-    if is_stub(mended) and not isinstance(name, str):
+    name, fixed = answer
+    if is_stub(fixed) and not isinstance(name, str):
         raise NotYet
     if not isinstance(name, str):
         raise Wrong(
-            "ill_method", brief(name), "the name of a method", "The name of the method, in quotes."
+            "faulty_method",
+            brief(name),
+            "the name of a method",
+            "The name of the method, in quotes.",
         )
     name = name.strip().removeprefix("Unknown.").removesuffix("()")
     if name != "order":
         raise Wrong(
-            "ill_method",
+            "faulty_method",
             name,
             "another method",
             {
@@ -751,14 +754,14 @@ def capstone(answer):
                 else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …",
             ),
         )
-    if not callable(mended):
-        raise Wrong("mended", brief(mended), "a function", "Give the function itself.")
-    if is_stub(mended):
+    if not callable(fixed):
+        raise Wrong("fixed", brief(fixed), "a function", "Give the function itself.")
+    if is_stub(fixed):
         raise NotYet
-    Mended = type(
-        "Mended",
+    Fixed = type(
+        "Fixed",
         (Scalar,),
-        {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")},
+        {"order": lambda self: returned(fixed, self, tried="fixed()", shown="a list of Scalars")},
     )
     for words, f, xs in [
         ("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)),
@@ -766,11 +769,11 @@ def capstone(answer):
         ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0)),
         ("x + y at 0 and 0", lambda x, y: x + y, (0.0, 0.0)),
     ]:
-        if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
+        if _all_found(Fixed, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Fixed, f, *xs):
             raise Wrong(
                 f"a check of {words}",
-                str(examine(Mended, f, *xs)),
+                str(examine(Fixed, f, *xs)),
                 "the check passes",
                 "One of the values still gets nothing. What decides whether your order leaves a value out?",
             )
-    return lesson_05.order.check(mended)
+    return lesson_05.order.check(fixed)

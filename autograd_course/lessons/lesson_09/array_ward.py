@@ -1,12 +1,12 @@
-"""The array ward of the clinic, for lesson 09: a healthy array engine, and patients, each ill in the one method it overrides.
+"""Define the array ward of lesson 09: a correct array engine, and patients with one faulty method each.
 
     b, x = Array([1, 2, 3]), Array([[1, 2, 3], [4, 5, 6]])
     (b + x).sum().backward()                                   # b.grad is now [2, 2, 2]
-    examine(Reassigned, lambda b, x: (b + x).sum(), b.data, x.data)     # a Report: what the engine says beside what was measured
-    sheet(Reassigned)                                          # what it shows in the examinations that everybody gets
+    examine(Reassigned, lambda b, x: (b + x).sum(), b.data, x.data)     # a Report: the gradients of the engine beside measured ones
+    sheet(Reassigned)                                          # its results in the checks that every engine gets
     PATIENTS[6].engine, PATIENTS[6].writeup                    # and the card of each
 
-As in clinic.py, whose Scalar and cards these are, what is ill was really published. `Unknown` has no card.
+As in clinic.py, which defines Scalar and the cards, each fault was really published. `Unknown` has no card.
 """
 
 from functools import partial
@@ -122,7 +122,7 @@ class Unsummed(Array):
 
 
 class Unknown(Array):
-    """Nobody has described this one."""
+    """Differentiate with one fault that no card describes."""
 
     def fitted(self, g):
         if all(m == n for m, n in zip(g.shape, self.data.shape)):
@@ -137,19 +137,19 @@ PATIENTS = {
     1: Patient(
         Multiplied,
         "__mul__",
-        "Wrong gradients, of the right shape, where a smaller array was multiplied by a larger.",
+        "If a smaller array is multiplied by a larger one, the gradients have the right shape and wrong numbers.",
         "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
-        "It passes for factors of one shape. Broadcast one of them, and it fails.",
+        "It passes for factors of the same shape. If one of them is broadcast, it fails.",
         {"scaled": np.array([[2, 4, 6], [2, 4, 6]])},
     ),
     2: Patient(
         Seeded,
         "backward",
-        "Answers a question that nobody asked.",
+        "It returns gradients although the output is not a scalar.",
         "the blog series on babygrad",
         "backward starts with ones, whatever the shape",
-        "It passes: a check starts at a single number. Start at an array, and there is an answer where an error belongs.",
+        "It passes, because a check starts from a scalar. If it starts from an array, the engine should raise an error, but returns a result.",
         {"several": np.array([2, 4, 6])},
     ),
     3: Patient(
@@ -157,26 +157,26 @@ PATIENTS = {
         "__matmul__",
         "Right for A @ B, wrong for A @ A.",
         "the blog series on Zen",
-        "a matrix in both places gets the first place's rule twice",
-        "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
+        "for one matrix in both slots, the rule of the first slot runs twice",
+        "It passes for two different matrices, square or not. With the same matrix in both slots, it fails.",
         {"square": np.array([[6, 14], [6, 14]])},
     ),
     4: Patient(
         Unreduced,
         "fitted",
-        "A single number has a gradient with a shape.",
+        "The gradient of a scalar is an array.",
         "the blog series on Zen",
-        "a single number is left out when gradients are summed",
-        "It passes for arrays, broadcast or not. Add a single number to one, and it fails.",
+        "the gradient of a broadcast scalar is not summed",
+        "It passes for arrays, broadcast or not. If a scalar is added to an array, it fails.",
         {"number": np.ones((2, 3))},
     ),
     5: Patient(
         Dot,
         "__matmul__",
-        "Right for 1-D, wrong or an error for matrices.",
+        "Right for vectors; for matrices, a wrong result or an error.",
         "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a product of matrices has the rule of a dot product",
-        "It fails for matrices, unless a column is multiplied by a row. For two arrays of one axis it passes.",
+        "It fails for matrices, unless a column is multiplied by a row. For two vectors it passes.",
         {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])},
         caught=True,
     ),
@@ -185,17 +185,17 @@ PATIENTS = {
         "__add__",
         "Right for x + b, wrong for b + x.",
         "the blog series on Zen",
-        "g, summed for one input, is handed to the next",
-        "It passes for one shape, and for x + b. Put the smaller array first, and it fails.",
+        "the g that was summed for one input is also used for the next",
+        "It passes for equal shapes, and for x + b. With the smaller array first, it fails.",
         {"second": np.full((2, 3), 2)},
     ),
     7: Patient(
         Unsummed,
         "fitted",
-        "Gradients of the output's shape.",
+        "The gradients have the shape of the output.",
         "the blog series on babygrad, and Mateen Ulhaq’s talk",
-        "nothing is ever summed over what was broadcast",
-        "It passes for arrays of one shape. Broadcast anything, and it fails.",
+        "gradients of broadcast arrays are never summed",
+        "It passes for arrays of the same shape. With any broadcasting, it fails.",
         {"bias": np.ones((2, 3)), "number": np.ones((2, 3))},
     ),
 }
@@ -205,14 +205,14 @@ PATIENTS = {
 
 
 def ordinary(x, y, w):
-    """Every operation once, and w twice: for arrays of one shape, the check that one would think of."""
+    """Use every operation once, and w twice, on arrays of one shape."""
     return ((x * w - y) @ w + x).sum()
 
 
 x, b, c = np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 2, 3]), 2
 A, B = np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])
 
-# What is asked, what is right, and how it is asked. x is (2, 3), b is (3,), c a single number, A and B are (2, 2).
+# The check in words, its right result, and a function that runs it. x is (2, 3), b is (3,), c a single number, A and B are (2, 2).
 EXAMINATIONS = {
     "bias": ("sum of x + b: gradient of b", np.full(3, 2), asked(lambda b, x: (x + b).sum(), b, x)),
     "second": (
@@ -240,7 +240,7 @@ EXAMINATIONS = {
     "several": ("b · b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b)),
 }
 
-# As in the clinic: a gradient check, what an engine shows, and whether that is not what is right.
+# As in the clinic: a gradient check, the results of an engine, and whether a result is wrong
 examine = clinic.examine
 sheet, fails = (
     partial(clinic.sheet, examinations=EXAMINATIONS),

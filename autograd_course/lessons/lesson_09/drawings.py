@@ -1,4 +1,4 @@
-"""Lesson 09: a matrix product in blocks, forwards and backwards; eight products to choose from; a Jacobian; the array ward."""
+"""Draw a matrix product in blocks, eight products to choose from, a Jacobian, and the array ward."""
 
 from itertools import product as pairs
 
@@ -15,7 +15,7 @@ WIDE, HIGH = 46, 30
 
 
 class _Cross:
-    """Three blocks as one multiplies by hand: one at the left, one above, and theirs in the corner between them."""
+    """Lay out three blocks as in a product by hand: left, above, and the product in the corner."""
 
     def __init__(self, above, left, corner):
         (tall, wide), (rows, inner) = above[1].shape, left[1].shape
@@ -44,7 +44,7 @@ class _Cross:
                 )
 
     def svg(self, words):
-        """The drawing with `words` beneath it, and for a screen reader."""
+        """Return the drawing with `words` below it and for a screen reader."""
         wide, high = self.size
         for nth, line in enumerate(words):
             self.plot.words(14, high + 24 + 20 * nth, line, anchor="start", size=13)
@@ -72,7 +72,7 @@ def _terms(left, right):
 
 
 def entry(A, B, i, j):
-    """One entry of Z = A @ B, and the row and the column that it is made of."""
+    """Draw one entry of Z = A @ B with its row of A and its column of B."""
     Z = A @ B
     cross = _Cross(
         ("B", B, _looks(B.shape, "value", np.s_[:, j])),
@@ -87,7 +87,7 @@ def entry(A, B, i, j):
 
 
 def reach(A, B, g, i, k):
-    """What A[i, k] does to Z = A @ B, and how its gradient is gathered: the same row of B, weighted by the same row of g."""
+    """Draw how A[i, k] moves Z = A @ B, and how its gradient is gathered from the same row of B and of g."""
     Z = A @ B
     moves = np.zeros(Z.shape)
     moves[i] = B[k]
@@ -127,7 +127,7 @@ UNIT, LONG, ROW = (
 
 
 def candidates(m, k, n):
-    """The eight products of g and B, each plain or transposed, in either order: which have A's shape, and which A's gradient?
+    """Draw the eight products of g and B, and mark those with the shape of A and the one that is its gradient.
 
     For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n). A factor's left edge is as high as it has rows, its
     right edge as it has columns: two factors fit where the edges between them match.
@@ -184,7 +184,7 @@ def candidates(m, k, n):
 
 
 def _factor(plot, x, y, shape, colour, dash):
-    """A matrix as a shape whose left edge is as high as it has rows, and whose right edge as it has columns."""
+    """Draw a matrix as a shape whose left edge shows its rows and whose right edge shows its columns."""
     rows, columns = (size * UNIT for size in shape)
     plot.parts.append(
         f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
@@ -203,7 +203,7 @@ def _verdict(left, right, shape, wanted):
 
 
 def jacobian(J, B):
-    """All partial derivatives of Z = A @ B by A, for A (2, 3): a row for each entry of Z, a column for each of A. J: (2, n, 2, 3)."""
+    """Draw the Jacobian of Z = A @ B for A of shape (2, 3), with one row per entry of Z. J has the shape (2, n, 2, 3)."""
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     plot.words(12, -4, "J: by how much each entry of Z moves for each of A", anchor="start")
@@ -226,10 +226,10 @@ def jacobian(J, B):
 
 
 def ward(sheets):
-    """The array ward's examinations, a line each, and what each engine shows."""
+    """Draw the checks of the array ward with the results of each engine."""
     return lesson_07.ward(sheets, of=array_ward)
 
 
 def case(patient, method="as found"):
-    """The card of a patient of the array ward, with the ill method, or the healthy one."""
+    """Draw the card of a patient of the array ward, with the faulty method or the correct one."""
     return lesson_07.case(patient, method, of=array_ward)

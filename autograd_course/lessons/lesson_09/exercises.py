@@ -671,8 +671,8 @@ CAUSES = dict(
     sorted(
         [
             *OF.items(),
-            ("b", "an axis of length 1 is lost in a sum"),
-            ("h", "in a product, each slot gets its own factor"),
+            ("b", "a sum loses an axis of length 1"),
+            ("h", "in a product, each slot receives its own factor instead of the other"),
         ]
     )
 )
@@ -682,14 +682,14 @@ RIGHT = {
 }
 ASKED = 1, 3, 5, 6  # the others may be given too
 EVIDENCE = {
-    1: "The shape is right, and every number is doubled: x has two rows. Only the check of b · x shows this. (Cause h would "
-    "send back x itself.)",
-    2: "Nothing was summed, so there is no single number L to start at. And yet this engine answers [2, 4, 6].",
-    3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], which the left slot sends. A @ B is right, so both rules are there.",
-    4: "b is summed as it should be, and c is not. What is special about c?",
-    5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
-    6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
-    7: "The gradients of b and of c both have the shape of the output. Which cause does that to both?",
+    1: "The shape is right, but every number is doubled, because x has two rows. Only the check of b · x shows this. (Cause h would "
+    "send x itself.)",
+    2: "Nothing was summed, so there is no scalar L to start from. And yet this engine returns [2, 4, 6].",
+    3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], the contribution of the left slot. A @ B is right, so both rules exist.",
+    4: "The gradient of b is summed as it should be, but that of c is not. What is special about c?",
+    5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for vectors the result is right. Which operation has this rule?",
+    6: "x + b is right, b + x is not, and 2 is the sum over two rows. What was summed before the turn of x?",
+    7: "The gradients of b and of c both have the shape of the output. Which cause affects both?",
 }
 
 
@@ -758,7 +758,7 @@ def diagnose(answer):
             )
 
 
-# --- Two of them, mended ----------------------------------------------------------------------------------------------------------
+# --- Two of them, fixed ----------------------------------------------------------------------------------------------------------
 
 
 def _sent_on(got, expected):
@@ -775,7 +775,7 @@ WRONG_MATMUL = (
 
 
 @exercise(
-    "09.mended",
+    "09.fixed",
     minutes=6,
     difficulty="optional",
     question="""
@@ -783,7 +783,7 @@ WRONG_MATMUL = (
         list of two gradients, that of x and that of y. `value.fitted(g)` is g, summed to the shape of the value. `np.dot` works like `@`,
         but also accepts a scalar g, which is the upstream gradient of a dot product.)""",
     stub="""
-        def mended_add(x, y):
+        def fixed_add(x, y):
             z = Array(x.data + y.data, (x, y))
             def rule(g):
                 sent = []
@@ -794,26 +794,26 @@ WRONG_MATMUL = (
             z.rule = rule
             return ...
 
-        def mended_matmul(x, y):
+        def fixed_matmul(x, y):
             z = Array(x.data @ y.data, (x, y))
             z.rule = lambda g: [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g)
                                 for value in (x, y)]
             return ...""",
     hints=[
-        "In `mended_add`, follow g through the loop, with b on the left and a larger array on the right. What is g in the second round?",
-        "In `mended_matmul`, think of A @ A: x and y are the same object. For which of the two is `value is x` true?",
+        "In `fixed_add`, follow g through the loop, with b on the left and a larger array on the right. What is g in the second round?",
+        "In `fixed_matmul`, think of A @ A: x and y are the same object. For which of the two is `value is x` true?",
         (
             "Help: what does a rule return?",
             "A list or tuple of two gradients: first that of x, then that of y.",
         ),
     ],
     solution="""
-        def mended_add(x, y):
+        def fixed_add(x, y):
             z = Array(x.data + y.data, (x, y))
             z.rule = lambda g: [x.fitted(g), y.fitted(g)]
             return z
 
-        def mended_matmul(x, y):
+        def fixed_matmul(x, y):
             z = Array(x.data @ y.data, (x, y))
             z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
             return z""",
@@ -822,18 +822,18 @@ WRONG_MATMUL = (
         first slot?". (For the sum, `[g, g]` works too, because `backward` calls `fitted` on every gradient.)""",
     why="Both rules looked right. For two different arrays of the same shape, they are.",
 )
-def mended(answer):
+def fixed(answer):
     if not all(map(callable, answer)):
         raise Wrong(
-            "(mended_add, mended_matmul)",
+            "(fixed_add, fixed_matmul)",
             brief(answer),
             "two functions",
             "The check calls them: give the functions, not what they return.",
         )
     if any(map(has_blank, answer)):
         raise NotYet
-    Mended = type(
-        "Mended",
+    Fixed = type(
+        "Fixed",
         (Array,),
         {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)},
     )
@@ -940,9 +940,9 @@ def mended(answer):
         ("(A @ A) · B", lambda x, y: (x @ x) * y, (A, B), []),
         ("A @ C, two Arrays with the numbers of A", lambda x, y: x @ y, (A, A), []),
     ]:
-        _expect_gradients(name, Mended, f, xs, hints)
+        _expect_gradients(name, Fixed, f, xs, hints)
     for name, f, xs in [("b + x", answer[0], (b, x)), ("A @ B", answer[1], (A, B))]:
-        z = f(*map(Mended, xs))
+        z = f(*map(Fixed, xs))
         g = np.ones(z.data.shape)
         sent = [*map(np.array, z.rule(g))]
         later = [*z.rule(g / 4)]
@@ -968,9 +968,9 @@ def mended(answer):
             )
 
 
-def _expect_gradients(name, Mended, f, xs, hints):
+def _expect_gradients(name, Fixed, f, xs, hints):
     """Stops the check unless the sum of f at xs has the right gradients with this engine."""
-    z = returned(f, *map(Mended, xs), tried=name, shown="an Array")
+    z = returned(f, *map(Fixed, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
         raise Wrong(
             name,
@@ -989,7 +989,7 @@ def _expect_gradients(name, Mended, f, xs, hints):
                 lambda g: g @ b,
                 "What arrives at a dot product is a single number, and @ takes none: np.dot does.",
             ),
-            (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
+            (lambda g: Fixed(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
             (
                 lambda g: g.fitted,
                 "g is an array of NumPy. fitted belongs to the value: value.fitted(g).",
@@ -1019,7 +1019,7 @@ def _expect_gradients(name, Mended, f, xs, hints):
             "backward calls z.rule(g), and here that gives a None in place of a gradient.",
         )
     for slot, (_, got, measured) in zip(
-        ["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows
+        ["left", "right"], examine(Fixed, lambda x, y: f(x, y).sum(), *xs).rows
     ):
         if isinstance(got, str):
             raise Wrong(

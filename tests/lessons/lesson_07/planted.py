@@ -200,7 +200,7 @@ throw(
 )
 
 throw(
-    "07.mended_tanh",
+    "07.fixed_tanh",
     planted=[
         edit(
             "(g * (1 - t * t),)",
@@ -240,8 +240,8 @@ throw(
         edit("g * (1", "max(min(g, 5), -5) * (1", "expected"),
         edit("Scalar(t, (x,))", "Scalar(t, (x, x))", "x goes in once"),
         edit(
-            "def mended_tanh(x):",
-            "def mended_tanh(x, made={}):",
+            "def fixed_tanh(x):",
+            "def fixed_tanh(x, made={}):",
             "Scalar(t, (x,))",
             "made.setdefault(x.data, Scalar(t, (x,)))",
             "make a new one",
@@ -261,14 +261,14 @@ throw(
         edit("    t = np", "    global t\n    t = np", "a tanh made in between"),
     ],
     also_right=[
-        edit("def mended", "from math import tanh\n\ndef mended", "np.tanh", "tanh"),
+        edit("def fixed", "from math import tanh\n\ndef fixed", "np.tanh", "tanh"),
         edit("t * t", "z.data ** 2"),
         edit("(g * (1 - t * t),)", "[g * (1 - t) * (1 + t)]"),
         edit("Scalar(t", "type(x)(t"),
         edit("Scalar(t, (x,))", "Scalar(t, [x])"),
         edit("(g * (1 - t * t),)", "np.array([g * (1 - t * t)])"),
         """
-        def mended_tanh(x):
+        def fixed_tanh(x):
             def rule(g):
                 return g / np.cosh(min(abs(x.data), 300)) ** 2,
             z = Scalar(np.tanh(x.data), (x,))
@@ -310,18 +310,18 @@ throw(
         (("order", lambda self: print(0)), "It prints the result"),
         (("sort", Scalar.order), "no method of this name"),
         (("__init__", Scalar.order), "__init__ is not what is ill"),
-        edit("found.add(x)", "found.remove(x)", "KeyError: Mended(2.0)"),
+        edit("found.add(x)", "found.remove(x)", "KeyError: Fixed(2.0)"),
         ((7.0, Scalar.order), "in quotes"),
     ],
     also_right=[
         """
-        ill_method = "order"
+        faulty_method = "order"
 
-        def mended(self, found=None):
+        def fixed(self, found=None):
             found = [] if found is None else found
             for x in self.inputs:
                 if x not in found:
-                    mended(x, found)
+                    fixed(x, found)
             found.append(self)
             return found[::-1]"""
     ],

@@ -159,10 +159,10 @@ def test_unknown_looks_like_patient_c_on_the_sheet():
 
 def test_a_report_says_what_it_found():
     assert str(examine(SQUARED.engine, lambda x: x.tanh(), 0.5)) == (
-        "x: the engine says 0.2135523, measured 0.7864477   ✗\nthe check fails"
+        "x: engine 0.2135523, measured 0.7864477   ✗\nthe check fails"
     )
     assert str(examine(Scalar, lambda x, y: x * y, 2.0, 3.0)) == (
-        "x: the engine says 3, measured 3\ny: the engine says 2, measured 2\nthe check passes"
+        "x: engine 3, measured 3\ny: engine 2, measured 2\nthe check passes"
     )
 
 

@@ -101,10 +101,10 @@ def test_costs_says_every_number():
 
 def test_ward_marks_what_is_not_right():
     picture = ward({"ill": sheet(PATIENTS["G"].engine), "well": sheet(Scalar), "?": sheet(Unknown)})
-    assert "3·(x·x) at 2, asked twice: gradient of x: right 24; ill 36 ✗" in picture.text
+    assert "3·(x·x) at 2, backward twice: gradient of x: right 24; ill 36 ✗" in picture.text
     assert "(−3) ** (x·1) at 2: gradient of x: right nan; ? 0 ✗" in picture.text
     assert (
-        picture.text.count("nobody fails") == 6
+        picture.text.count("no engine fails") == 6
         and picture.html.count("dashed") == 2
         and picture.html.count("✓") == 8 * 3 - 2
     )
@@ -115,10 +115,10 @@ def test_ward_marks_what_is_not_right():
 
 
 @pytest.mark.parametrize("letter", PATIENTS)
-def test_case_turns_when_mended(letter):
-    patient, ill, healthy = PATIENTS[letter], case(letter), case(letter, "mended")
+def test_case_turns_when_fixed(letter):
+    patient, ill, healthy = PATIENTS[letter], case(letter), case(letter, "fixed")
     assert ill.text.startswith(f"Patient {letter}, as found.") and ill.text.endswith("✗")
-    assert healthy.text.startswith(f"Patient {letter}, mended.") and healthy.text.endswith("✓")
+    assert healthy.text.startswith(f"Patient {letter}, fixed.") and healthy.text.endswith("✓")
     for picture, code, mark in [(ill, patient.source, "✗"), (healthy, patient.healthy, "✓")]:
         lines = re.sub(
             "<[^>]+>", "", unescape(re.search(r"<pre.*?</pre>", picture.html, re.DOTALL)[0])

@@ -128,7 +128,7 @@ throw(
 
 
 def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule"):
-    """mended_add with one thing changed."""
+    """fixed_add with one thing changed."""
 
     def add(x, y):
         z = Array(value(x.data, y.data), (x, y))
@@ -139,7 +139,7 @@ def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule
 
 
 def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), back=lambda z: z):
-    """mended_matmul with one thing changed."""
+    """fixed_matmul with one thing changed."""
 
     def product(x, y):
         z = Array(x.data @ y.data, (x, y))
@@ -150,7 +150,7 @@ def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), ba
 
 
 def _of_the_last():
-    """mended_matmul, whose rules all read the factors of the newest product."""
+    """fixed_matmul, whose rules all read the factors of the newest product."""
     last = []
 
     def product(x, y):
@@ -188,7 +188,7 @@ def _kept(rule):
 
 
 throw(
-    "09.mended",
+    "09.fixed",
     planted=[
         ((_add(_handed_on), _product()), "Both need the g that arrived"),
         edit(

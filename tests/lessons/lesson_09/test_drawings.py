@@ -125,8 +125,8 @@ def test_ward_frames_what_is_not_right():
 
 
 @pytest.mark.parametrize("number", PATIENTS)
-def test_case_shows_the_ill_method_and_the_healthy_one(number):
-    found, healthy = case(number), case(number, "mended")
+def test_case_shows_the_faulty_method_and_the_healthy_one(number):
+    found, healthy = case(number), case(number, "fixed")
     assert "✗" in found.text and "✗" not in healthy.text and "✓" in healthy.text
     assert PATIENTS[number].source.splitlines()[-1].strip() in unescape(found.html) and re.search(
         "font-weight:600.>✗", found.html
