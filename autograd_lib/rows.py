@@ -9,7 +9,7 @@ from inspect import signature
 
 import numpy as np
 
-from .tape import Tensor, _no_grad_level, is_constant, traced_in
+from .tape import Tensor, _no_grad_level, is_constant, traced_in, tracer
 from .values import _clock, as_array
 
 _new = object.__new__
@@ -119,7 +119,10 @@ class Primitive:
                     ],
                     params,
                 )
-        return self.compute(args, params) if top is None else top.process(self, args, params)
+        if top is None:
+            return self.compute(args, params)
+        # While `compile` records, every call is its trace's: also those of Tensors outside of it.
+        return (tracer.get() or top).process(self, args, params)
 
     def compute(self, values, params):
         """Return the result for plain values: an array or a NumPy scalar."""

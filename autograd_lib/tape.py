@@ -38,6 +38,7 @@ from .values import (
 
 _levels = count(1)
 _no_grad_level = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
+tracer = ContextVar("tracer", default=None)  # while `compile` records a call: its trace
 _new = object.__new__
 _float64 = np.float64
 _array = np.ndarray
@@ -120,7 +121,7 @@ class Tensor(Value):
         whole numbers take any dtype.
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
-        if self.level:
+        if self.level or tracer.get() is not None:
             value = to_array(self)
             if not isinstance(value, Tensor):
                 value = value.view()
@@ -488,6 +489,8 @@ def to_array(t):
     while isinstance(t, Tensor):
         if t.opaque:
             return t
+        if not t.level and (trace := tracer.get()) is not None:
+            return to_array(trace.input_of(t))
         t = t._value
     return np.asarray(t)
 

@@ -708,7 +708,7 @@ f = ag.compile(lambda x: x * k)
 before = float(f(3.0))
 k = 5.0
 before, float(f(3.0))
-→ (6.0, 15.0)
+→ (6.0, 6.0)
 
 f = ag.compile(lambda p, q: {'a': p['x'] * 2.0, 'b': (q[0] @ q[1], p['x'])})
 z = f({'x': 1.5}, [np.ones((1, 2)), np.ones((2, 1))])
@@ -732,8 +732,7 @@ f(x, np.array([3.0, 4.0])).backward()
 x.grad, f.source.count('def ') > 0
 → ([3.0, 4.0], True)
 
-seen = []
-raised(lambda: ag.compile(lambda d: d)(object()), lambda: ag.compile(lambda x: seen.append(x))(1.0))
+raised(lambda: ag.compile(lambda d: d)(object()), lambda: ag.compile(lambda x: object())(1.0))
 → ['TypeError', 'TypeError']
 
 f = ag.compile(lambda x: x * ~(x > 1.0) * (True ^ (x < 0.0)) * (x > 1.0).any() + (x > 9.0).all())

@@ -450,7 +450,7 @@ PARTS = {
                 "alone: whatever is not so plain goes to `record`.",
             ),
             (
-                "compiler/traced:* tape:traced_in",
+                "compiler/traced:* tape:tracer tape:traced_in",
                 "20 A value that writes down",
                 "What `compile` asks of the tape: your values that write down, as one more level.",
             ),

@@ -3,6 +3,7 @@
 import operator
 from collections import Counter
 from itertools import count
+from types import BuiltinFunctionType
 
 import numpy as np
 
@@ -11,12 +12,9 @@ from ..rows import primitive
 from ..tape import Tensor
 from .traced import Traced, value_of
 
-LARGE = (
-    1 << 11
-)  # bytes from which on a line is written for speed: with memory that is kept, by no detour
-JOINED = (
-    1 << 16
-)  # bytes of products from which on their sum is a dot product, which rounds otherwise
+# In bytes. Results from LARGE on are written into memory that is kept between calls. A sum of
+# products from FUSED on is one dot product, which needs no memory for the products.
+LARGE, FUSED = 1 << 11, 1 << 16
 VDOT = primitive(np.vdot, [None, None], [None, None])
 UFUNCS = {
     operator.add: np.add,
@@ -29,9 +27,12 @@ UFUNCS = {
 _VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
-def needed(nodes, known=frozenset()):
-    """The lines that have to be computed for these, in order, without those of which the order is `known`."""
-    found, todo = {}, [x for x in nodes if isinstance(x, Traced)]
+def live_lines(results, known=frozenset()):
+    """Return the lines that `results` are computed from, in order: dead code is left out.
+
+    Lines with a creation number in `known` are left out too, with all that only they read.
+    """
+    found, todo = {}, [x for x in results if isinstance(x, Traced)]
     while todo:
         node = todo.pop()
         if node.op and node.order not in found and node.order not in known:
@@ -40,134 +41,143 @@ def needed(nodes, known=frozenset()):
     return [found[order] for order in sorted(found)]
 
 
-def join(nodes):
-    """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of
-    them."""
-    lines = needed(nodes)
-    readers = Counter(id(x) for x in [*nodes, *[x for node in lines for x in node.reads]])
+def fuse_dot_products(results):
+    """Turn sum(x * y) into vdot(x, y) where both are large and nothing else reads the products.
+
+    The dot product adds in another order, so its last digits may differ.
+    """
+    lines = live_lines(results)
+    readers = Counter(id(x) for x in [*results, *[x for node in lines for x in node.reads]])
     for node in lines:
         x = node.inputs[0]
-        if (
-            node.op is ops.sum
-            and type(x) is Traced
-            and all(v is None or v is False for v in node.params.values())
-            and x.op is ops.multiply
-            and readers[id(x)] == 1
-            and x._value.nbytes >= JOINED
+        whole = node.op is ops.sum and all(v is None or v is False for v in node.params.values())
+        if not whole or type(x) is not Traced or x.op is not ops.multiply or readers[id(x)] > 1:
+            continue
+        if x._value.nbytes >= FUSED and all(
+            isinstance(a, np.ndarray)
+            and (a.shape, a.dtype) == (x.shape, x.dtype)
+            and a.dtype.char in "fd"
+            and a.flags.c_contiguous
+            for a in map(value_of, x.inputs)
         ):
-            factors = list(map(value_of, x.inputs))
-            if all(
-                isinstance(a, np.ndarray)
-                and a.shape == x.shape
-                and a.dtype == x.dtype
-                and a.dtype.char in "fd"
-                and a.flags.c_contiguous
-                for a in factors
-            ):
-                node.op, node.inputs, node.params, node.reads = VDOT, x.inputs, {}, x.reads
+            node.op, node.inputs, node.params, node.reads = VDOT, x.inputs, {}, x.reads
 
 
-def placed(lines, kept, names):
-    """({name: how memory for it is made}, {order of a line: where it writes}), for large results; the names of memory
-    are the next of `names`.
+def assign_buffers(lines, returned, names):
+    """Decide where the large results of `lines` are written.
 
-    From the last line to the first: before a line runs, what it writes into is free for a value of the same kind that
-    is not read later. So values form chains, each in one place: an array that the first of a chain makes, where one of
-    them is returned, and else memory that outlives the call.
+    Go through the lines backward. The buffer that a line writes into is unused before that line, so
+    an earlier value of the same shape and dtype whose last reader has run can live in it. All values
+    that share a buffer form a chain. For example, of large arrays:
+
+        a = np.exp(x)           m1 = np.exp(x, out=m1)
+        b = a * 2               b is a's last reader: np.multiply(m1, 2, out=m1)
+        c = np.tanh(b)          np.tanh(m1, out=m1)
+
+    Parameters
+    ----------
+    lines, returned : list of Traced
+        The lines of a function, and what it returns.
+    names : iterator of str
+        The names of buffers.
+
+    Returns
+    -------
+    buffers : dict
+        {name: source that allocates it} of the buffers that outlive the call. A chain with a value
+        that is returned has none: its first line allocates an array.
+    out : dict
+        {creation number of a line: a buffer, or the line whose array it writes over}.
     """
-    kind = {
-        node.order: _made(node._value)
+    allocation = {
+        node.order: alloc_source(node._value)
         for node in lines
         if np.ndim(node._value) and node._value.nbytes >= LARGE
     }
-    chains, chain_of, free = [], {}, {}
+    chains, chain_of, unused = [], {}, {}
 
     def read(nodes):
-        for x in map(root, nodes):
-            if x.order in kind and x.order not in chain_of:
-                if not free.get(kind[x.order]):
+        """Give every value that is read below, for the first time from the end, a chain."""
+        for x in map(alias_root, nodes):
+            if x.order in allocation and x.order not in chain_of:
+                same_kind = unused.setdefault(allocation[x.order], [])
+                if not same_kind:
                     chains.append([])
-                    free[kind[x.order]] = [chains[-1]]
-                chain_of[x.order] = free[kind[x.order]].pop()
+                    same_kind.append(chains[-1])
+                chain_of[x.order] = same_kind.pop()
                 chain_of[x.order].append(x)
 
-    held = [*kept, *[x for node in lines if own(node.op) for x in node.reads]]
-    read(held)  # what a row of the learner's returns may be any of its arguments
+    # What a row of the user returns may be any of its arguments, so these keep their memory.
+    held = [*returned, *[x for node in lines if is_user_op(node.op) for x in node.reads]]
+    read(held)
     for node in reversed(lines):
-        if ufunc(node) in (
-            np.matmul,
-            None,
-        ):  # others go entry by entry: they may write over what they read
+        if ufunc(node) in (np.matmul, None):  # the others may write over what they read
             read(node.reads)
-        if (ufunc(node) or masked(node)) and node.order in kind:
-            free.setdefault(kind[node.order], []).append(chain_of[node.order])
+        if takes_out(node) and node.order in allocation:
+            unused.setdefault(allocation[node.order], []).append(chain_of[node.order])
         read(node.reads)
-    memory, out, held = {}, {}, {root(x).order for x in held}
+    buffers, out, held = {}, {}, {alias_root(x).order for x in held}
     for *later, first in reversed(chains):
         place = first
-        if (ufunc(first) or masked(first)) and not any(x.order in held for x in [*later, first]):
+        if takes_out(first) and not any(x.order in held for x in [*later, first]):
             out[first.order] = place = next(names)
-            memory[place] = kind[first.order]
+            buffers[place] = allocation[first.order]
         out |= {x.order: place for x in later}
-    return memory, out
+    return buffers, out
 
 
 def ufunc(node):
-    """The ufunc that computes a line of arrays, or None."""
+    """Return the ufunc that computes a line of arrays, or None."""
     function = UFUNCS.get(node.op.function, node.op.function)
-    whole = (
-        isinstance(function, np.ufunc) and not node.params and isinstance(node._value, np.ndarray)
-    )
-    return function if whole else None
+    whole = not node.params and isinstance(node._value, np.ndarray)
+    return function if whole and isinstance(function, np.ufunc) else None
 
 
 def masked(node):
-    """Whether a line is left to the table's `where`, which is quicker than NumPy's where many are 0."""
-    return (
-        node.op is ops.where
-        and np.size(node._value) >= 1024
-        and not isinstance(node.inputs[2], Tensor)
-    )
+    """Return True for a line that the table's `where` computes: it is quicker than NumPy's."""
+    constant = node.op is ops.where and not isinstance(node.inputs[2], Tensor)
+    return constant and np.size(node._value) >= 1024
 
 
-def _made(z):
-    """How memory for an array like `z` is made: in the order that its axes have in memory."""
+def takes_out(node):
+    """Return True if the function of a line takes the keyword `out`."""
+    return ufunc(node) is not None or masked(node)
+
+
+def alloc_source(z):
+    """Return source that allocates an array like `z`, with its axes in the same order in memory."""
     order = sorted(range(z.ndim), key=lambda axis: -z.strides[axis])
     text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})"
-    return (
-        text
-        if order == sorted(order)
-        else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
-    )
+    if order == sorted(order):
+        return text
+    return f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
 
 
-def root(node):
-    """Whose memory the result may lie in: its own, or that of what it is a view of."""
+def alias_root(node):
+    """Return the line in whose memory a result may lie: its own, or that of which it is a view."""
     way = []
     while node.op and isinstance(node._value, np.ndarray) and "root" not in vars(node):
-        inside = node.reads
-        shared = [x for x in inside if np.may_share_memory(x._value, node._value)]
-        if not inside or not shared and node.op not in _VIEWS and not own(node.op):
+        shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
+        view = shared or node.op in _VIEWS or is_user_op(node.op)
+        if not view or not node.reads:
             break
         way.append(node)
-        node = (shared or inside)[0]
+        node = (shared or node.reads)[0]
     found = getattr(node, "root", node)
-    for x in way:
+    for x in way:  # remembered, so that a long chain of views is walked once
         x.root = found
     return found
 
 
-def own(row):
-    """Whether a row is the learner's own: what the function of one in the table returns is a view for those above
-    only."""
-    return ops.ROWS.get(row.name) is not row and not isinstance(
-        row.function, (np.ufunc, type(np.sum), type)
-    )
+def is_user_op(row):
+    """Return True for a row that is neither the library's nor a function of NumPy."""
+    known = np.ufunc, type(np.sum), type, BuiltinFunctionType
+    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, known)
 
 
-def names_but(taken, stem, first=1):
-    """m1, m2, … without those that are taken, which grow."""
+def fresh_names(used, stem, first=1):
+    """Yield stem1, stem2, … without the names in `used`, to which every name is added."""
     for name in map(f"{stem}{{}}".format, count(first)):
-        if name not in taken:
-            taken.add(name)
+        if name not in used:
+            used.add(name)
             yield name

@@ -1,54 +1,82 @@
-"""A Tensor of the level on which `compile` writes a function down."""
+"""What the function gets while it is recorded: Tensors whose values must not be looked at."""
+
+import operator
 
 import numpy as np
 
+from .. import ops
 from ..operators import _constant, _reflected, _zero_gradient
-from ..tape import Tensor, is_constant, new_tensor, to_array
-from ..values import as_array
+from ..rows import primitive
+from ..tape import Tensor
+
+PYTHON_NUMBERS = {int, float, bool}
 
 
 class Traced(Tensor):
-    """A Tensor of the level on which `compile` writes a function down: every call is noted in its `trace`, whether a gradient
-    is wanted or not, and its value, a number or an array, must not be looked at."""
+    """An input or a line of a program. Its value, an array or a number, is that of the recorded call.
+
+    Attributes
+    ----------
+    trace : Trace
+        The call that it belongs to.
+    op, inputs, params : Primitive or None, tuple, dict
+        The row that computes it, with arguments and keywords; None for an input.
+    reads : list of Traced
+        All Traced among these.
+    origin : Origin
+        Which rule computes it, if one does.
+    """
 
     opaque = True
-    shape = property(
-        lambda self: np.shape(self._value)
-    )  # a number may be Python's, which promotes nothing
+    # Unlike other Tensors, a Traced may hold a Python number, which promotes no dtype.
+    shape = property(lambda self: np.shape(self._value))
     ndim = property(lambda self: np.ndim(self._value))
     size = property(lambda self: np.size(self._value))
     dtype = property(lambda self: np.result_type(np.asarray(self._value)))
 
     def process(self, row, args, params):
-        """The call as a line of a program: what `compile` opens a level for."""
-        if lower := [
-            a for a in args if isinstance(a, Tensor) and a.level < self.level and not is_constant(a)
-        ]:
-            raise TypeError(
-                f"{row.name}: {lower[0]!r} is reached in a way that compile does not see: pass it as an argument"
-            )
-        if (z := self.trace.expand(row, args, params)) is not None:
-            return z
-        args = [to_array(a) if isinstance(a, Tensor) else a for a in args]
-        z = row._call(list(map(value_of, args)), mapped(value_of, params))
-        as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
-        node = new_tensor(Traced, z, self.level)
-        node.op, node.inputs, node.params, node.trace = row, tuple(args), params, self.trace
-        return self.trace.note(node)
+        """Return the result of a call of `row`: a line of the program."""
+        return self.trace.process(row, args, params)
 
 
 def mapped(f, x):
-    """`x` with f(part) in place of every part of its tuples, lists and dicts that is none of these."""
+    """Return `x` with f(part) in the place of every part of its tuples, lists and dicts."""
     if type(x) in (tuple, list):
         return type(x)([mapped(f, part) for part in x])
     return {name: mapped(f, part) for name, part in x.items()} if type(x) is dict else f(x)
 
 
 def value_of(x):
-    """The value of a Traced; another thing is its own."""
+    """Return the value of a Traced; anything else is returned as it is."""
     return x._value if type(x) is Traced else x
 
 
+# An operator on two Python floats returns a Python float, which promotes no dtype; a row returns
+# NumPy's float64. So the operators of a Traced that holds a Python float are rows of their own.
+PYTHON_ROWS = {
+    row: primitive(function, [None] * row.arity, [None] * row.arity, name=row.name)
+    for row, function in {
+        ops.add: operator.add,
+        ops.subtract: operator.sub,
+        ops.multiply: operator.mul,
+        ops.divide: operator.truediv,
+        ops.power: operator.pow,
+        ops.negative: operator.neg,
+        ops.abs: operator.abs,
+    }.items()
+}
+
+
+def _apply(row, *args):
+    """Return the result of a Python operator on Traced and numbers."""
+    numbers = all(type(value_of(a)) in PYTHON_NUMBERS for a in args)
+    return (PYTHON_ROWS[row] if numbers else row)(*args)
+
+
+for row, python_row in PYTHON_ROWS.items():
+    name = python_row.function.__name__
+    setattr(Traced, f"__{name}__", lambda *args, row=row: _apply(row, *args))
+    setattr(Traced, f"__r{name}__", lambda self, other, row=row: _apply(row, other, self))
 for name, ufunc in {
     "and": np.bitwise_and,
     "or": np.bitwise_or,

@@ -29,6 +29,7 @@ _SUBSTITUTES = {
         for name in "ReLU Tanh Sigmoid Softplus GELU Softmax".split()
     },
 }
+mode_changes = 0  # how often train() or eval() was called: compile makes another program
 
 
 def __getattr__(name):
@@ -170,6 +171,8 @@ class Module(Stateful):
         Module
             This module.
         """
+        global mode_changes
+        mode_changes += 1
         commit(
             [(object.__setattr__, module, "training", mode) for _, module in self.named_modules()]
         )

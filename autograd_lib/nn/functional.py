@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import ops
 from ..rows import primitive
-from ..tape import Tensor
+from ..tape import Tensor, tracer
 from ..values import as_array
 
 
@@ -538,6 +538,11 @@ def dropout(input, p=0.5, training=True, rng=None):
         raise ValueError(f"dropout: expected a probability 0 <= p < 1, got {p}")
     if not training or p == 0:
         return input
+    if tracer.get() is not None:
+        raise TypeError(
+            "dropout: dropout draws random numbers, but a compiled program would repeat the first "
+            "draw; call eval() on the model, or leave dropout out of the compiled function"
+        )
     input = _as_input(input, "dropout: input")
     scale = (np.random.default_rng(rng).random(input.shape) >= p) / (1 - p)
     return input * (scale.astype(input.dtype) if input.dtype.kind == "f" else scale)

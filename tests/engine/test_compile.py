@@ -2,12 +2,14 @@
 
 import gc
 import pickle
+import random
 import re
 import sys
 import threading
 import tracemalloc
 from copy import deepcopy
 from functools import partial
+from importlib.resources import files
 from itertools import count, product
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -19,29 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import compiler, nn
-from autograd_lib.compiler import Program, plan
+from autograd_lib import nn
+from autograd_lib.compiler import plan
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction
-
-
-@pytest.fixture(autouse=True)
-def no_program_fails(request, monkeypatch):
-    """Where a program fails, `f` itself runs: right, but not what is tested here."""
-    failed, run = [], Program.run
-
-    def seen(*args):
-        try:
-            return run(*args)
-        except Exception as error:
-            failed.append(error)
-            raise
-
-    monkeypatch.setattr(Program, "run", seen)
-    yield
-    assert not failed or any(
-        word in request.node.name for word in ("errors", "one_number", "pythons", "words")
-    ), failed
 
 
 def same(a, b):
@@ -504,18 +487,34 @@ def test_the_gradient_of_a_mean_of_squares_is_written_as_one_would():
     assert "constants" not in source and "array(" not in source and "**" not in source, source
 
 
-def test_an_array_from_outside_is_read_at_every_call():
-    scale = np.linspace(0, 1, 100)
+def test_an_array_from_outside_is_held():
+    """Its entries are read at every call; what Python computed of it is a constant."""
+    scale, shift = np.linspace(0, 1, 100), np.array(2.0)
 
     def f(x):
-        return x * (np.sin(scale) * 2).astype(np.float32)
+        return x * scale + shift
 
-    compiled = ag.compile(f)
-    x = np.ones(100, np.float32)
+    compiled, x = ag.compile(f), np.ones(100)
     same(compiled(x), f(x))
-    scale[3] = 9.0  # an input like any other
+    scale[3], shift[()] = 9.0, 5.0
     same(compiled(x), f(x))
-    assert len(compiled.programs) == 1 and "x, scale)" in compiled.source
+    assert len(compiled.programs) == 1 and "x * scale" in compiled.source
+    half = ag.compile(lambda x: x * (scale / 2))
+    before = half(x)
+    scale[3] = 1.0
+    same(half(x), before)
+
+
+def test_constants_stand_above_the_program_under_their_names():
+    rate, table, gone = 0.25, np.array([1.0, 2.0]), np.array([np.nan, 1.0])
+    held = Held(ag.Tensor([1.0, 2.0]))
+    held.factor = 3.5
+    f = ag.compile(lambda x: x * rate + x * table + x * gone + held(x))
+    f(np.ones(2))
+    head, _ = f.source.split("def forward(x, held_w):")
+    for line in ("rate = 0.25", "table = np.array([1.0, 2.0])", "held_factor = 3.5"):
+        assert f"\n{line}\n" in head
+    assert "# gone: an array of shape (2,) and dtype float64" in head
 
 
 @pytest.mark.parametrize(
@@ -565,70 +564,6 @@ def test_what_a_tangent_comes_through_stands_beside_it():
     assert "# exp, its tangent" in both(lambda x: ag.jvp(np.exp, (x,), (x,)), np.ones(3)).source
 
 
-def test_a_call_like_the_last_does_not_go_through_what_the_function_closes_over(monkeypatch):
-    w = np.ones(3)
-    f = ag.compile(lambda x, pair, named: x * w + pair[0] * named["c"])
-    args = np.ones(3), (2.0, [np.ones(3), 3, "three"]), {"c": 1.0}
-    f(*args)
-    monkeypatch.setattr(compiler, "Walk", None)
-    monkeypatch.setattr(
-        compiler, "replaced", None
-    )  # a function without attributes has nothing to go through
-    same(f(*args), np.full(3, 3.0))
-
-
-def test_a_keyword_of_a_partial_that_is_replaced():
-    times = partial(lambda x, c: x * c, c=2)
-    f = ag.compile(lambda x: times(x))
-    same(f(np.ones(2)), np.full(2, 2.0))
-    times.keywords["c"] = 5
-    same(f(np.ones(2)), np.full(2, 5.0))
-
-
-def test_an_entry_of_a_modules_list_that_is_replaced():
-    model = nn.Module()
-    model.times = [2, {"then": 3}]
-    f = ag.compile(lambda x: x * model.times[0] + model.times[1]["then"])
-    same(f(np.ones(2)), np.full(2, 5.0))
-    model.times[0] = 4
-    same(f(np.ones(2)), np.full(2, 7.0))
-    model.times[1]["then"] = 5
-    same(f(np.ones(2)), np.full(2, 9.0))
-
-
-def test_a_module_of_another_class_is_another():
-    class Twice(nn.Module):
-        def forward(self, x):
-            return x * 2
-
-    class Thrice(nn.Module):
-        def forward(self, x):
-            return x * 3
-
-    model = Twice()
-    f = ag.compile(lambda x: model(x))
-    same(f(np.ones(2)), np.full(2, 2.0))
-    model.__class__ = Thrice
-    same(f(np.ones(2)), np.full(2, 3.0))
-
-
-def test_a_module_that_refuses_new_attributes():
-    class Frozen(nn.Module):
-        def __setattr__(self, *_):
-            raise AttributeError
-
-    model = Frozen()
-    vars(model)["w"] = 2.0
-    same(ag.compile(lambda x: x * model.w)(np.ones(2)), np.full(2, 2.0))
-
-
-def test_a_global_that_only_an_inner_function_reads(monkeypatch):
-    f = ag.compile(lambda x: (lambda y: y * SCALE)(x))
-    same(f(np.ones(2)), np.full(2, 2.0))
-    monkeypatch.setitem(globals(), "SCALE", 3.0)
-    same(f(np.ones(2)), np.full(2, 3.0))
-
-
 def test_a_name_that_has_no_value_yet():
     f = ag.compile(lambda x: x * later)
     with pytest.raises(NameError, match="later"):
@@ -638,7 +573,7 @@ def test_a_name_that_has_no_value_yet():
 
 
 def test_only_a_function_is_compiled():
-    with pytest.raises(TypeError, match="compile: a function is needed, not 3"):
+    with pytest.raises(TypeError, match="compile: expected a function, got 3"):
         ag.compile(3)
 
 
@@ -751,9 +686,13 @@ def test_errors_are_those_of_the_function_itself():
         f(x, np.array([0, 1, 4]))
     with pytest.raises(ValueError, match="cross_entropy: target .*got -1"):
         f(x, np.array([0, 1, -1]))
-    ignoring = np.array([0, -100, 2])
-    same(f(x, ignoring), F.cross_entropy(x, ignoring))
     same(f(x, np.array([0, 1, 2])), F.cross_entropy(x, np.array([0, 1, 2])))
+    ignoring = np.array([0, -100, 2])  # cross_entropy goes another way there, by a try
+    with pytest.raises(RuntimeError, match="raised IndexError.* a try block"):
+        f(x, ignoring)
+    f = ag.compile(F.cross_entropy)
+    for target in (ignoring, np.array([0, 1, 2])):  # the way of the first serves both
+        same(f(x, target), F.cross_entropy(x, target))
     with pytest.raises(ValueError, match="matmul"):
         ag.compile(lambda x: ag.matmul(x, np.ones((2, 2))))(np.ones((3, 3)))
 
@@ -1017,7 +956,7 @@ def test_a_shape_may_not(f, kind):
         (TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"
     ):
         ag.compile(f)(np.ones((3, 4)), kind(1))
-    with pytest.raises(TypeError, match="sum: axis is computed here .* pass it as an int"):
+    with pytest.raises(TypeError, match="sum: axis is computed from .* pass it as an int"):
         ag.compile(ag.sum)(np.ones((3, 4)), kind(1))
 
 
@@ -1149,7 +1088,7 @@ def test_a_float_has_the_name_that_its_array_has():
     assert "(w, bias):" in f.source and "g_bias = " in f.source
 
 
-# --- The contract: what is an input, what is compared, what is refused ----------------------------------------
+# --- The contract: what is read, what is a constant, what is refused ----------------------------------------
 
 FORMS = {}
 
@@ -1248,24 +1187,7 @@ def test_no_derivative_of_what_is_closed_over_is_lost(form):
     )
 
 
-COUNT, SCALE = 0, 2.0
-
-
-def counts(x):
-    global COUNT
-    COUNT += 1
-    return x * COUNT
-
-
-def sets_a_cell():
-    n = 0
-
-    def f(x):
-        nonlocal n
-        n += 1
-        return x * n
-
-    return f
+SCALE = 2.0
 
 
 class Counter(nn.Module):
@@ -1290,15 +1212,8 @@ class Name(str):
 
 
 rng = np.random.default_rng(0)
-a_list, a_dict, an_object, counter = [1.0], {"a": 1.0}, SimpleNamespace(a=1.0), Counter()
 dropout, weight = nn.Dropout(0.5, rng=0), ag.Tensor([1.0, 2.0, 3.0], requires_grad=True)
-
-
-def caught(x):
-    try:
-        return x * float(x[0])
-    except TypeError:
-        return x * 2
+frozen = ag.Tensor([1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize(
@@ -1317,55 +1232,38 @@ def caught(x):
         (lambda x: np.unique(x), "np.unique"),
         (lambda x: np.asarray(x) * 2, "array"),
         (lambda x: x * np.random.normal(size=3), "random"),
-        (lambda x: x * np.random.default_rng().normal(), None),
         (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
         (lambda x: np.exp(x, where=x > 0.2), "where"),
-        (counts, "COUNT"),
-        (sets_a_cell(), "assigns to n"),
-        (lambda x: counter(x), "changed"),
-        (lambda x: counter.remember(x), "changed"),
-        (lambda x: x * a_list[0], "a_list is of type list"),
-        (lambda x: x * a_dict["a"], "a_dict is of type dict"),
-        (lambda x: x * an_object.a, "an_object is of type SimpleNamespace"),
-        (lambda x: x * rng.random(), "rng is changed"),
-        (lambda x: dropout(x), "rng is changed"),
-        (lambda x: x * weight.grad, "grad"),
-        (lambda x: (weight.zero_grad(), x * weight)[1], "grad"),
-        (lambda x: (setattr(weight, "requires_grad", False), x * weight)[1], "requires_grad"),
-        (lambda x: (setattr(weight, "data", x), x * weight)[1], "replaced"),
+        (lambda x: dropout(x), "dropout draws random numbers.*eval"),
+        (lambda x: x * random.random(), "random"),
+        (lambda x: x if weight[0] > 0 else -x, "decides"),
+        (lambda x: x if frozen[0] > 0 else -x, "decides"),
+        (lambda x: x * float(weight.sum()), "number"),
+        (lambda x: x * frozen.sum().item(), "number"),
+        (lambda x: x * np.asarray(weight), "array"),
+        (lambda x: x * np.asarray(frozen), "array"),
+        (lambda x: x[frozen > 1], "where"),
+        (lambda x: (setattr(weight, "data", x), x * weight)[1], "Tensor already"),
         (lambda x: ((x * weight).sum().backward(), x)[1], "backward"),
-        (lambda x: (x, np.errstate(all="ignore").__enter__(), x * 2)[2], "errstate"),
-        (lambda x: SimpleNamespace(x=x), "returns a SimpleNamespace"),
+        (lambda x: SimpleNamespace(x=x), "got SimpleNamespace"),
     ],
 )
 def test_what_a_program_could_not_repeat_is_refused(f, words):
-    errors, compiled = np.geterr(), ag.compile(f)
-    try:
-        if words is None:  # a generator made inside: its numbers stay, as the docstring says
-            same(compiled(np.ones(3)), compiled(np.ones(3)))
-        else:
-            with pytest.raises((TypeError, RuntimeError), match=words):
-                compiled(np.array([0.1, 0.2, 0.3]))
-    finally:
-        np.seterr(**errors)
-    assert (
-        "grad" not in vars(weight)
-        and counter.n == 0
-        and counter.seen == []
-        and weight.requires_grad
-    )
+    with pytest.raises((TypeError, RuntimeError), match=words):
+        ag.compile(f)(np.array([0.1, 0.2, 0.3]))
+    assert np.array_equal(weight.data, [1, 2, 3])
 
 
 @pytest.mark.parametrize(
     "args, words",
     [
-        ((Point((1.0, 2.0)),), "x is of type Point"),
-        ((Name("a"),), "x is of type Name"),
+        ((Point((1.0, 2.0)),), "x of type Point"),
+        ((Name("a"),), "x of type Name"),
         ((SimpleNamespace(a=1.0),), "SimpleNamespace"),
         ((iter([1.0]),), "list_iterator"),
         (({(1, 2): 1.0},), "key"),
         ((np.array([None]),), "object"),
-        (([1.0, rng],), "x_1 is of type Generator"),
+        (([1.0, rng],), "x_1 of type Generator"),
         ((np.ones(2, complex),), "complex"),
         ((np.ma.ones(2),), "MaskedArray"),
         ((lambda x: x,), "function"),
@@ -1388,7 +1286,6 @@ def test_what_is_changed_among_the_arguments_is_refused():
     for f, x in (
         (appends, [np.ones(2)]),
         (sets, {"a": np.ones(2)}),
-        (lambda m: m(np.ones(2)), Counter()),
     ):
         with pytest.raises(TypeError, match="changed"):
             ag.compile(f)(x)
@@ -1401,52 +1298,32 @@ def test_what_is_changed_among_the_arguments_is_refused():
         ag.compile(adds)(np.ones(2))
 
 
-def test_numbers_strings_and_functions_are_compared():
-    global SCALE
-    how, act, held = "double", ag.tanh, Held(np.ones(2))
-    f = ag.compile(lambda x: act(held(x)) * (SCALE if how == "double" else -1.0))
-    x = np.array([0.5, 1.0])
-    same(f(x), f.f(x))
-    for change in range(5):
-        if change == 0:
-            SCALE = 3.0
-        elif change == 1:
-            how = "other"
-        elif change == 2:
-            act = ag.exp
-        elif change == 3:
-            held.factor = 0.5
-        else:
-            held.eval()
-        for _ in range(2):
-            same(f(x), f.f(x))
-        assert len(f.programs) == change + 2
-    SCALE, how, act, held.factor = 2.0, "double", ag.tanh, 1.0
-    held.train()
-    same(f(x), f.f(x))
-    assert len(f.programs) <= 7
-    zero = 0.0
-    g = ag.compile(lambda x: np.copysign(x, zero))
-    same(g(x), g.f(x))
-    zero = -0.0
-    same(g(x), g.f(x))
+def test_ints_strings_modules_and_modes_are_compared():
+    first, second = Held(np.ones(2)), Held(np.full(2, 3.0))
+
+    def f(x, how, n, model):
+        return model(x) * n if how == "times" else model(x) + n
+
+    compiled, x = ag.compile(f), np.array([0.5, 1.0])
+    calls = list(product([x], ["times", "plus"], [1, 2], [first, second]))
+    for call in calls * 2:
+        same(compiled(*call), f(*call))
+    assert len(compiled.programs) == len(calls)
+    drop = nn.Dropout(0.5)
+    for _ in range(20):  # no program is one too many: those of the other mode are dropped
+        drop.train()
+        drop.eval()
+        same(compiled(*calls[0]), f(*calls[0]))
+    dropping = ag.compile(lambda x: drop(x))
+    same(dropping(x), x)
+    drop.train()
+    with pytest.raises(TypeError, match="dropout draws random numbers"):
+        dropping(x)
 
 
-def test_arrays_and_tensors_and_modules_are_read_at_every_call():
-    table, w, held = np.array([1.0, 2.0]), ag.Tensor([1.0, 1.0]), Held(np.array([2.0, 2.0]))
-
-    def folded(x):
-        return x * (table + 1) + w.data * 2 + held(x)
-
-    f, x = ag.compile(folded), np.array([3.0, 4.0])
-    same(f(x), folded(x))
-    table[0] = 7.0  # in place
-    w.data = np.array([5.0, 6.0])
-    held.w = np.array([1.0, 9.0])
-    same(f(x), folded(x))
-    table = np.array([0.0, 1.0])  # and another
-    same(f(x), folded(x))
-    assert len(f.programs) == 1
+def test_the_sign_of_zero_among_constants():
+    for zero in (0.0, -0.0):
+        same(ag.compile(lambda x: np.copysign(x, zero))(np.ones(2)), np.copysign(np.ones(2), zero))
 
 
 def test_a_program_too_many_says_what_to_do():
@@ -1465,9 +1342,11 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         leaked.append(x)
         return x
 
-    leak = ag.compile(partial(f, box=None))
-    with pytest.raises(TypeError, match="leaked is of type list"):
-        leak(np.ones(2))
+    ag.compile(partial(f, box=None))(np.ones(2))
+    with pytest.raises(TypeError, match="multiply: an array of a finished call"):
+        leaked[0] * 2
+    with pytest.raises(TypeError, match="an array of a finished call"):
+        ag.compile(lambda x: x * leaked[0])(np.ones(2))
 
     class Kept:
         pass
@@ -1477,9 +1356,7 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         return x * 2
 
     ag.compile(keep)(np.ones(2))
-    with pytest.raises(
-        TypeError, match="multiply: an array of a function that was compiled was kept"
-    ):
+    with pytest.raises(TypeError, match="multiply: an array of a finished call"):
         Kept.x * 2
 
 
@@ -1526,7 +1403,7 @@ def test_ufuncs_that_are_not_numpys():
 def test_a_cyclic_list_ends_in_a_word():
     xs = [1.0]
     xs.append(xs)
-    with pytest.raises(TypeError, match="x_1 holds itself"):
+    with pytest.raises(TypeError, match="an argument contains itself"):
         ag.compile(lambda x: x[0])(xs)
     same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)  # and this one does not
 
@@ -1581,7 +1458,7 @@ def test_a_tensor_met_twice_is_one():
     tied = Tied()
     both(lambda x: tied(x), np.ones(1))
     t = ag.Tensor([3.0], requires_grad=True)
-    ag.compile(lambda x, y: (x * y).sum() * (1.0 if x is y else 0.0))(t, t).backward()
+    ag.compile(lambda x, y: (x * y).sum())(t, t).backward()
     same(t.grad, np.array([6.0]))
 
 
@@ -1596,58 +1473,6 @@ def test_a_refusal_that_is_caught_is_one_all_the_same():
 
     with pytest.raises(TypeError, match="decides"):
         ag.compile(caught)(np.ones(2))
-
-
-class Named(nn.Module):
-    K = 2.0
-
-    def __init__(self):
-        self.a, self.b = 1.0, 5.0
-
-    @property
-    def k(self):
-        return SCALE
-
-    def forward(self, x):
-        return x * self.a * self.k * (2.0 if type(self) is Named else 7.0)
-
-
-class Other(Named):
-    def forward(self, x):
-        return x * 100.0
-
-
-def test_names_classes_defaults_and_properties_are_compared():
-    global SCALE
-    module, x = Named(), np.ones(2)
-    f = ag.compile(lambda x: module(x))
-    same(f(x), f.f(x))
-    module.a, module.b = module.b, module.a
-    same(f(x), f.f(x))
-    a, b = module.a, module.b
-    del module.a, module.b
-    module.b, module.a = a, b
-    same(f(x), f.f(x))
-    SCALE = 11.0
-    same(f(x), f.f(x))
-    SCALE = 2.0
-    module.__class__ = Other
-    same(f(x), f.f(x))
-
-    def helper(x, k=1.0, *, m=1.0):
-        return x * k * m * getattr(helper, "factor", 1.0)
-
-    g = ag.compile(lambda x: helper(x))
-    changes = [
-        lambda: None,
-        lambda: setattr(helper, "__defaults__", (3.0,)),
-        lambda: helper.__kwdefaults__.update(m=4.0),
-        lambda: setattr(helper, "factor", 5.0),
-        lambda: setattr(helper, "factor", 6.0),
-    ]
-    for change in changes:
-        change()
-        same(g(x), g.f(x))
 
 
 def test_a_row_that_returns_one_of_its_arguments():
@@ -1668,20 +1493,11 @@ def test_a_row_that_returns_one_of_its_arguments():
         same(compiled(*args), f(*args))
 
 
-@pytest.mark.parametrize("generator", [np.random.MT19937, np.random.Philox, np.random.SFC64])
-def test_any_generator_may_rest_in_a_module(generator):
-    drop = nn.Dropout(0.5, np.random.Generator(generator(0)))
-    with pytest.raises(TypeError, match="rng is changed"):
-        ag.compile(lambda x: drop(x))(np.ones(3))
-    drop.eval()
-    same(ag.compile(lambda x: drop(x))(np.ones(3)), np.ones(3))
-
-
 def test_a_list_that_holds_itself_ends_in_a_word_at_a_later_call_too():
     f, xs = ag.compile(lambda xs: xs[0] * 2), [1.0]
     same(f(xs), 2.0)
     xs.append(xs)
-    with pytest.raises(TypeError, match="xs holds itself|xs_1 holds itself"):
+    with pytest.raises(TypeError, match="an argument contains itself"):
         f(xs)
 
 
@@ -1694,29 +1510,6 @@ def test_many_transposes_in_a_row():
         return x * 2
 
     both(f, np.arange(6.0).reshape(2, 3))
-
-
-FACTOR = np.array([2.0, 3.0])
-
-
-class Closes(nn.Module):
-    def forward(self, x):
-        return x * FACTOR
-
-
-class Slots(nn.Module):
-    __slots__ = ("w",)
-
-    def forward(self, x):
-        return x * self.w
-
-
-def test_modules_that_hold_something_out_of_sight_are_refused():
-    closes, slots = Closes(), Slots()
-    object.__setattr__(slots, "w", np.ones(2))
-    for module, words in ((closes, "Closes.forward closes over"), (slots, "Slots has __slots__")):
-        with pytest.raises(TypeError, match=words):
-            ag.compile(lambda x: module(x))(np.ones(2))
 
 
 def test_the_learners_functions_run_untraced():
@@ -1758,3 +1551,308 @@ def test_a_thread_of_the_learners_own():
         return found[0] + 1
 
     both(f, np.ones(2))
+
+
+# --- What a program reads: found by attacking it, and in the reports of other engines ------------------------------
+
+
+def test_an_argument_that_is_also_closed_over():
+    t, u = [ag.Tensor(x, requires_grad=True) for x in (3.0, 5.0)]
+    f = ag.compile(lambda x: x * t)
+    same(f(t), 9.0)
+    z = f(u)
+    same(z, 15.0)
+    z.backward()
+    assert (u.grad, t.grad) == (3, 5)
+    first = ag.Tensor(np.full(2, 2.0), requires_grad=True)
+    other = ag.Tensor(np.full(2, 5.0), requires_grad=True)
+    distance = ag.compile(lambda v: ((v - first) ** 2).sum())
+    same(distance(first), 0.0)
+    z = distance(other)
+    z.backward()
+    same([z, other.grad, first.grad], [18.0, np.full(2, 6.0), np.full(2, -6.0)])
+    model, another = nn.Linear(2, 1, rng=0), nn.Linear(2, 1, rng=1)
+    away = ag.compile(lambda ps: sum(((p - q) ** 2).sum() for p, q in zip(ps, model.parameters())))
+    for ps in (model.parameters(), another.parameters()):
+        same(away(ps), away.f(ps))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: ag.concatenate([x.detach(), x]),
+        lambda x: x.detach() * x,
+        lambda x: x.detach() * 2.0 + x,
+        ag.grad(lambda x: (x.detach() * x).sum()),
+    ],
+)
+def test_a_detached_argument_is_read_at_every_call(f):
+    compiled = ag.compile(f)
+    for x in (np.array([2.0]), np.array([3.0])):
+        t = ag.Tensor(x)  # an array has no detach, but what stands for it has
+        same(compiled(x), f(t))
+
+
+@pytest.mark.skipif(not hasattr(np, "vecdot"), reason="NumPy has no vecdot")
+def test_generalised_ufuncs_read_whole_arrays():
+    for f in (
+        lambda x: np.vecdot(np.broadcast_to(x, (3, 3)), np.eye(3)),
+        lambda x: np.vecdot(x, np.ones(3)),
+    ):
+        both(f, np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, x: x * ag.multiply(a, 2.0),
+        lambda a, x: x * ag.power(a, 2.0),
+        lambda a, x: x * np.divide(a, 2.0),
+        lambda a, x: x * (2.0 - a * 2.0) ** 2,
+        lambda a, x: x * abs(-a),
+        lambda a, x: x * ag.exp(a),
+        lambda a, x: x * ag.softplus(a),
+    ],
+)
+def test_a_row_makes_numpys_number_of_a_float_and_an_operator_does_not(f):
+    compiled, x = ag.compile(f), np.ones(3, np.float32)
+    for a in (0.1, 2.5):
+        same(compiled(a, x), f(a, x))
+
+
+def test_a_check_is_made_although_nothing_reads_its_result():
+    q, mask = np.random.default_rng(0).normal(size=(3, 2)), np.zeros((3, 3))
+    f = ag.compile(lambda q, mask: F.scaled_dot_product_attention(q, q, q, attn_mask=mask))
+    same(f(q, mask), f.f(q, mask))
+    with pytest.raises(ValueError, match="attn_mask"):
+        f(q, np.full((3, 3), -np.inf))
+
+
+class Settings:
+    k = 3.0
+
+
+class Scales(nn.Module):
+    scale = 3.0
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Doors:
+    """Ways to reach a number that are neither an argument nor a Tensor; each returns (f, change)."""
+
+    def a_global():
+        def change():
+            global SCALE
+            SCALE = 5.0
+
+        return lambda x: x * SCALE, change
+
+    def a_cell():
+        k = 3.0
+
+        def change():
+            nonlocal k
+            k = 5.0
+
+        return lambda x: x * k, change
+
+    def a_default():
+        def f(x, k=3.0, *, m=1.0):
+            return x * k * m
+
+        return f, lambda: setattr(f, "__kwdefaults__", {"m": 5.0})
+
+    def an_item():
+        d = {"k": 3.0}
+        return lambda x: x * d["k"], lambda: d.update(k=5.0)
+
+    def a_bound_method():
+        d = {"k": 3.0}
+        get = d.get
+        return lambda x: x * get("k"), lambda: d.update(k=5.0)
+
+    def a_number_of_an_array():
+        a = np.array([3.0])
+        total = a.sum
+        return lambda x: x * total(), lambda: a.fill(5.0)
+
+    def a_counter():
+        numbers = count(3.0)
+        return lambda x: x * next(numbers), lambda: None
+
+    def a_generator_of_python():
+        draw = random.Random(0).random
+        return lambda x: x * draw(), lambda: None
+
+    def a_generator_of_numpy():
+        rng = np.random.default_rng(0)
+        return lambda x: x * rng.random(), lambda: None
+
+    def a_class():
+        return lambda x: x * Settings.k, lambda: setattr(Settings, "k", Settings.k + 1)
+
+    def an_import():
+        def f(x):
+            from tests.engine import test_compile
+
+            return x * test_compile.IMPORTED
+
+        def change():
+            global IMPORTED
+            IMPORTED += 1
+
+        return f, change
+
+    def a_class_of_a_module():
+        model = Scales()
+        return lambda x: model(x), lambda: setattr(Scales, "scale", Scales.scale + 1)
+
+    def an_attribute_of_a_module():
+        model = Scales()
+        return lambda x: model(x), lambda: setattr(model, "scale", 7.0)
+
+    def another_forward():
+        model = Scales()
+        return lambda x: model(x), lambda: setattr(model, "forward", lambda x: x * 9.0)
+
+    def another_tensor():
+        model = Held(ag.Tensor([3.0]))
+        return lambda x: model(x), lambda: setattr(model, "w", ag.Tensor([5.0]))
+
+    def a_gradient():
+        w = ag.Tensor([1.0], requires_grad=True)
+        w.grad = np.array([3.0])
+        return lambda x: x * w.grad, lambda: setattr(w, "grad", np.array([5.0]))
+
+
+IMPORTED = 3.0
+doors = {name: door for name, door in vars(Doors).items() if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("door", doors.values(), ids=doors)
+def test_what_else_python_computed_is_a_constant_and_check_notices(door):
+    f, change = door()
+    compiled, checked = ag.compile(f), ag.compile(f, check=True)
+    before = compiled(2.0)
+    with pytest.raises(
+        RuntimeError, match="the result of .* by the program and .* by the function"
+    ):
+        checked(2.0)
+        change()
+        checked(2.0)
+    same(compiled(2.0), before)
+
+
+def test_one_call_is_recorded_with_what_it_does_beside():
+    class Count:
+        n = 0
+
+    def f(x):
+        Count.n += 1
+        return x * 2
+
+    compiled = ag.compile(f)
+    same([compiled(np.ones(2)) for _ in range(3)], [np.full(2, 2.0)] * 3)
+    assert Count.n == 1
+    checked = ag.compile(f, check=True)
+    checked(np.ones(2))
+    assert Count.n == 3  # recorded once, and run beside once
+
+
+def test_check_names_the_output_and_passes_what_is_right():
+    k, model = 2.0, mlp()
+    x, y = np.random.default_rng(0).normal(size=(6, 8)), np.arange(6) % 4
+
+    def f(x, y):
+        scores = model(x)
+        return {"loss": F.cross_entropy(scores, y), "rest": [x.sum(), k, "text", scores * k]}
+
+    checked = ag.compile(f, check=True)
+    optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        checked(x, y)["loss"].backward()
+        optimizer.step()
+    k = 3.0
+    with pytest.raises(RuntimeError, match=r"the result\['rest'\]\[1\] of f is 2.0 by the program"):
+        checked(x, y)
+    c = np.random.default_rng(0).normal(size=(2, 96, 96))
+    ag.compile(lambda x, c: (x * c).sum(), check=True)(*c)  # a dot product: other last digits
+    half = ag.compile(lambda x, n: x * n, check=True)
+    same(half(np.array([np.nan, np.inf]), 2.0), np.array([np.nan, np.inf]))
+    sized = []
+    grows = ag.compile(lambda x: (sized.append(0), [x] * len(sized))[1], check=True)
+    with pytest.raises(RuntimeError, match="the result of"):
+        grows(1.0)
+
+
+def test_a_program_that_fails_is_not_hidden(monkeypatch):
+    f = ag.compile(lambda x: x * 2)
+    f(np.ones(2))
+    (program,) = f.programs.values()
+
+    def broken(*_):
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(program, "_forward", broken)
+    with pytest.raises(
+        RuntimeError, match=r"the program of <lambda> raised ZeroDivisionError \(broken"
+    ):
+        f(np.ones(2))
+
+
+def test_programs_of_instances_that_are_gone_make_room():
+    class Model(nn.Module):
+        def __init__(self, k):
+            self.w = ag.Tensor([k], requires_grad=True)
+
+        @ag.compile
+        def forward(self, x):
+            return self.w * x
+
+    for k in range(40):
+        same(Model(float(k))(np.ones(1)), np.array([float(k)]))
+    models = [Model(float(k)) for k in range(40)]
+    for k, model in enumerate(models):
+        same(model(np.ones(1)), np.array([float(k)]))
+
+
+def test_a_closed_tensor_without_arguments_of_the_program():
+    """Its operations are recorded although no argument takes part, in no_grad and frozen too."""
+    w, frozen = ag.Tensor([1.0, 2.0], requires_grad=True), ag.Tensor([3.0, 4.0])
+
+    def f():
+        with ag.no_grad():
+            blocked = w * 2
+        return (w * w).sum() + frozen.sum() * frozen.data.max() + blocked.sum() + w.data.min()
+
+    compiled = ag.compile(f)
+    for value in (1.0, 2.0):
+        w.data, frozen.data = np.array([value, 3.0]), np.array([value, 5.0])
+        z = compiled()
+        same(z, f())
+        w.grad = None
+        z.backward()
+        same(w.grad, 2 * w.data)
+
+
+def test_what_a_transform_outside_differentiates_is_not_lost():
+    def f(w):
+        inner = ag.compile(lambda x: (w * x).sum())
+        return inner(np.array([2.0, 3.0])) * inner(np.array([1.0, 1.0]))
+
+    w = np.array([1.0, 2.0])
+    same(ag.grad(f)(w), ag.grad(lambda w: (w * [2, 3]).sum() * (w * [1, 1]).sum())(w))
+    constant = ag.Tensor([1.0, 2.0])
+    same(
+        ag.grad(lambda v: (ag.compile(lambda x: x * v.detach())(2.0) * v).sum())(constant.data),
+        2 * constant.data,
+    )
+
+
+def test_programs_do_not_read_the_variables_of_the_tape():
+    """Renamed, they are found no more; what a program needs is passed."""
+    text = (files("autograd_lib") / "compiler" / "trace.py").read_text(encoding="utf-8")
+    assert text.count("f_locals") == 1  # of the user's functions, for names

@@ -169,8 +169,7 @@ def test_a_tensor_that_compile_cannot_see_loses_no_derivative_in_silence(monkeyp
         monkeypatch.setattr(np, "hidden", w, raising=False)
         return ag.compile(lambda x: x * np.hidden)(2.0)
 
-    with pytest.raises(TypeError, match="multiply.*is reached.*pass it as an argument"):
-        ag.grad(outer)(3.0)
+    assert ag.grad(outer)(3.0) == 2  # compile leaves the call to the function itself
 
 
 def test_a_tensor_made_inside_what_is_compiled_is_a_constant_of_the_program():
