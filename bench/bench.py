@@ -168,6 +168,8 @@ def main(arguments):
         line("peak memory of a step, MLP 784-1024-1024-10", peak_memory(), "×")
         line("import", import_time(), "×")
     print(f"\n× NumPy by hand. Python {platform.python_version()}, {versions()}.")
+    if missing := [engine for engine in MODULES if not have(engine)]:
+        print(f"Not installed: {', '.join(missing)}. `pip install -e .[bench]` installs them.")
     for title, figures in parts:
         print(f"\n{title}, × NumPy by hand:\n")
         for part, figure in figures.items():
