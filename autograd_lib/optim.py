@@ -325,7 +325,7 @@ class SGD(Optimizer):
 
     state_names = ("velocity",)
 
-    def __init__(self, params, lr=1e-3, momentum=0.0, nesterov=False, weight_decay=0.0):
+    def __init__(self, params, lr=1e-3, momentum=0.0, *, nesterov=False, weight_decay=0.0):
         super().__init__(
             params, lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay
         )

@@ -362,7 +362,7 @@ class Neuron(Module):
         Floating dtype of the parameters.
     """
 
-    def __init__(self, in_features, activation=None, rng=None, dtype=float):
+    def __init__(self, in_features, activation=None, *, rng=None, dtype=float):
         _check_sizes(self, in_features=in_features)
         rng = np.random.default_rng(rng)
         self.weight = _parameter(in_features, in_features, rng, dtype)
@@ -393,7 +393,7 @@ class Linear(Module):
         Floating dtype of the parameters.
     """
 
-    def __init__(self, in_features, out_features, bias=True, rng=None, dtype=float):
+    def __init__(self, in_features, out_features, bias=True, *, rng=None, dtype=float):
         _check_sizes(self, in_features=in_features, out_features=out_features)
         rng = np.random.default_rng(rng)
         self.weight = _parameter((out_features, in_features), in_features, rng, dtype)
@@ -421,7 +421,7 @@ class Embedding(Module):
         Floating dtype of the parameters.
     """
 
-    def __init__(self, num_embeddings, embedding_dim, rng=None, dtype=float):
+    def __init__(self, num_embeddings, embedding_dim, *, rng=None, dtype=float):
         _check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         rows = np.random.default_rng(rng).normal(size=(num_embeddings, embedding_dim))
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
@@ -500,7 +500,7 @@ class MultiheadAttention(Module):
     Vaswani et al. (2017), section 3.2.2.
     """
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, rng=None, dtype=float):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, *, rng=None, dtype=float):
         _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         if not embed_dim or not num_heads or embed_dim % num_heads:
             raise ValueError(
@@ -508,11 +508,11 @@ class MultiheadAttention(Module):
                 f"got embed_dim {embed_dim} and num_heads {num_heads}"
             )
         rng = np.random.default_rng(rng)
-        self.num_heads, self.dropout = num_heads, Dropout(dropout, rng)
+        self.num_heads, self.dropout = num_heads, Dropout(dropout, rng=rng)
         weight, zeros = np.zeros((3 * embed_dim, embed_dim), dtype), np.zeros(3 * embed_dim, dtype)
         self.in_proj_weight = init.xavier_uniform_(Tensor(weight, requires_grad=True), rng=rng)
         self.in_proj_bias = Tensor(zeros, requires_grad=True) if bias else None
-        self.out_proj = Linear(embed_dim, embed_dim, bias, rng, dtype)
+        self.out_proj = Linear(embed_dim, embed_dim, bias, rng=rng, dtype=dtype)
         if bias:
             self.out_proj.bias.data = zeros[:embed_dim]
 
@@ -604,6 +604,7 @@ class Conv2d(Module):
         kernel_size,
         stride=1,
         padding=0,
+        *,
         bias=True,
         rng=None,
         dtype=float,
@@ -676,13 +677,13 @@ class Dropout(Module):
         Generator or seed.
     """
 
-    def __init__(self, p=0.5, rng=None):
+    def __init__(self, p=0.5, *, rng=None):
         functional.dropout(np.zeros(0), p)  # raises for a p that is not a probability
         self.p, self.rng = p, np.random.default_rng(rng)
 
     def forward(self, x):
         """Return `x` with a random part of its entries set to 0."""
-        return functional.dropout(x, self.p, self.training, self.rng)
+        return functional.dropout(x, self.p, self.training, rng=self.rng)
 
 
 class RNNCell(Module):
@@ -707,8 +708,10 @@ class RNNCell(Module):
     Elman (1990).
     """
 
-    def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None, dtype=float):
+    def __init__(self, input_size, hidden_size, activation=ops.tanh, *, rng=None, dtype=float):
         _check_sizes(self, input_size=input_size, hidden_size=hidden_size)
+        if not callable(activation):
+            raise TypeError(f"RNNCell: activation must be a function, got {activation!r}")
         rng = np.random.default_rng(rng)
         self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng, dtype)
         self.weight_hh = _parameter((hidden_size, hidden_size), hidden_size, rng, dtype)

@@ -215,7 +215,7 @@ _additive_mask = primitive(
 )
 
 
-def mse_loss(input, target, reduction="mean"):
+def mse_loss(input, target, *, reduction="mean"):
     """Return the mean squared error: the mean of (input − target)².
 
     Parameters
@@ -240,7 +240,7 @@ def mse_loss(input, target, reduction="mean"):
     return _reduced("mse_loss", error * error, reduction)
 
 
-def binary_cross_entropy_with_logits(input, target, reduction="mean"):
+def binary_cross_entropy_with_logits(input, target, *, reduction="mean"):
     """Return the mean of −y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and targets y.
 
     It is stable for x of any size, because −log σ(x) = softplus(−x) and 1 − σ(x) = σ(−x).
@@ -335,7 +335,7 @@ def class_indices(op, x, below):
     return _class_indices[op](x, below=below, argument=argument)
 
 
-def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
+def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     """Return the mean of −log softmax(input) at the target class.
 
     Parameters
@@ -506,7 +506,7 @@ def _pool(name, reduce, x, kernel_size, stride):
     return ops.transpose(z, (0, 3, 1, 2))
 
 
-def dropout(input, p=0.5, training=True, rng=None):
+def dropout(input, p=0.5, training=True, *, rng=None):
     """Set each entry to 0 with probability `p`, and divide the others by 1 − p to keep the mean.
 
     Parameters

@@ -946,7 +946,7 @@ def test_binary_cross_entropy():
     )
     s = 1 / (1 + np.exp(-x))
     each = -y * np.log(s) - (1 - y) * np.log1p(-s)
-    got = F.binary_cross_entropy_with_logits(leaf(x), y, "none").data
+    got = F.binary_cross_entropy_with_logits(leaf(x), y, reduction="none").data
     np.testing.assert_allclose(got[0], each[0], rtol=1e-12)
     np.testing.assert_allclose(got[1, ::2], np.exp(-30), rtol=1e-12)
     assert F.binary_cross_entropy_with_logits(leaf(x), y).item() == got.mean()
@@ -958,7 +958,7 @@ def test_binary_cross_entropy():
         ValueError, match=r"binary_cross_entropy_with_logits: .*\(2, 3\) and \(3,\)"
     ):
         F.binary_cross_entropy_with_logits(leaf(x), y[0])
-    assert F.mse_loss(leaf(x), y, "sum").item() == pytest.approx(((x - y) ** 2).sum())
+    assert F.mse_loss(leaf(x), y, reduction="sum").item() == pytest.approx(((x - y) ** 2).sum())
 
 
 def test_activations_made_of_others():
@@ -1532,3 +1532,22 @@ def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
     """The advice once was .detach(), which loses the gradient too."""
     with pytest.raises(TypeError, match=f"{words} cannot be copied.*use the Tensor itself"):
         ag.grad(f)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nn.Conv2d(1, 2, 3, 1, 0, 2),  # PyTorch's dilation, taken for bias once
+        lambda: nn.Dropout(0.5, True),  # inplace, for rng
+        lambda: nn.Embedding(5, 2, 0),  # padding_idx, for rng
+        lambda: nn.MultiheadAttention(4, 2, 0.0, True, True),  # add_bias_kv, for rng
+        lambda: nn.RNNCell(2, 3, True),  # bias, for activation
+        lambda: F.dropout(np.ones(3), 0.5, True, True),  # inplace, for rng
+        lambda: F.cross_entropy(np.zeros((2, 3)), [0, 1], np.ones(3)),  # weight, for ignore_index
+        lambda: F.mse_loss([1.0], [1.0], True),  # size_average, for reduction
+        lambda: ag.optim.SGD([leaf(1.0)], 0.1, 0.9, 0.5),  # dampening, for nesterov
+    ],
+)
+def test_what_pytorch_has_in_this_place_is_not_taken_for_something_else(call):
+    with pytest.raises(TypeError, match="positional|activation"):
+        call()
