@@ -670,7 +670,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
     minutes=3,
     difficulty="medium",
     question="""
-        Mend the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
+        Correct the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
         Newton's and always goes *against* the slope. f takes one number.""",
     stub="""
         def downhill(f, x):

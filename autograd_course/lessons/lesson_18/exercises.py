@@ -467,7 +467,7 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             gQ = gS @ K / np.sqrt(K.shape[-1])
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
-    explained="These are four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
+    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line: where P is 0, gS is 0.",
     why="That is attention, to the last line. There is nothing in it that you had not derived before.",
     mistakes=[
         (

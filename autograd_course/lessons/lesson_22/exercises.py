@@ -887,7 +887,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             for _ in range(rounds):
                 u = g + back(u)[0]
             return back(u)[1]""",
-    explained="f is recorded once, and walked back `rounds` + 1 times. How z was found plays no part.",
+    explained="f is recorded once, and the backward pass runs `rounds` + 1 times. How z was found plays no part.",
     why="Jᵀ stands here where J stood on the way forward. If each round of the loop for z shrinks every small distance "
     "from the answer to at most 0.9 of itself, the loop for u arrives too.",
     mistakes=[
