@@ -7,12 +7,21 @@ from pathlib import Path
 from autograd_course.grading import EXERCISES, edit, registered
 from autograd_course.grading.answers import as_cell
 
-PLANTED = {}  # exercise -> [(wrong answer, a piece of what the verdict must say) or an edit, …]
+PLANTED = {}  # exercise -> [(wrong answer, the cause that the verdict must name) or an edit, …]
 ALSO_RIGHT = {}  # exercise -> [code, …]
 
 
 def throw(name, *, planted=(), also_right=()):
-    """Of exercise `name`: wrong answers; and right ones, texts of a stub cell, expressions, or edits without a hint."""
+    """Keep, for exercise `name`, wrong answers; and right ones, texts of a stub cell, expressions, or edits without a hint.
+
+    A wrong answer stands beside the cause that its verdict must name, so that every hint may be reworded:
+
+    - a kind of `autograd_course.grading.causes`, such as "sign" or "shape: transposed"; "none" if no cause is known;
+    - "own: a name": a hint of the exercise, which all answers with this name get, and no other;
+    - "mistake 3": the hint of the third mistake of the exercise.
+
+    " in part 2" follows if the verdict is about the second of an answer's parts. What follows " | " stands in the verdict too: a number or code, not prose.
+    """
     solution, stub = EXERCISES[name].solution, EXERCISES[name].stub
     for one in planted:
         if isinstance(one, edit):
@@ -25,10 +34,16 @@ def throw(name, *, planted=(), also_right=()):
 
 
 def wrong_answers(name):
-    """[(answer, a piece of the verdict that it must get) or an edit, …]: the mistakes, and what is planted."""
-    return [one for one in EXERCISES[name].listed if isinstance(one, (tuple, edit))] + PLANTED.get(
-        name, []
-    )
+    """Return [(answer, the cause that its verdict must name) or an edit, …]: the mistakes, then what is planted."""
+    return mistakes(name) + PLANTED.get(name, [])
+
+
+def mistakes(name):
+    return [one for one in EXERCISES[name].listed if isinstance(one, (tuple, edit))]
+
+
+def count_of_mistakes(name):
+    return len(mistakes(name))
 
 
 def right_answers(name):

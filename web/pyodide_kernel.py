@@ -213,6 +213,7 @@ def told(error):
 
     Of a module that is not there, and of what was to be made with it, the page shows what was recorded.
     """
+    from autograd_course.grading.causes import sentence
     from autograd_course.grading.verdict import likely, shortened
 
     global absent
@@ -226,7 +227,12 @@ def told(error):
         said = "".join(traceback.format_exception_only(error)[1:])
         return put({"error": f"line {error.lineno}:\n{said}", "all": ""})
     whole = "".join(traceback.format_exception(type(error), error, own or error.__traceback__))
-    put({"error": "\n".join(filter(None, [shortened(error), likely(error)])), "all": whole[-6000:]})
+    put(
+        {
+            "error": "\n".join(filter(None, [shortened(error), sentence(likely(error))])),
+            "all": whole[-6000:],
+        }
+    )
 
 
 # ---------------------------------------------------------------- what the page asks

@@ -88,6 +88,7 @@ import autograd_lib
 from ..source import blank_indices, has_blank, is_stub
 from .. import record
 from .answers import defined, edit
+from .causes import Cause, own, sentence
 from .compare import (
     expect,
     expect_call,
@@ -140,6 +141,13 @@ class Exercise:
             (wrong[part], hint)
             for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)
         ]
+
+    def names_mistake(self, cause):
+        """Return True if `cause` is that of one of the mistakes, about the whole answer."""
+        return not cause.part and any(
+            (cause.kind, cause.text) == (known.kind, known.text)
+            for known in (own(one[1]) for one in self.mistakes if isinstance(one, tuple))
+        )
 
     def run(self, one):
         """The pair of an edit, its answer new each time; anything else as it is."""
@@ -231,16 +239,13 @@ def check(name, answer):
             raise NotYet
         wanted = len(exercise.parts)
         if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):
-            many = (
-                f"and you gave {len(answer)}"
-                if isinstance(answer, (tuple, list))
-                else "and this is one"
-            )
             raise Wrong(
                 "your answer",
                 brief(answer),
                 f"({', '.join(exercise.parts)})",
-                f"{wanted} values were expected, {many}: give them in this order, in brackets.",
+                Cause("number of parts", (wanted, len(answer)))
+                if isinstance(answer, (tuple, list))
+                else Cause("one part", (wanted,)),
             )
         with warnings.catch_warnings(
             action="ignore", category=RuntimeWarning
@@ -261,17 +266,19 @@ def check(name, answer):
                 ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."),
             )
         if isinstance(error, Wrong):
-            *rows, hint = zip(("tried", "got", "expected", "hint"), error.args)
+            rows, cause = [*zip(("tried", "got", "expected"), error.shown)], error.cause
         else:
             rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
-            hint = "hint", getattr(error, "hint", "") or likely(error)
-        own = [
-            said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)
-        ]
+            hint = getattr(error, "hint", "")
+            cause = own(hint) if hint else likely(error)
         verdict = Verdict(
-            "wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer))
+            "wrong",
+            *rows,
+            ("hint", sentence(cause)),
+            ("look", "" if exercise.names_mistake(cause) else slip(exercise, answer)),
+            cause=cause,
         )
-        record.missed(name, dict(verdict.rows).get("hint", ""), repr(verdict))
+        record.missed(name, sentence(cause), repr(verdict))
         return verdict
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))

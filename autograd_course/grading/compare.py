@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import time
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import permutations
 from numbers import Number
@@ -22,6 +23,7 @@ import autograd_lib
 from autograd_lib import Tensor
 
 from ..source import has_blank, is_stub, underneath
+from .causes import Cause, Part, needs_facts, own
 from .verdict import NotYet, Wrong, brief, called, named
 
 
@@ -52,11 +54,11 @@ def expect(
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
-        cause = _cause(
-            got, expected, hints, args, rtol, atol, letters, function, sure
-        ) or _not_linear(function, args, letters)
-        if place and not cause and np.size(expected) <= ALL_SHOWN:
-            cause = f"The first entry that differs is {list(place)}."
+        cause = likely_cause(got, expected, hints, args, rtol, atol, letters, function, sure)
+        if not cause.kind and not cause.part:
+            cause = _not_linear(function, args, letters)
+            if place and not cause.kind and np.size(expected) <= ALL_SHOWN:
+                cause = Cause("first entry", (list(place),))
         raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
 
 
@@ -86,7 +88,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
             f"{_text(tried)}, and once more",
             "the result of the first call, written over",
             "a new array at each call",
-            WRITTEN_OVER,
+            Cause("result overwritten"),
         )
     close = options.get("rtol", 1e-6), options.get("atol", 1e-9)
     if not same(again, gives, *close) and not same(
@@ -96,15 +98,9 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
             f"{_text(tried)}, once more",
             brief(again),
             _text(shown_or_gives),
-            "Right at the first call, and another result at the second, with the same arguments: something is kept in between.",
+            Cause("state: second call"),
         )
     return got
-
-
-WRITTEN_OVER = (
-    "It keeps what it gives back, and writes into it at the next call: whoever holds the first "
-    "result sees it change. Make a new one each time, inside the function."
-)
 
 
 def _arrays(got, args):
@@ -149,9 +145,9 @@ def _returned(function, args, tried, shown, hints, sure=None):
             _text(tried),
             brief(function),
             "a function",
-            "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?"
+            Cause("function in a tuple")
             if isinstance(function, (list, tuple)) and any(map(callable, function))
-            else "The check calls your answer: give it the function, not a result.",
+            else Cause("not a function"),
         )
     printed, given = _Tee(), copies(args)
     try:
@@ -162,7 +158,7 @@ def _returned(function, args, tried, shown, hints, sure=None):
             _text(tried),
             str(endless),
             _text(shown),
-            ENDLESS if "steps" in str(endless) else WAITING,
+            endless.cause,
         ) from None
     except (Exception, SystemExit) as error:
         error.tried = _text(tried)
@@ -180,10 +176,7 @@ def _returned(function, args, tried, shown, hints, sure=None):
             _text(tried),
             "None",
             _text(shown),
-            "It prints the result and gives None back: write return, and no print."
-            if printed.getvalue().strip()
-            else "Nothing came back: is there a return, on every way through it? "
-            "(list.sort and list.append return None.)",
+            Cause("printed" if printed.getvalue().strip() else "nothing"),
         )
     return got, _overwritten(function, args, given)
 
@@ -209,12 +202,7 @@ def _overwritten(function, args, given):
                 f"the {kind} given to {called(function, args)}, after the call",
                 brief(after),
                 f"{brief(before)}, as it was",
-                f"It writes into the caller's {kind}. "
-                + (
-                    "-= and *= do that too: make a new one, x - … in place of x -= …."
-                    if kind == "array"
-                    else "Make a new one, and leave theirs as it was."
-                ),
+                Cause(f"{kind} overwritten"),
             )
     return None
 
@@ -243,14 +231,16 @@ LIBRARIES = tuple(
 )
 
 
-ENDLESS = (
-    "It does not come to an end: what is to become smaller, or False, each time round the loop?"
-)
-WAITING = "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer."
-
-
 class Endless(BaseException):  # or an `except Exception` inside the loop would take it
     """A call that did not come to its end."""
+
+    cause = Cause("endless")
+
+
+class Waiting(Endless):
+    """A call that waits, for a sleep or for an input."""
+
+    cause = Cause("waits")
 
 
 @cache
@@ -303,7 +293,7 @@ def bounded(function, *args, most=None):
         if (
             at_work - before < LONGEST / 100
         ):  # on a machine with much to do an answer at work gets little
-            raise Endless(f"no answer after {LONGEST} seconds")
+            raise Waiting(f"no answer after {LONGEST} seconds")
 
     with _ringing(ring):
         sys.settrace(count)
@@ -341,9 +331,7 @@ def times(c, sentence):
     )
 
 
-def without(
-    g, sentence="Off by the factor g: the upstream gradient is missing. Multiply by what arrives."
-):
+def without(g, sentence=Cause("no g")):
     """A hint for an answer that lacks the factor g."""
     return lambda got, expected: (
         sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
@@ -602,49 +590,48 @@ def _for_another_g(wrong, function, args, letters):
     return not error and same(mine, theirs, 1e-5, 1e-9)
 
 
-def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
-    """The likely cause of a difference: the author's hints first, then the mistakes that every exercise knows."""
+def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
+    """Return the likely Cause of a difference: the author's hints first, then what every exercise recognises."""
     for hint in hints:
         if isinstance(hint, tuple):
+            if needs_facts(hint[1]):
+                continue  # it is recognised below, with its shapes or its count
             if _recognised(got, hint[0], args, expected, rtol, atol) and (
                 sure(hint[0])
                 if sure and callable(hint[0])
                 else _for_another_g(hint[0], function, args, letters)
             ):
-                return hint[1]
+                return own(hint[1])
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (
-            sentence := hint(got, expected)
+            said := hint(got, expected)
         ):
-            return sentence
+            return own(said, by=hint)
+    kind_of = type(got).__name__
     if hasattr(got, "__next__") and (isinstance(expected, (tuple, list)) or np.ndim(expected)):
-        return f"This is of type {type(got).__name__}, which can be read once and is empty then. Make a list of it: list(…)."
+        return Cause("iterator", (kind_of,))
     if isinstance(expected, (tuple, list)):
         return _cause_in_parts(got, expected, args, rtol, atol, letters)
     if isinstance(expected, str):
-        return "" if isinstance(got, str) else "The answer is a text, in quotes."
+        return Cause() if isinstance(got, str) else Cause("not a text")
     if isinstance(expected, bool):
-        return "" if isinstance(got, (bool, np.bool_)) else "The answer is True or False."
+        return Cause() if isinstance(got, (bool, np.bool_)) else Cause("not a truth value")
     want, have = _array(expected), _array(got)
     if want is None:
-        return ""
+        return Cause()
     if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
-        return (
-            "That is True and False: a comparison, which comes last unless it stands in brackets. Multiply g by it: g * (…)."
-            if "g" in letters
-            else "That is True and False, one for each entry, where numbers are expected."
-        )
+        return Cause("a comparison times g" if "g" in letters else "truth values")
     if want.ndim == 0 and isinstance(got, (tuple, list)) and have is None:
-        return f"A single number was expected, and this holds {len(got)}: give the number itself, without brackets."
+        return Cause("several numbers", (len(got),))
     if have is None:
-        return f"{'An array' if want.ndim else 'A number'} was expected, and this is of type {type(got).__name__}."
+        return Cause("not an array" if want.ndim else "not a number", (kind_of,))
     if want.ndim == 0 and have.ndim:
-        return f"A single number was expected, and this holds {have.size}: give the number itself, without brackets."
+        return Cause("several numbers", (have.size,))
     if have.shape != want.shape:
-        return f"Shape {have.shape}, where {want.shape} was expected{_misshapen(have, want)}"
+        return _misshapen(have, want)
     if np.iscomplexobj(have) and not np.iscomplexobj(want):
-        return "A complex number came back, where a real one is expected: x.real and x.imag are its parts."
+        return Cause("complex")
     if np.isnan(have).any() and not np.isnan(want).any():
-        return "nan came back, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number."
+        return Cause("nan")
     return (
         _coarse(have, want)
         or _without_g(have, want, args, letters)
@@ -652,56 +639,52 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
         or _moved(have, want)
         or _truncated(have, want, args)
         or _rounded(have, want)
+        or Cause()
     )
 
 
 def _cause_in_parts(got, expected, args, rtol, atol, letters):
+    count = len(expected)
     if not _is_sequence(got):
-        a_set = isinstance(got, (set, frozenset))
-        return f"{len(expected)} values were expected, and this is {'a set, which has no order' if a_set else 'one'}."
-    if len(got) != len(expected):
-        return f"{len(expected)} values were expected, and you gave {len(got)}."
+        return Cause("a set" if isinstance(got, (set, frozenset)) else "one value", (count,))
+    if len(got) != count:
+        return Cause("number of values", (count, len(got)))
     if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):
-        return f"The right values in the wrong order: are {'the two' if len(got) == 2 else 'two of them'} swapped?"
+        return Cause("swapped" if len(got) == 2 else "order")
     want, have = _array(expected), _array(got)
     if (
         want is not None
         and have is not None
         and have.shape == want.shape
-        and (sentence := _factor(have, want))
+        and (cause := _factor(have, want))
     ):
-        return sentence
-    wrong = [i for i in range(len(expected)) if not same(got[i], expected[i], rtol, atol)]
-    others = (
-        f" The other{'s are' if len(expected) > 2 else ' is'} right." if len(wrong) == 1 else ""
-    )
-    pair = got[wrong[0]], expected[wrong[0]]
-    cause = _cause(*pair, (), args, rtol, atol, letters)
-    if not cause and (place := _first_difference(*pair, rtol, atol)):
-        cause = f"The first entry that differs is {list(place)}."
-    if len(expected) == 1:
         return cause
-    return (
-        " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause]))
-        + others
-    )
+    wrong = [i for i in range(count) if not same(got[i], expected[i], rtol, atol)]
+    pair = got[wrong[0]], expected[wrong[0]]
+    cause = likely_cause(*pair, (), args, rtol, atol, letters)
+    if not cause.kind and not cause.part and (place := _first_difference(*pair, rtol, atol)):
+        cause = Cause("first entry", (list(place),))
+    if count == 1:
+        return cause
+    return replace(cause, part=Part(wrong[0] + 1, count, len(wrong) == 1, cause.part))
 
 
 def _misshapen(have, want):
-    """What became of the shape, as the end of a sentence."""
+    """Return the Cause that says what became of the shape."""
+
+    def shape(kind, *more):
+        return Cause(kind, (have.shape, want.shape, *more))
+
     try:
         wide = np.broadcast_shapes(have.shape, want.shape) == have.shape and have.size > want.size
         if wide and same(autograd_lib.values.unbroadcast(have, want.shape), want, 1e-5, 1e-9):
-            return ": sum over the axis that was broadcast."
+            return shape("shape: not summed")
     except ValueError:
         pass
     if have.ndim < want.ndim and np.squeeze(want).shape == np.squeeze(have).shape:
-        return (
-            ": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze, ravel and a single "
-            "index take it away."
-        )
+        return shape("shape: axis of 1 lost")
     if have.shape == want.shape[::-1] and have.ndim > 1:
-        return ": transposed?"
+        return shape("shape: transposed")
     if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:
         lost = [
             axis
@@ -709,10 +692,8 @@ def _misshapen(have, want):
             if have.shape == (*want.shape[:axis], *want.shape[axis + 1 :])
         ]
         if lost:
-            return f": axis {lost[0]} is gone."
-    if have.size == want.size:
-        return ": the right number of entries in another shape."
-    return "."
+            return shape("shape: axis lost", lost[0])
+    return shape("shape: other layout" if have.size == want.size else "shape")
 
 
 def _without_g(have, want, args, letters):
@@ -723,24 +704,20 @@ def _without_g(have, want, args, letters):
         or _array(args[0]) is None
         or not np.all(np.isfinite(have))
     ):
-        return ""
+        return None
     try:
         there = np.all(np.isfinite(want)) and np.allclose(
             have * _array(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0)
         )
     except ValueError:
-        return ""
-    return (
-        "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."
-        if there and np.any(want)
-        else ""
-    )
+        return None
+    return Cause("no g") if there and np.any(want) else None
 
 
 def _not_linear(rule, args, letters):
     """Whether what goes back does not follow g, the first argument of what the learner calls g; "" where that cannot be seen."""
     if letters[:1] != ("g",) or not args or _array(args[0]) is None:
-        return ""
+        return Cause()
     try:
         once, twice, opposite = (
             _silently(partial(bounded, rule), (scaled(c, args[0]), *args[1:])) for c in (1, 2, -1)
@@ -749,12 +726,8 @@ def _not_linear(rule, args, letters):
             same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)]
         )
     except (Exception, Endless):
-        return ""
-    return (
-        ""
-        if follows
-        else "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here."
-    )
+        return Cause()
+    return Cause() if follows else Cause("not linear in g")
 
 
 def _moved(have, want):
@@ -762,33 +735,33 @@ def _moved(have, want):
     if want.ndim == 0 or not np.allclose(
         np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
     ):
-        return ""
+        return None
     if want.ndim > 1 and any(
         other.shape == have.shape and np.allclose(have, other, rtol=1e-5, atol=1e-9)
         for other in [want.swapaxes(a, b) for a in range(want.ndim) for b in range(a)]
     ):
-        return "The right numbers, but transposed."
+        return Cause("transposed")
     if want.ndim > 1 and any(
         np.allclose(have, want.transpose(order).reshape(want.shape), rtol=1e-5, atol=1e-9)
         for order in [range(want.ndim)[::-1], (*range(want.ndim - 2), want.ndim - 1, want.ndim - 2)]
     ):
-        return "The right numbers in other places: reshape keeps the order in which they are read, and a transpose changes it."
+        return Cause("layout")
     for axis in range(want.ndim):
         if np.allclose(have, np.flip(want, axis), rtol=1e-5, atol=1e-9):
-            return f"The right numbers, last to first along axis {axis}."
-    return "The right numbers in other places."
+            return Cause("reversed", (axis,))
+    return Cause("other places")
 
 
 KNOWN = {
-    2: "Exactly double.",
-    0.5: "Exactly half.",
-    -1: "The right size with the wrong sign.",
-    np.pi / 180: "Off by the factor π/180: degrees, where radians are meant?",
-    180 / np.pi: "Off by the factor 180/π: degrees, where radians are meant?",
-    np.log(10): "Off by the factor log 10: which base has your logarithm?",
-    1 / np.log(10): "Off by the factor log 10: which base has your logarithm?",
-    np.log(2): "Off by the factor log 2: which base has your logarithm?",
-    1 / np.log(2): "Off by the factor log 2: which base has your logarithm?",
+    2: Cause("double"),
+    0.5: Cause("half"),
+    -1: Cause("sign"),
+    np.pi / 180: Cause("degrees", ("π/180",)),
+    180 / np.pi: Cause("degrees", ("180/π",)),
+    np.log(10): Cause("base of the logarithm", ("log 10",)),
+    1 / np.log(10): Cause("base of the logarithm", ("log 10",)),
+    np.log(2): Cause("base of the logarithm", ("log 2",)),
+    1 / np.log(2): Cause("base of the logarithm", ("log 2",)),
 }
 
 
@@ -800,22 +773,19 @@ def _factor(got, expected):
         or not np.any(got)
         or np.iscomplexobj(got)
     ):
-        return ""
+        return None
     pivot = np.unravel_index(np.argmax(np.abs(expected)), expected.shape)
     c, off = got[pivot] / expected[pivot], got[pivot] - expected[pivot]
-    for factor, sentence in KNOWN.items():
+    for factor, cause in KNOWN.items():
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
-            return sentence
+            return cause
     if np.allclose(got, expected, rtol=5e-5, atol=0):
-        return (
-            "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
-            "can do that."
-        )
+        return Cause("nearly")
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
-        return f"Every entry is {c:.4g} times what was expected."
+        return Cause("factor", (c,))
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):
-        return f"Every entry is {abs(off):.4g} too {'large' if off > 0 else 'small'}."
-    return ""
+        return Cause("too large" if off > 0 else "too small", (abs(off),))
+    return None
 
 
 def _coarse(have, want):
@@ -825,11 +795,8 @@ def _coarse(have, want):
         or have.dtype.itemsize >= 8
         or not np.allclose(have, want, rtol=10 * np.finfo(have.dtype).eps, atol=0)
     ):
-        return ""
-    return (
-        f"Right to the {np.finfo(have.dtype).precision} digits that a {have.dtype} holds. NumPy computes in float64, with 15, unless "
-        "it is told another dtype."
-    )
+        return None
+    return Cause("few digits", (np.finfo(have.dtype).precision, have.dtype))
 
 
 def _truncated(got, expected, args):
@@ -843,11 +810,7 @@ def _truncated(got, expected, args):
         and not np.isin(got, np.concatenate(given)).all()
         and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected)))
     )
-    return (
-        "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?"
-        if whole
-        else ""
-    )
+    return Cause("cut off") if whole else None
 
 
 def _rounded(got, expected):
@@ -859,7 +822,5 @@ def _rounded(got, expected):
             and np.any(got % 1)
             and np.allclose(got, expected, rtol=0.1)
         ):
-            return (
-                f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
-            )
-    return ""
+            return Cause("rounded" if decimals > 1 else "rounded to 1", (decimals,))
+    return None

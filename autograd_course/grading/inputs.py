@@ -19,7 +19,6 @@ long axis costs too much.
 
 import inspect
 import io
-import re
 from contextlib import redirect_stdout
 from functools import cache, lru_cache, partial
 from itertools import accumulate, islice, tee
@@ -31,6 +30,7 @@ import autograd_lib as ag
 
 from ..source import underneath
 from . import compare
+from .causes import SEEN_AT_ONCE, Cause, own
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
 from .verdict import Wrong, brief, called, formula, named, shortest
 
@@ -39,20 +39,6 @@ ROUNDS = 22
 # Of an answer's own numbers: which are tried, and which where slopes are measured; the largest length; draws, steps.
 NUMBERS, MEASURED, LONG, MOST, WORK = (1e-8, 1e6), (1e-3, 10), 3000, 40, 20_000
 KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
-
-
-# How a sentence begins that says where something differs, or what kind of thing came back: it is true where it is seen.
-PLACES = (
-    "Shape ",
-    "nan ",
-    "The first ",
-    "A single ",
-    "An array ",
-    "A number ",
-    "A complex ",
-    "This is ",
-)
-PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."  # of an answer in several parts
 
 
 _seed = cache(
@@ -370,7 +356,7 @@ def _expect_met_again(function, right, args, later, tried, rtol):
             f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before",
             brief(got),
             brief(gives),
-            "Right where the arrays are new: something is kept from an earlier call, with another g.",
+            Cause("state: other g"),
         )
 
 
@@ -385,11 +371,11 @@ def _expect_left_alone(function, args, later, tried):
             f"{tried(*args) if tried else called(f, args)}, and then another call",
             brief(got),
             f"{brief(held)}, as it came back",
-            compare.WRITTEN_OVER,
+            Cause("result overwritten"),
         )
 
 
-def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
+def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
     """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right.
 
     Where an argument is 0 or nearly, as g may be, many a wrong answer is right.
@@ -403,28 +389,15 @@ def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
                 np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating))
             )
         else:
-            cause = compare._cause(
+            other = compare.likely_cause(
                 got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f
             )
-            wrong.append(_shape_of(cause) == _shape_of(hint))
-    if hint and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
-        return hint
+            wrong.append(other.same_as(cause))
+    if cause.kind and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
+        return cause
     places = (tried(*args) if tried else called(function, args) for args in well)
     where = next((place for place in places if place != here), "")
-    return f"Right for {shortest(where, 160)}, and not here: what is different?" if where else ""
-
-
-def _says(one, hint, got, gives):
-    """Whether a hint is this one of the exercise's own."""
-    try:
-        return hint == (one[1] if isinstance(one, tuple) else one(got, gives))
-    except (TypeError, ValueError):  # of a ragged tuple
-        return False
-
-
-def _shape_of(sentence):
-    """A sentence without its numbers, and without which part of an answer it is about."""
-    return re.sub(r"[\d.,() −-]+", " ", re.sub(PART, "", sentence)).strip()
+    return Cause("right elsewhere", (shortest(where, 160),)) if where else Cause()
 
 
 def _named(function):
@@ -504,28 +477,25 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
         try:
             expect_call(f, *args, gives=gives, tried=words, hints=hints, sure=sure, **near)
         except Wrong as wrong:
-            *shown, hint = wrong.args
-            claim = re.sub(PART, "", hint).strip()
-            own = (
-                same(got, gives, 5e-5, 0)
-                or claim.startswith(PLACES)
-                or claim != hint
-                and not claim
-                or any(_says(one, hint, got, gives) for one in hints)
+            cause = wrong.cause
+            certain = (
+                cause.own
+                or cause.kind in SEEN_AT_ONCE
+                or (cause.part and not cause.kind)
+                or cause.kind in {own(one[1]).kind for one in hints if isinstance(one, tuple)}
+                or same(got, gives, 5e-5, 0)
             )
-            sure = (
-                hint
-                if own
-                else _elsewhere(function, right, draws, hints, tried, shown[0], hint, rtol)
-            )
-            if claim != hint != sure:
-                sure = " ".join(hint.replace(claim, "").split())
-            raise Wrong(*shown, sure) from None
+            if not certain:
+                other = _elsewhere(
+                    function, right, draws, hints, tried, wrong.shown[0], cause, rtol
+                )
+                cause = Cause(part=cause.part) if cause.part and other != cause else other
+            raise Wrong(*wrong.shown, cause) from None
         raise Wrong(
             words(),
             "another result at the first call than at the second",
             "the same, whatever came before",
-            "Right if asked once more: something is kept from an earlier call, with other arguments.",
+            Cause("state: other arguments"),
         )
 
 

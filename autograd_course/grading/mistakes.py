@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from .causes import Cause
 from .compare import scaled
 
 
@@ -19,11 +20,11 @@ def _changed(right, change):
     return (lambda *args: change(right(*args))) if callable(right) else change(right)
 
 
-def sign_lost(right, hint="The right size with the wrong sign."):
+def sign_lost(right, hint=Cause("sign")):
     return _changed(right, lambda z: scaled(-1, z)), hint
 
 
-def doubled(right, hint="Exactly double."):
+def doubled(right, hint=Cause("double")):
     return _changed(right, lambda z: scaled(2, z)), hint
 
 
@@ -35,11 +36,11 @@ def upside_down(right, hint="Upside down: which of the two is divided by the oth
     return _changed(right, lambda z: 1 / z), hint
 
 
-def swapped(right, hint="The right numbers in the wrong order: are the two swapped?"):
+def swapped(right, hint=Cause("swapped")):
     return _changed(right, lambda parts: parts[::-1]), hint
 
 
-def keepdims_lost(right, hint="an axis of length 1 is lost."):
+def keepdims_lost(right, hint=Cause("shape: axis of 1 lost")):
     return _changed(right, np.squeeze), hint
 
 
@@ -66,15 +67,15 @@ def one_sided(hint="This is the one-sided difference. The left point is at x −
     return lambda f, x, h: (f(x + h) - f(x)) / h, hint
 
 
-def in_a_tuple(right, hint="holds 1: give the number itself"):
+def in_a_tuple(right, hint=Cause("several numbers", (1,))):
     return _changed(right, lambda z: (z,)), hint
 
 
-def printed(right, hint="It prints the result and gives None back: write return, and no print."):
+def printed(right, hint=Cause("printed")):
     return lambda *args: print(right(*args)), hint
 
 
-def in_place(right, hint="It writes into the caller's array."):
+def in_place(right, hint=Cause("array overwritten")):
     """Right, and the first array that it was given is gone."""
 
     def wrong(*args):

@@ -8,7 +8,8 @@ import numpy as np
 from autograd_lib import vjp
 
 from ..source import is_stub
-from .compare import ENDLESS, Endless, bounded, expect, expect_call, same
+from .causes import Cause
+from .compare import Endless, bounded, expect, expect_call, same
 from .inputs import alike, expect_over
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
@@ -48,9 +49,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             )
 
         cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
-        sign = [
-            wrong for wrong, hint in hints if hint.startswith("The right size")
-        ]  # true where it is seen
+        sign = [wrong for wrong, hint in hints if hint == Cause("sign")]  # true where it is seen
         for given in cases:
             expect_call(
                 function,
@@ -131,7 +130,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
         *[
             (
                 lambda g, z, *xs: right(np.ones_like(g), z, *xs),
-                "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+                Cause("no g"),
             )
         ]
         * slopes,
@@ -161,7 +160,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     ]
     if whole:
         made[:0] = [
-            (_right(row, arg, False, params), ": sum over the axis that was broadcast."),
+            (_right(row, arg, False, params), Cause("shape: not summed")),
             keepdims_lost(right),
         ]
     elif row.kind == "elementwise":
@@ -334,7 +333,7 @@ def expect_engine(Scalar):
         try:
             got = probe(Scalar)
         except Endless as endless:
-            raise Wrong(tried, str(endless), brief(right), ENDLESS) from None
+            raise Wrong(tried, str(endless), brief(right), endless.cause) from None
         expect(got, right, tried=tried, hints=hints)
     _expect_each_node_once(Scalar)
     return _on_depth(Scalar)

@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from ..drawing.table import FAINT, table
+from .causes import ERRORS, Cause, own, sentence
 
 
 class Verdict:
@@ -19,7 +20,8 @@ class Verdict:
 
     LONGEST = 2000  # characters of a text: the learner's own error may hold a whole data set
 
-    def __init__(self, status, *rows):
+    def __init__(self, status, *rows, cause=None):
+        self.cause = cause
         self.status, self.rows = (
             status,
             [(label, shortest(text, self.LONGEST)) for label, text in rows if text],
@@ -48,7 +50,15 @@ class Verdict:
 
 
 class Wrong(Exception):
-    """A difference found by a check: what was tried, what came back, what was expected, and the likely cause or ""."""
+    """A difference found by a check: what was tried, what came back, what was expected, and the likely cause.
+
+    `hint` is the exercise's own sentence, or a Cause, or "".
+    """
+
+    def __init__(self, tried, got, expected, hint):
+        self.shown = tried, got, expected
+        self.cause = hint if isinstance(hint, Cause) else own(hint)
+        super().__init__(*self.shown, sentence(self.cause))
 
 
 class NotYet(Exception):
@@ -139,120 +149,11 @@ def _cell(filename):
     return f"cell [{number[0]}], " if number else ""
 
 
-LIKELY = [
-    (
-        r"^name '(\w+)' is not defined",
-        r"Nothing is called \1 here. A slip in the name? Or a cell above that has not been run?",
-    ),
-    (
-        r"local variable '(\w+)'",
-        r"\1 is used before it has a value: give it its first one before the loop.",
-    ),
-    (
-        r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
-        "Which arguments it takes, and in which order, is in the question.",
-    ),
-    (
-        r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
-        "A number stands where a function is wanted: give the function itself, or make one with lambda.",
-    ),
-    (
-        r"'float' object cannot be interpreted as an integer",
-        "A whole number is wanted, and / gives a float: // drops the rest.",
-    ),
-    (
-        r"truth value of an array",
-        "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, "
-        "max, sorted and count. Use np.where, & and |, with each comparison in brackets.",
-    ),
-    (
-        r"can only convert an array of size 1",
-        "item() takes a single number out of an array, and this one has more.",
-    ),
-    (
-        r"sub-type of ndarray type",
-        "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
-    ),
-    (
-        r"Cannot interpret '-?\d+' as a data type",
-        "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and what changes the "
-        "shape is x.reshape(…), not x.view(…).",
-    ),
-    (
-        r"axes don't match array",
-        "NumPy's transpose takes every axis in its new order. Two of them change places with "
-        "np.swapaxes(x, i, j), the last two with x.mT.",
-    ),
-    (
-        r"module 'numpy' has no attribute '(\w+)'",
-        r"NumPy has no np.\1: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log.",
-    ),
-    (
-        r"arrays can be converted to Python scalars",
-        "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
-    ),
-    (
-        r"Integers to negative integer powers",
-        "NumPy raises whole numbers to no negative whole power: divide, or write it as y ** -1.0.",
-    ),
-    (
-        r"unsupported operand .*'(?:function|Primitive|ufunc|builtin_function_or_method)'",
-        "A function stands where its value belongs: call it, f(x). Or are the parameters in another order?",
-    ),
-    (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
-    (
-        r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
-        "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
-    ),
-    (
-        r"argument '(?:create_graph|retain_graph)'",
-        "There is no such switch here: a graph may be walked again, and what ag.grad gives can be differentiated.",
-    ),
-    (
-        r"argument 'gradient'",
-        "What arrives is called grad here, and may stand without its name: z.backward(g).",
-    ),
-    (
-        r"'(?:int|float)' object has no attribute '(\w+)'",
-        r"That is a plain number of Python, and has no .\1.",
-    ),
-    (
-        r"'numpy\.\w+' object has no attribute '(backward|detach|requires_grad_?)'",
-        r"That is a plain array, and .\1 belongs to a Tensor. (What .data and .grad hold are arrays.)",
-    ),
-    (
-        r"'numpy\.\w+' object has no attribute '(?:numpy|cpu|clone)'",
-        "It is NumPy's already. A copy is x.copy().",
-    ),
-    (
-        r"'numpy\.\w+' object has no attribute '([a-z]\w*)_'",
-        r"An array has no .\1_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
-    ),
-    (
-        r"'numpy\.(?:float|int)\w+' object has no attribute '(\w+)'",
-        r"That is a single number, and has no .\1: a function of np takes numbers too.",
-    ),
-    (
-        r"'numpy\.\w+' object has no attribute '(\w+)'",
-        r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT.",
-    ),
-    (
-        r"'NoneType' object cannot be interpreted as an integer",
-        "A None stands where a whole number is wanted: is an axis None, or has something that it calls no return?",
-    ),
-    (
-        r"'NoneType'|from dtype\('O'\)",
-        "A None is among the numbers: something that it calls has no return.",
-    ),
-    (r"maximum recursion depth", "It calls itself, and never comes to an end."),
-]
-
-
 def likely(error):
-    """The likely cause of a common error of Python, or ""."""
+    """Return the likely Cause of a common error of Python."""
     if isinstance(error, SystemExit):
-        return "exit ends the whole program. To end a function, write return."
-    for pattern, sentence in LIKELY:
-        if found := re.search(pattern, said(error)[:1000]):
-            return found.expand(sentence)
-    return ""
+        return Cause("error: exit")
+    for kind, (pattern, _) in ERRORS.items():
+        if pattern and (found := re.search(pattern, said(error)[:1000])):
+            return Cause(kind, found.groups())
+    return Cause()

@@ -9,6 +9,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ..grading.causes import sentence
 from ..grading.compare import Endless
 from ..grading.verdict import likely, said
 from ..quiz.questions import number_in
@@ -235,4 +236,4 @@ def trouble(error):
         return (
             "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
         )
-    return f"{type(error).__name__}: {said(error).rstrip('.')}. {likely(error)}".strip()
+    return f"{type(error).__name__}: {said(error).rstrip('.')}. {sentence(likely(error))}".strip()

@@ -9,6 +9,7 @@ from autograd_lib import ops
 
 from ..drawing.picture import Picture
 from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
+from ..grading.causes import sentence
 from ..grading.compare import Endless, bounded, copies, same
 from ..grading.rule_checks import expect_rule, of_rule, rule_cases
 from ..grading.same_line import STATED, same_line
@@ -147,7 +148,7 @@ def _judge(row, argument, rule):
             return Mark(False, note)
         own = _recognised(row, argument, rule)
         if own or hint in [
-            sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)
+            sentence(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords)
         ]:
             hint = ""  # what is true of this one input alone misleads
         hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
@@ -168,7 +169,7 @@ def _recognised(row, argument, rule):
         for line, hint in WRONG.get((row.name, argument), ())
     ]
     known += [
-        (lambda *given, wrong=wrong, **_: wrong(*given), hint)
+        (lambda *given, wrong=wrong, **_: wrong(*given), sentence(hint))
         for wrong, hint in of_rule(row, argument, inputs=inputs, **keywords)
     ]
 
@@ -351,7 +352,7 @@ def mistakes(row, argument, letters):
         ]
     inputs, keywords = tried_on(row.name)
     # some are right for this row
-    known = [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]
+    known = [sentence(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords)]
     return [
         (wrong, hint) for wrong, hint in made if any(hint in sentence for sentence in known)
     ] + [*WRONG.get((row.name, argument), ())]

@@ -21,6 +21,7 @@ from autograd_course import record, sync_notebooks
 from autograd_course.drawing.rules import AHEAD, derived
 from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.answers import defined
+from autograd_course.grading.causes import SENTENCES, own
 from autograd_course.quiz.texts import Question
 
 NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -39,37 +40,92 @@ def of_lesson(path):
 
 @cache
 def planted(name, i):
-    """(the verdict on a planted answer, that on the same once more, the piece that it must have)"""
+    """Return the verdict on a planted answer and the cause that it must name."""
     record.FILE.unlink(missing_ok=True)  # with thousands of wrong answers it would be slow to read
-    (answer, piece), (again, _) = (
-        EXERCISES[name].run(thrown.wrong_answers(name)[i]) for _ in range(2)
+    answer, expected = EXERCISES[name].run(thrown.wrong_answers(name)[i])
+    return check(name, answer), expected
+
+
+def names_the_slip(cause):
+    """Return False if a verdict says no more than where the first difference is."""
+    return cause.kind not in ("", "first entry")
+
+
+def is_mistake(name, cause):
+    """Return the number of the mistake of an exercise, from 1, that has this hint; None if there is none."""
+    mistakes = (one for one in EXERCISES[name].mistakes if isinstance(one, tuple))
+    known = (own(hint) for _, hint in mistakes)
+    return next(
+        (n for n, one in enumerate(known, 1) if (one.kind, one.text) == (cause.kind, cause.text)),
+        None,
     )
-    return check(name, answer), check(name, again), piece
 
 
-def own_hint(verdict):
-    """What a verdict says of the slip itself; "" if it only says where the first difference is."""
-    hint = dict(verdict.rows).get("hint", "")
-    where = r"(Number \d+ of \d+ differs\. ?)?((The|Its) first entry that differs is .*?\. ?)?(The others? (is|are) right\.)?"
-    return "" if re.fullmatch(where, hint) else hint
+def parsed(expected):
+    """Return the kind, the number of the part or 0, and what else the verdict shows, of an entry of `planted`."""
+    cause, _, shown = expected.partition(" | ")
+    kind, _, part = cause.partition(" in part ")
+    return kind, int(part or 0), shown
+
+
+def without_numbers(text):
+    return re.sub(r"[\d.,() −-]+", " ", text)
 
 
 @pytest.mark.parametrize("name, i", PLANTED)
 def test_planted_answer_is_caught(name, i, record_property):
-    first, second, piece = planted(name, i)
-    record_property("planted", own_hint(first))
-    assert first.status == "wrong", first
-    assert piece in repr(first), (
-        f"not in the verdict. The check hands its mistakes on, hints={name.partition('.')[2]}.mistakes, "
-        "to expect_call or expect_over: expect alone calls no function"
-    )
-    assert repr(first) == repr(second)
+    verdict, expected = planted(name, i)
+    cause = verdict.cause
+    record_property("planted", verdict.cause.kind * names_the_slip(cause))
+    assert verdict.status == "wrong", verdict
+    if i < thrown.count_of_mistakes(name):  # of the exercise: its own hint
+        named, wanted = (cause.kind, cause.text), own(expected)
+        assert named == (wanted.kind, wanted.text), (
+            f"the hint is not in the verdict. The check hands its mistakes on, hints={name.partition('.')[2]}.mistakes, "
+            f"to expect_call or expect_over: expect alone calls no function\n{verdict}"
+        )
+        return
+    kind, part, shown = parsed(expected)
+    assert part == (cause.part.number if cause.part else 0), verdict
+    if kind.startswith("mistake "):
+        kind, found = int(kind.split()[1]), is_mistake(name, cause)
+    elif kind.startswith("own: "):
+        kind, found = "own", cause.kind
+    else:
+        found = cause.kind or "none"
+    assert found == kind, verdict
+    assert shown in repr(verdict), verdict
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_with_one_cause_get_one_hint(name):
+    """Each "own: …" names one hint of the exercise, numbers aside, and no other name is that of the same hint."""
+    hints = {}
+    for i in range(thrown.count_of_mistakes(name), len(thrown.wrong_answers(name))):
+        verdict, expected = planted(name, i)
+        kind = parsed(expected)[0]
+        if kind.startswith("own: "):
+            hints.setdefault(kind, set()).add(without_numbers(verdict.cause.text))
+            assert is_mistake(name, verdict.cause) is None, (
+                f"{kind} is the hint of mistake {is_mistake(name, verdict.cause)}: write that"
+            )
+    for kind, texts in hints.items():
+        assert len(texts) == 1, f"{kind} stands for several hints: {texts}"
+        others = [other for other in hints if other != kind and hints[other] & texts]
+        assert not others, f"{kind} and {others} are the same hint: {texts}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_check_gives_the_same_verdict_again(name):
+    last = len(thrown.wrong_answers(name)) - 1
+    again = check(name, EXERCISES[name].run(thrown.wrong_answers(name)[last])[0])
+    assert repr(planted(name, last)[0]) == repr(again)
 
 
 @pytest.mark.parametrize("lesson", [f"{path.stem[:2]}.hints" for path in NOTEBOOKS])
 def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
     mine = [(name, i) for name, i in PLANTED if name[:2] == lesson[:2]]
-    bare = [f"{name} {i}" for name, i in mine if not own_hint(planted(name, i)[0])]
+    bare = [f"{name} {i}" for name, i in mine if not names_the_slip(planted(name, i)[0].cause)]
     assert len(bare) <= len(mine) / 10, (
         f"{len(bare)} of {len(mine)} have none; add (wrong answer, hint) to `mistakes` for some of {bare}"
     )
@@ -92,7 +148,10 @@ def test_an_exercise_is_whole(name):
     assert len(wrong) >= 4, (
         f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to planted"
     )
-    assert all(piece for _, piece in map(exercise.run, wrong))
+    for _, expected in map(exercise.run, wrong[thrown.count_of_mistakes(name) :]):
+        kind = parsed(expected)[0]
+        assert kind in ("none", *SENTENCES) or re.match(r"(own: .|mistake \d+$)", kind), expected
+    assert all(hint for _, hint in map(exercise.run, wrong))
     assert (
         exercise.difficulty in ("easy", "medium", "hard", "optional")
         and 1 <= exercise.minutes <= 20

@@ -7,7 +7,7 @@ import numpy as np
 from autograd_lib import Tensor
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
-from ...grading.compare import ENDLESS, Endless
+from ...grading.compare import Endless
 from ...grading.inputs import where_it_may_turn
 from ...grading.rule_checks import DEEP, FAULTS, engine
 from ...quiz.texts import Question, card, prediction, recall
@@ -530,7 +530,7 @@ def order(answer):
         except RecursionError:
             return DEEP
         except Wrong as wrong:
-            if ENDLESS not in wrong.args or "5,000" not in words:
+            if wrong.cause.kind != "endless" or "5,000" not in words:
                 raise
             return SLOW  # all the smaller ones came to an end
     return QUADRATIC if _comparisons(answer, 400) > 20_000 else ""
