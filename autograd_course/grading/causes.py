@@ -224,6 +224,7 @@ class Part:
     count: int
     alone: bool
     inner: "Part | None" = None  # of a part that is itself in several parts
+    name: str = ""  # what the learner calls it
 
 
 @dataclass(frozen=True)
@@ -288,6 +289,10 @@ def _of_part(part, said):
     return " ".join(
         filter(
             None,
-            [f"Number {part.number} of {part.count} differs.", _of_part(part.inner, said), others],
+            [
+                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else ' differs.'}",
+                _of_part(part.inner, said),
+                others,
+            ],
         )
     )

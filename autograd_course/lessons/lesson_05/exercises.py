@@ -7,6 +7,7 @@ import numpy as np
 from autograd_lib import Tensor
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
+from ...grading.causes import Cause
 from ...grading.compare import Endless
 from ...grading.inputs import where_it_may_turn
 from ...grading.rule_checks import DEEP, FAULTS, engine
@@ -784,22 +785,21 @@ def backward(answer):
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:
-        *said, hint = wrong.args
-        hint = (
-            NOTHING
-            if hint == FAULTS["unseeded"]
-            else BACK
-            if hint == FAULTS["own"]
-            else FIRST.get(said[1], hint)
-        )
-        if not hint and "doublings" not in said[0]:
+        said, cause = wrong.shown, wrong.cause
+        if cause.text == FAULTS["unseeded"]:
+            cause = NOTHING
+        elif cause.text == FAULTS["own"]:
+            cause = BACK
+        else:
+            cause = FIRST.get(said[1], cause)
+        if cause == Cause() and "doublings" not in said[0]:
             _expect_everywhere(answer)  # a smaller graph may show it
         large = (
             "A graph may be deep, and a gradient large: nothing is cut off."
             if "doublings" in said[0]
             else ""
         )
-        raise Wrong(*said, hint or large) from None
+        raise Wrong(*said, large if cause == Cause() else cause) from None
     _expect_everywhere(answer)
     return remark
 

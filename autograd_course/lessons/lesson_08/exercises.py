@@ -951,6 +951,7 @@ def scatter(answer):
             ),
         )
     except Wrong as difference:
-        *shown, hint = difference.args
         none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."
-        raise Wrong(*shown, none if shown[1] == "None" else hint) from None
+        raise Wrong(
+            *difference.shown, none if difference.cause.kind == "nothing" else difference.cause
+        ) from None

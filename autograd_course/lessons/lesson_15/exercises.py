@@ -1,5 +1,6 @@
 """Lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...grading import (
     formula,
     is_stub,
 )
+from ...grading.causes import Part
 from ...grading.inputs import alike
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -700,9 +702,11 @@ def jacobians(answer):
                 tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}",
             )
         except Wrong as wrong:
-            tried, got, expected, hint = wrong.args
-            hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
-            raise Wrong(tried, got, expected, hint) from None
+            cause = wrong.cause
+            if name not in cause.text:
+                inner = cause.part
+                cause = replace(cause, part=Part(part + 1, 2, alone=False, inner=inner, name=name))
+            raise Wrong(*wrong.shown, cause) from None
 
 
 # --- The mode that suits ----------------------------------------------------------------------------------------------
