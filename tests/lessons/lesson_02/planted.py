@@ -20,22 +20,26 @@ def _kept_near(f, x, y, dx, dy):
 throw(
     "02.two_knobs",
     planted=[
-        (_kept_near, "_kept_near(f, 0.51, -2"),
-        edit(BOTH, "slope_x * dx * (abs(dx) > 1e-3) + slope_y * dy * (abs(dy) > 1e-3)", "0.0005"),
+        (_kept_near, "right elsewhere | _kept_near(f, 0.51, -2"),
+        edit(
+            BOTH,
+            "slope_x * dx * (abs(dx) > 1e-3) + slope_y * dy * (abs(dy) > 1e-3)",
+            "right elsewhere | 0.0005",
+        ),
         edit(
             "return " + BOTH,
             f"return {BOTH} if abs(dx) < 5 else f(x + dx, y + dy) - f(x, y)",
-            "6, 6",
+            "right elsewhere | 6, 6",
         ),
-        edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "),
-        edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
-        edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
-        edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
-        edit(BOTH, "0.0", "f(x, y) = "),
-        edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
-        edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
-        edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided by 2 * h"),
-        edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative"),
+        edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "right elsewhere"),
+        edit(BOTH, f"round({BOTH}, 1)", "rounded to 1 | f(x, y) = "),
+        edit(BOTH, f"{BOTH} + dx * dy", "right elsewhere"),
+        edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "right elsewhere"),
+        edit(BOTH, "0.0", "right elsewhere"),
+        edit(BOTH, f"({BOTH}) * (dx != 0)", "right elsewhere"),
+        edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "own: Exactly double"),
+        edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "own: not divided by 2 * h"),
+        edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "mistake 28"),
     ],
     also_right=[
         "lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
@@ -59,10 +63,10 @@ throw(
 throw(
     "02.hidden_edge",
     planted=[
-        (-2.4, "expected  another number"),
-        (-3, "expected  another number"),
-        (float("nan"), "expected  another number"),
-        ((10, -4), "A single number was expected"),
+        (-2.4, "none | expected  another number"),
+        (-3, "none | expected  another number"),
+        (float("nan"), "nan | expected  another number"),
+        ((10, -4), "several numbers"),
     ],
     also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"],
 )
@@ -70,10 +74,10 @@ throw(
 throw(
     "02.routes",
     planted=[
-        (Tensor(900.0), "Put a = 2 first"),
-        (35.9, "expected  another number"),
-        ((12, 24), "A single number was expected, and this holds 2"),
-        (float("inf"), "expected  another number"),
+        (Tensor(900.0), "own: Put a = 2 first"),
+        (35.9, "none | expected  another number"),
+        ((12, 24), "several numbers"),
+        (float("inf"), "none | expected  another number"),
     ],
     also_right=[
         "36",

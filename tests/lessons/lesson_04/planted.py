@@ -8,6 +8,7 @@ from thrown import throw
 
 import autograd_lib as ag
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_04.exercises import (
     CLIP,
     DRILL,
@@ -26,23 +27,23 @@ from autograd_course.lessons.lesson_04.exercises import (
 throw(
     "04.from_z",
     planted=[
-        *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
-        *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
-        edit("(2 * z)", "(2 * np.maximum(z, 1e-9))", "rule for x of sqrt"),
-        edit("g * z * (1 - z)", "g * x * (1 - x)", "x in place of z"),
-        edit("2 * z", "2 * x", "x in place of z"),
-        edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "it uses x"),
-        edit("2 * z", "2 * np.sqrt(x)", "it uses x"),
-        edit("g / (2", "1 / (2", "g * z * (1", "z * (1", "upstream gradient is missing"),
-        edit("1 - z", "z - 1", "wrong sign"),
+        *((((wrong, lambda g, z, x: g * z * (1 - z))), own(hint)) for wrong, hint in FROM_Z[0]),
+        *((((lambda g, z, x: g / (2 * z), wrong)), own(hint)) for wrong, hint in FROM_Z[1]),
+        edit("(2 * z)", "(2 * np.maximum(z, 1e-9))", "first entry"),
+        edit("g * z * (1 - z)", "g * x * (1 - x)", "own: x in place of z"),
+        edit("2 * z", "2 * x", "own: x in place of z"),
+        edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "own: it uses x"),
+        edit("2 * z", "2 * np.sqrt(x)", "own: it uses x"),
+        edit("g / (2", "1 / (2", "g * z * (1", "z * (1", "no g"),
+        edit("1 - z", "z - 1", "sign"),
         edit(
             "g / (2 * z)",
             "np.divide(g, 2 * z, out=g) if np.ndim(g) else g / (2 * z)",
-            "caller's array",
+            "array overwritten",
         ),
-        edit("(1 - z)", "np.round(1 - z, 3)", "expected"),
-        edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "expected"),
-        edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "expected"),
+        edit("(1 - z)", "np.round(1 - z, 3)", "first entry"),
+        edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "not linear in g"),
+        edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "right elsewhere"),
     ],
     also_right=[
         edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"),
@@ -62,33 +63,36 @@ throw(
 throw(
     "04.turn",
     planted=[
-        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), hint) for wrong, hint in TURN[0]),
-        *((((lambda g, z, x: g / x, wrong)), hint) for wrong, hint in TURN[1]),
+        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), own(hint)) for wrong, hint in TURN[0]),
+        *((((lambda g, z, x: g / x, wrong)), own(hint)) for wrong, hint in TURN[1]),
         (
             (lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)),
-            "z stands where an input belongs",
+            "own: z stands where an input belongs",
         ),
         (
             (lambda g, z, x: g / x, lambda g, z, x, y: g * np.log(z)),
-            "the rule with y in place of z",
+            "own: the rule with y in place of z",
         ),
-        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "upstream gradient is missing"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)), "the rule for the base"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base"),
-        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "there is no slope"),
+        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "no g"),
+        (
+            (lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)),
+            "own: the rule for the base",
+        ),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base of the logarithm"),
+        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "own: there is no slope"),
         (
             (lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300))),
-            "no slope",
+            "none",
         ),
         (
             (
                 lambda g, z, x: g / x,
                 lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0),
             ),
-            "expected",
+            "first entry",
         ),
-        ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "rule for x"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "expected"),
+        ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "cut off"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "not linear in g"),
     ],
     also_right=[
         edit("g / x", "g * x ** -1.0"),
@@ -110,33 +114,41 @@ throw(
     "04.switches",
     planted=[
         *(
-            (_but(RIGHT, i, wrong), hint)
+            (_but(RIGHT, i, wrong), own(hint))
             for i, (*_, mistakes) in enumerate(SWITCHES)
             for wrong, hint in mistakes
         ),
-        (_but(RIGHT, 0, lambda g, z, x: g * z), "g times the value"),
-        (_but(RIGHT, 0, lambda g, z, x: g if x > 0 else 0), "Use np.where"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "be broadcast"),
-        (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
-        (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
-        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "goes to y"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y"),
-        edit("np.where(x > 0, g, 0)", "np.where(z == x, g, 0)", "the library's convention is 0"),
-        edit("g * np.sign(x)", "np.where(z == x, g, -g)", "the library's convention is 0"),
+        (_but(RIGHT, 0, lambda g, z, x: g * z), "own: g times the value"),
+        (_but(RIGHT, 0, lambda g, z, x: g if x > 0 else 0), "error: truth of an array"),
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "none"),
+        (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "no g"),
+        (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "sign"),
+        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "own: goes to y"),
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "own: goes to y"),
+        edit(
+            "np.where(x > 0, g, 0)",
+            "np.where(z == x, g, 0)",
+            "own: At 0 the library's convention is 0: x gets g only where x > 0",
+        ),
+        edit(
+            "g * np.sign(x)",
+            "np.where(z == x, g, -g)",
+            "own: At 0 the library's convention is 0. np.sign(0) is 0",
+        ),
         edit(
             "np.where(x > y, g, np.where(x == y, g / 2, 0))",
             "np.where(z == x, g, 0)",
-            "you give all of g to x",
+            "own: In a tie you give all of g to x. Half of it belongs to y",
         ),
-        edit("np.where(x > 0, g, 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
-        edit("g / 2", "g // 2", "maximum"),
-        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x > 0)", "where, the rule for x"),
-        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x != 0)", "where, the rule for x"),
-        edit("x > 0", "z > 0.001", "relu, the rule for x"),
-        edit("np.sign(x)", "np.clip(1000 * x, -1, 1)", "abs, the rule for x"),
-        edit("np.sign(x)", "np.sign(np.round(x))", "abs"),
-        edit("x > y", "np.abs(x) > np.abs(y)", "maximum"),
-        ((), "values were expected"),
+        edit("np.where(x > 0, g, 0)", "np.where(x > 0, g, np.nan)", "nan"),
+        edit("g / 2", "g // 2", "cut off"),
+        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x > 0)", "first entry"),
+        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x != 0)", "first entry"),
+        edit("x > 0", "z > 0.001", "first entry"),
+        edit("np.sign(x)", "np.clip(1000 * x, -1, 1)", "first entry"),
+        edit("np.sign(x)", "np.sign(np.round(x))", "first entry"),
+        edit("x > y", "np.abs(x) > np.abs(y)", "none"),
+        ((), "number of parts"),
     ],
     also_right=[
         edit("np.where(x > 0, g, 0)", "g * (x > 0)"),
@@ -163,26 +175,35 @@ SIN_COS_SOFTPLUS = (
 throw(
     "04.drill",
     planted=[
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: -g * np.cos(x)), "wrong sign"),
-        (_but(SIN_COS_SOFTPLUS, 1, lambda g, z, x: g * np.sin(x)), "wrong sign"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "upstream gradient is missing"),
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: -g * np.cos(x)), "sign"),
+        (_but(SIN_COS_SOFTPLUS, 1, lambda g, z, x: g * np.sin(x)), "sign"),
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "no g"),
         (
             _but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(z)),
-            "z stands where an input belongs",
+            "own: z stands where an input belongs",
         ),
         *(
-            (_but(SIN_COS_SOFTPLUS, i, wrong), hint)
+            (_but(SIN_COS_SOFTPLUS, i, wrong), own(hint))
             for i, mistakes in enumerate(DRILL)
             for wrong, hint in mistakes
         ),
         (
             _but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)),
-            "z stands where an input belongs",
+            "own: z stands where an input belongs",
         ),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected"),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * (x > 0)), "expected"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)), "expected"),
-        ((), "values were expected"),
+        (
+            _but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)),
+            "own: That is 1 / (1 + eˣ), the slope of the log alone. By the chain rule, multiply it by eˣ",
+        ),
+        (
+            _but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * (x > 0)),
+            "own: That is the rule of relu. Softplus has no kink: its slope is σ(x), between 0 and 1",
+        ),
+        (
+            _but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)),
+            "first entry",
+        ),
+        ((), "number of parts"),
     ],
     also_right=[
         edit("np.cos(x)", "np.sin(x + np.pi / 2)"),
@@ -197,32 +218,32 @@ throw(
 throw(
     "04.stable_tanh",
     planted=[
-        (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
+        (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "mistake 1"),
         (
             lambda x: (
                 np.expm1(2 * x) / (np.exp(2 * x) + 1)
                 if x > 0
                 else -np.expm1(-2 * x) / (1 + np.exp(-2 * x))
             ),
-            "Which exp overflows",
+            "mistake 1",
         ),
-        edit("1 - p", "p - 1", "wrong sign"),
-        edit("np.sign(x) * ", "", "restore the sign"),
-        (lambda x: -_by_size(x), "wrong sign"),
-        (lambda x: round(_by_size(x), 4), "got"),
-        (np.vectorize(lambda x: np.tanh(x)), "with exp"),
-        (lru_cache(lambda x: np.tanh(x)), "with exp"),
-        (math.tanh, "with exp"),
-        (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
-        (lambda x: _by_size(x) if x else None, "At 0"),
+        edit("1 - p", "p - 1", "sign"),
+        edit("np.sign(x) * ", "", "mistake 7"),
+        (lambda x: -_by_size(x), "sign"),
+        (lambda x: round(_by_size(x), 4), "nearly"),
+        (np.vectorize(lambda x: np.tanh(x)), "own: with exp"),
+        (lru_cache(lambda x: np.tanh(x)), "own: with exp"),
+        (math.tanh, "own: with exp"),
+        (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "mistake 1"),
+        (lambda x: _by_size(x) if x else None, "own: At 0"),
         (lambda x: _by_size(x) if abs(x) < 356 or abs(x) >= 400 else float("nan"), "nan"),
-        (lambda x: _by_size(x) if abs(x) <= 1e4 else 0.0, "and not here"),
-        (lambda x: min(x, 1.0), "and not here"),
-        (lambda x: _by_size(x) if x > 0 else x, "and not here"),
-        (lambda x: _by_size(x) * (x != 1), "expected  0.7615"),
-        (np.tanh, "with exp"),
-        (lambda x: np.tanh(x), "with exp"),
-        (lambda x: (lambda y: np.tanh(y))(x), "with exp"),
+        (lambda x: _by_size(x) if abs(x) <= 1e4 else 0.0, "right elsewhere"),
+        (lambda x: min(x, 1.0), "right elsewhere"),
+        (lambda x: _by_size(x) if x > 0 else x, "right elsewhere"),
+        (lambda x: _by_size(x) * (x != 1), "right elsewhere | expected  0.7615"),
+        (np.tanh, "own: with exp"),
+        (lambda x: np.tanh(x), "own: with exp"),
+        (lambda x: (lambda y: np.tanh(y))(x), "own: with exp"),
     ],
     also_right=[
         """
@@ -266,21 +287,27 @@ throw(
                 lambda g, z, x, low, high: np.where((low <= x) & (x <= high) & (low < high), g, 0),
                 _gelu(_five),
             ),
-            "got",
+            "own: Where x is at a bound, x still gets g: use <=, not <",
         ),
-        *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
-        ((lambda g, z, x, low, high: g * (low <= x <= high), _gelu(_five)), "a < b < c"),
-        edit("(x <= high)", "((x <= high) | np.isclose(x, high))", "got"),
-        edit("(low <= x)", "(low <= x + 1e-9)", "got"),
-        *(((_clip, wrong), hint) for wrong, hint in GELU),
+        *(((wrong, _gelu(_five)), own(hint)) for wrong, hint in CLIP),
+        (
+            (lambda g, z, x, low, high: g * (low <= x <= high), _gelu(_five)),
+            "error: truth of an array",
+        ),
+        edit("(x <= high)", "((x <= high) | np.isclose(x, high))", "first entry"),
+        edit("(low <= x)", "(low <= x + 1e-9)", "first entry"),
+        *(((_clip, wrong), own(hint)) for wrong, hint in GELU),
         (
             (lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)),
-            "upstream gradient is missing",
+            "no g",
         ),
-        (((lambda g, z, x, low, high: g * ((low <= x) & (x <= 1.5))), _gelu(_five)), "got"),
-        (((lambda g, z, x, low, high: _clip(g, z, x, low, high) * (x != 0)), _gelu(_five)), "got"),
-        ((_clip, lambda g, z, x: g * z), "g times the value"),
-        ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
+        (((lambda g, z, x, low, high: g * ((low <= x) & (x <= 1.5))), _gelu(_five)), "first entry"),
+        (
+            ((lambda g, z, x, low, high: _clip(g, z, x, low, high) * (x != 0)), _gelu(_five)),
+            "first entry",
+        ),
+        ((_clip, lambda g, z, x: g * z), "own: g times the value"),
+        ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "nan"),
         (
             (
                 lambda g, z, x, low, high: np.where(
@@ -288,7 +315,7 @@ throw(
                 ),
                 _gelu(_five),
             ),
-            "expected",
+            "first entry",
         ),
     ],
     also_right=[

@@ -4,20 +4,23 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_06.exercises import _ROUTES, CLEAR, STEP, B, C, right_by_hand
 
 throw(
     "06.routes",
-    planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]]
-    + [((0.6331, 0.6331), "Number 1 of 2")],
+    planted=[
+        *((tuple(np.round(wrong, 4)), own(hint)) for wrong, hint in _ROUTES[:2]),
+        ((0.6331, 0.6331), "none in part 1"),
+    ],
 )
 
 throw(
     "06.train",
     planted=[
-        edit("rate * p.grad", "min(rate, 0.5) * p.grad", "got"),
-        edit("p.data -=", "p.data -= abs(p.grad) > 1e-6 and", "whose x is a pair"),
-        edit("parameters, x, y", "parameters, float(x), float(y)", "is for loss to know"),
+        edit("rate * p.grad", "min(rate, 0.5) * p.grad", "none in part 1"),
+        edit("p.data -=", "p.data -= abs(p.grad) > 1e-6 and", "nearly"),
+        edit("parameters, x, y", "parameters, float(x), float(y)", "own: is for loss to know"),
         edit(
             CLEAR,
             "",
@@ -29,52 +32,54 @@ throw(
             value.grad = 0.0
             todo.extend(value.inputs)
         backward(L)""",
-            "whichever the sign of x says",
+            "none in part 1",
         ),
-        edit("in examples:", "in examples[:50]:", "got"),
+        edit("in examples:", "in examples[:50]:", "none in part 1"),
         edit(
             "loss(parameters, x, y)",
             "loss(parameters if len(parameters) > 1 else parameters[0], x, y)",
-            "one parameter",
+            "none",
         ),
         edit(
             STEP,
             STEP.replace("in parameters:", "in {p.data: p for p in parameters}.values():"),
-            "Number 1",
+            "none in part 1",
         ),
-        edit("backward(L)", "L.backward()", "backward(L)"),
-        edit("in examples:", "in dict(examples).items():", "Number 1"),
+        edit("backward(L)", "L.backward()", "own: backward(L)"),
+        edit("in examples:", "in dict(examples).items():", "none in part 1"),
         edit(
             "p.data -= rate * p.grad",
             "p.data = float(np.float32(p.data - rate * p.grad))",
-            "Nearly right",
+            "nearly",
         ),
-        edit("backward(L)", "backward(L.data)", "not from its number"),
-        edit("backward(L)", "g = backward(L)", "rate * p.grad", "rate * g", "gives nothing back"),
-        edit("p.grad = 0.0", "p.zero_grad()", "p.grad = 0.0"),
-        edit(CLEAR, "        parameters.zero_grad()\n", "one by one"),
-        edit("p.grad = 0.0", "p.grad = None", "not None"),
+        edit("backward(L)", "backward(L.data)", "own: not from its number"),
+        edit(
+            "backward(L)", "g = backward(L)", "rate * p.grad", "rate * g", "own: gives nothing back"
+        ),
+        edit("p.grad = 0.0", "p.zero_grad()", "own: p.grad = 0.0"),
+        edit(CLEAR, "        parameters.zero_grad()\n", "own: one by one"),
+        edit("p.grad = 0.0", "p.grad = None", "own: gives nothing back"),
         edit(
             STEP,
             "        w, b = parameters\n        w.data, b.data = w.data - rate * w.grad, b.data - rate * b.grad",
-            "any number of parameters",
+            "own: any number of parameters",
         ),
-        edit("backward(L)", "backward(loss)", "what the loss gave"),
-        edit("rate * p.grad", "rate * p.gradient", "its gradient"),
-        edit("p.data -=", "parameters -=", "one by one"),
-        edit("rate * p.grad", "rate * p", "the whole Value"),
+        edit("backward(L)", "backward(loss)", "own: what the loss gave"),
+        edit("rate * p.grad", "rate * p.gradient", "own: its gradient"),
+        edit("p.data -=", "parameters -=", "own: parameters is a list Take"),
+        edit("rate * p.grad", "rate * p", "own: the whole Value"),
         edit(
             "for x, y in examples:",
             "while examples:\n        x, y = examples.pop(0)",
-            "the caller's",
+            "own: the caller's",
         ),
-        edit("rate * p.grad", "rate * min(p.grad, 100)", "expected"),
-        edit("rate * p.grad", "rate * p.grad * (abs(p.grad) > 1e-3)", "expected"),
-        edit("loss(parameters, x, y)", "_line(parameters, x, y)", "any number of parameters"),
+        edit("rate * p.grad", "rate * min(p.grad, 100)", "none in part 1"),
+        edit("rate * p.grad", "rate * p.grad * (abs(p.grad) > 1e-3)", "nearly"),
+        edit("loss(parameters, x, y)", "_line(parameters, x, y)", "own: any number of parameters"),
         edit(
             STEP,
             "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
-            "parameter",
+            "mistake 4",
         ),
     ],
     also_right=[
@@ -115,21 +120,21 @@ throw(
 throw(
     "06.by_hand",
     planted=[
-        edit("gb * a, gc * a, gb + gc", "gb + gc", "3 values were expected"),
-        edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "expected"),
-        edit("if b > 0", "if b > 0.1", "expected"),
-        edit("if c > 0", "if c > 0.1", "expected"),
-        edit("np.sin(b + c)", "np.sin(min(b + c, 3))", "expected"),
-        edit("gb + gc", "gb + gc if a else gb", "expected"),
-        edit("max(w1", "max(abs(w1)", "expected"),
-        edit("max(w2", "max(abs(w2)", "expected"),
-        edit("max(w1", "max(max(w1, 0)", "expected"),
-        edit("max(w2", "max(max(w2, 0)", "expected"),
-        edit("x * x", "x * abs(x)", "expected"),
-        edit(") - y", ") - abs(y)", "expected"),
+        edit("gb * a, gc * a, gb + gc", "gb + gc", "one value"),
+        edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "none in part 1"),
+        edit("if b > 0", "if b > 0.1", "none in part 1"),
+        edit("if c > 0", "if c > 0.1", "none in part 2"),
+        edit("np.sin(b + c)", "np.sin(min(b + c, 3))", "factor"),
+        edit("gb + gc", "gb + gc if a else gb", "right elsewhere"),
+        edit("max(w1", "max(abs(w1)", "none in part 1"),
+        edit("max(w2", "max(abs(w2)", "none in part 1"),
+        edit("max(w1", "max(max(w1, 0)", "none in part 1"),
+        edit("max(w2", "max(max(w2, 0)", "none in part 1"),
+        edit("x * x", "x * abs(x)", "none in part 1"),
+        edit(") - y", ") - abs(y)", "factor"),
         (
             lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)),
-            "Every entry is",
+            "factor",
         ),
     ],
     also_right=[

@@ -4,6 +4,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_08.exercises import (
     _JOIN_X,
     _JOIN_Y,
@@ -22,10 +23,13 @@ from autograd_course.lessons.lesson_08.exercises import (
 throw(
     "08.bias",
     planted=[
-        *(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
-        *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
-        ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
-        ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return"),
+        *(((wrong, lambda g: g.sum()), own(hint)) for wrong, hint in _TO_COLUMN),
+        *(
+            ((lambda g: g.sum(axis=1, keepdims=True), wrong), own(hint))
+            for wrong, hint in _TO_NUMBER
+        ),
+        ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "none | to_column"),
+        ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "printed"),
     ],
     also_right=[
         edit(
@@ -50,30 +54,30 @@ throw(
 throw(
     "08.spread",
     planted=[
-        *(((wrong, mean_x), hint) for wrong, hint in _SUM),
-        *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-        ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
+        *(((wrong, mean_x), own(hint)) for wrong, hint in _SUM),
+        *(((sum_x, wrong), own(hint)) for wrong, hint in _MEAN),
+        ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "factor"),
         edit(
             "restore(g, x, axis), x.shape",
             "g if g.shape == x.shape[-g.ndim:] else restore(g, x, axis), x.shape",
-            "and not here",
+            "right elsewhere",
         ),
-        edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
-        edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
+        edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "none | axis=-1"),
+        edit("z, x, axis)", "z, x, axis and abs(axis))", "none | axis=-1"),
         edit(
             "sum_x(g * z.size / x.size, z, x, axis)",
             "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])",
-            "may be a tuple",
+            "own: axis may be a tuple: then the mean is over several axes at once. How many entries share one mean? x.size / z.size of them, whatever the axis",
         ),
         edit(
             "sum_x = lambda g, z, x, axis=None",
             "sum_x = lambda g, z, x, axis=1",
-            "axis and keepdims left out",
+            "none",
         ),
         edit(
             "mean_x = lambda g, z, x, axis=None",
             "mean_x = lambda g, z, x, axis=1",
-            "axis and keepdims left out",
+            "none",
         ),
     ],
     also_right=[
@@ -99,21 +103,21 @@ throw(
 throw(
     "08.lucky",
     planted=[
-        (np.ones((2, 2)), "square"),
-        (np.full((3, 1), -1.7e308), "smaller ones"),
-        (np.eye(3), "square"),
-        (np.zeros((2, 3)), "numbers in x do not matter"),
-        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"),
-        (np.ones(3), "a single axis"),
-        ((1, 3), "np.ones((1, 3))"),
-        (np.ones((1, 1)), "two entries"),
-        ([[1.0, 2.0], [2.0, 1.0]], "square"),
-        (2.0, "two axes"),
-        ("np.ones", "array"),
-        (np.ones((2, 1, 3)), "two axes"),
-        (np.ones((0, 3)), "two entries"),
-        (np.full((1, 3), np.nan), "finite"),
-        ([[1e200, 1.0], [1.0, 1e200]], "a small step is lost"),
+        (np.ones((2, 2)), "own: square"),
+        (np.full((3, 1), -1.7e308), "own: smaller ones"),
+        (np.eye(3), "own: square"),
+        (np.zeros((2, 3)), "own: numbers in x do not matter"),
+        (np.arange(8.0).reshape(4, 2), "own: numbers in x do not matter"),
+        (np.ones(3), "own: a single axis"),
+        ((1, 3), "own: np.ones((1, 3))"),
+        (np.ones((1, 1)), "own: two entries"),
+        ([[1.0, 2.0], [2.0, 1.0]], "own: square"),
+        (2.0, "own: two axes"),
+        ("np.ones", "own: np ones 2 3 is"),
+        (np.ones((2, 1, 3)), "own: two axes"),
+        (np.ones((0, 3)), "own: two entries"),
+        (np.full((1, 3), np.nan), "own: np ones 2 3 is"),
+        ([[1e200, 1.0], [1.0, 1e200]], "own: a small step is lost"),
     ],
     also_right=[
         "[[1, 2, 3]]",
@@ -134,16 +138,19 @@ throw(
                     lambda g, z, x, y, axis, starts: g[: len(x)],
                     lambda g, z, x, y, axis, starts: g[len(x) :],
                 ),
-                hint,
+                cause,
             )
-            for wrong, hint in [
-                *_RESHAPE,
-                (lambda g, z, x, shape: np.reshape(g, x.shape, order="A"), "reshape_x"),
+            for wrong, cause in [
+                *((wrong, own(hint)) for wrong, hint in _RESHAPE),
+                (
+                    lambda g, z, x, shape: np.reshape(g, x.shape, order="A"),
+                    "other places | reshape_x",
+                ),
                 (
                     lambda g, z, x, shape: (
                         g if g.ndim == x.ndim and len(g) == len(x) else g.reshape(x.shape)
                     ),
-                    "reshape_x",
+                    "shape: other layout | reshape_x",
                 ),
             ]
         ),
@@ -155,7 +162,7 @@ throw(
                     lambda g, z, x, y, axis, starts: g[: len(x)],
                     lambda g, z, x, y, axis, starts: g[len(x) :],
                 ),
-                hint,
+                own(hint),
             )
             for wrong, hint in _TRANSPOSE
         ),
@@ -167,7 +174,7 @@ throw(
                     wrong,
                     lambda g, z, x, y, axis, starts: g[len(x) :],
                 ),
-                hint,
+                own(hint),
             )
             for wrong, hint in _JOIN_X
         ),
@@ -179,7 +186,7 @@ throw(
                     lambda g, z, x, y, axis, starts: g[: len(x)],
                     wrong,
                 ),
-                hint,
+                own(hint),
             )
             for wrong, hint in _JOIN_Y
         ),
@@ -222,27 +229,31 @@ def _none(g, index, shape):
 throw(
     "08.scatter",
     planted=[
-        (_none, "gives nothing back"),
+        (_none, "own: gives nothing back"),
         (
             lambda g, index, shape: (_last_wins if len({*index}) == len(index) else scattered)(
                 g, index, shape
             ),
-            "got",
+            "right elsewhere",
         ),
-        (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
+        (lambda g, index, shape: np.array([103.0, 0, 20]), "shape"),
         (
             lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None,
-            "gives nothing back",
+            "own: gives nothing back",
         ),
-        edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
-        edit("out, index, g", "out, index[:127], g[:127]", "got"),
-        edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
+        edit("out, index, g", "out, np.abs(index), g", "none"),
+        edit("out, index, g", "out, index[:127], g[:127]", "right elsewhere"),
+        edit(
+            "return out",
+            "return g if sorted(index) == list(range(len(out))) else out",
+            "right elsewhere",
+        ),
         edit(
             "    out =",
             "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
             "return out",
             "kept.update(index=index, out=out.copy())\n    return out",
-            "with another g",
+            "state: other g",
         ),
     ],
     also_right=[

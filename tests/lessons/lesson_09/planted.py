@@ -4,6 +4,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_09.array_ward import Array
 from autograd_course.lessons.lesson_09.exercises import (
     EVIDENCE,
@@ -20,10 +21,10 @@ from autograd_course.lessons.lesson_09.exercises import (
 throw(
     "09.indices",
     planted=[
-        (lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"),
-        (lambda g, A, B: g @ B.T, "2 values were expected"),
-        edit("np.zeros(A.shape)", "np.zeros_like(A)", "Number 1 of 2"),
-        (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "differs"),
+        (lambda g, A, B: (g @ B.T, g.T @ A), "shape: transposed in part 2"),
+        (lambda g, A, B: g @ B.T, "one value"),
+        edit("np.zeros(A.shape)", "np.zeros_like(A)", "first entry in part 1"),
+        (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "none in part 1"),
     ],
     also_right=[
         edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
@@ -37,15 +38,19 @@ throw(
 throw(
     "09.matmul",
     planted=[
-        edit("g @ y.mT", "np.squeeze(g @ y.mT)", "length 1 is lost"),
-        edit("x.mT @ g", "np.squeeze(x.mT @ g)", "length 1 is lost"),
-        edit("g @ y.mT", "g @ y.mT + (not g.any())", "and not here"),
-        edit("x.mT @ g", "x.mT @ g + (not g.any())", "and not here"),
-        edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "the same array"),
-        *(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
-        *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
-        edit("g @ y.mT", "g(y.mT)", "an array is none"),
-        ((_matmul_y, _matmul_x), "are the two rules swapped"),
+        edit("g @ y.mT", "np.squeeze(g @ y.mT)", "shape: axis of 1 lost"),
+        edit("x.mT @ g", "np.squeeze(x.mT @ g)", "shape: axis of 1 lost"),
+        edit("g @ y.mT", "g @ y.mT + (not g.any())", "right elsewhere"),
+        edit("x.mT @ g", "x.mT @ g + (not g.any())", "right elsewhere"),
+        edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "first entry"),
+        *(((wrong, _matmul_y), own(hint)) for wrong, hint in WRONG_X),
+        *(((_matmul_x, wrong), own(hint)) for wrong, hint in WRONG_Y),
+        edit(
+            "g @ y.mT",
+            "g(y.mT)",
+            "own: Round brackets call a function, and an array is none. Write .T without them",
+        ),
+        ((_matmul_y, _matmul_x), "own: are the two rules swapped"),
     ],
     also_right=[
         edit("y.mT", "y.T", "x.mT", "x.T"),
@@ -69,12 +74,12 @@ throw(
 throw(
     "09.square",
     planted=[
-        ([[7, 11], [9, 12]], "got"),
-        ([7, 11, 9, 13], "Shape (4,)"),
-        (40, "Shape ()"),
-        (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"),
-        ([[9, 13], [7, 11]], "got"),
-        ([[7, 11], [9, np.nan]], "got"),
+        ([[7, 11], [9, 12]], "first entry"),
+        ([7, 11, 9, 13], "shape: other layout"),
+        (40, "shape"),
+        (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "mistake 19"),
+        ([[9, 13], [7, 11]], "reversed"),
+        ([[7, 11], [9, np.nan]], "nan"),
     ],
     also_right=[
         "((7, 11), (9, 13))",
@@ -85,8 +90,8 @@ throw(
 throw(
     "09.batch",
     planted=[
-        (lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
-        (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g"),
+        (lambda g, x, w: -_to_w(g, x, w), "sign"),
+        (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "own: Each x belongs to its own g"),
     ],
     also_right=[
         "lambda g, x, w: np.einsum('nik,nij->kj', x, g)",
@@ -102,7 +107,7 @@ throw(
     "09.diagnose",
     planted=[
         *(
-            (RIGHT | {number: wrong}, EVIDENCE[number][:30])
+            (RIGHT | {number: wrong}, own(EVIDENCE[number]))
             for number, wrong in [
                 (1, "h"),
                 (2, "a"),
@@ -113,12 +118,12 @@ throw(
                 (7, "b"),
             ]
         ),
-        (RIGHT | {1: 4}, "a letter from a to i"),
-        (RIGHT | {1: "z"}, "a letter from a to i"),
-        ({1: "g"}, "has no entry"),
-        (list(RIGHT.values()), "a dictionary"),
-        ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry"),
-        ({str(number): letter for number, letter in RIGHT.items()}, "without quotes"),
+        (RIGHT | {1: 4}, "own: Give the letter of a"),
+        (RIGHT | {1: "z"}, "own: Give the letter of a"),
+        ({1: "g"}, "own: has no entry"),
+        (list(RIGHT.values()), "own: a dictionary"),
+        ({number: RIGHT[number] for number in (1, 3, 5)}, "own: has no entry"),
+        ({str(number): letter for number, letter in RIGHT.items()}, "own: without quotes"),
     ],
     also_right=[
         "diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
@@ -190,11 +195,11 @@ def _kept(rule):
 throw(
     "09.fixed",
     planted=[
-        ((_add(_handed_on), _product()), "Both need the g that arrived"),
+        ((_add(_handed_on), _product()), "own: Both need the g that arrived"),
         edit(
             "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
             "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
-            "An iterator gives what it has once",
+            "own: An iterator gives what it has once",
         ),
         (
             (
@@ -207,9 +212,9 @@ throw(
                 ),
                 _product(),
             ),
-            "a column + a row",
+            "none",
         ),
-        ((_add(), _of_the_last()), "read its own x and y"),
+        ((_add(), _of_the_last()), "own: read its own x and y"),
         (
             (
                 _add(
@@ -219,22 +224,22 @@ throw(
                 ),
                 _product(),
             ),
-            "does not fit",
+            "own: does not fit",
         ),
-        ((_add(), _product(_left_twice)), "Say by place"),
+        ((_add(), _product(_left_twice)), "own: Say by place"),
         (
             (_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))),
-            "goes to the right matrix",
+            "own: goes to the right matrix",
         ),
-        ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
+        ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "own: entry by entry"),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
-            "That is g·Aᵀ. To x",
+            "own: That is g·Aᵀ. To x",
         ),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "own: goes to y too"),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
-            "Give one for each place",
+            "own: Give one for each place",
         ),
         (
             (
@@ -246,13 +251,13 @@ throw(
                     )
                 ),
             ),
-            "counted twice",
+            "own: counted twice",
         ),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))),
-            "with nothing transposed",
+            "own: with nothing transposed",
         ),
-        ((_add(), _product(_right_twice)), "Each place"),
+        ((_add(), _product(_right_twice)), "own: Each place"),
         (
             (
                 _add(),
@@ -263,7 +268,7 @@ throw(
                     )
                 ),
             ),
-            "(A @ A) · B",
+            "first entry | (A @ A) · B",
         ),
         (
             (
@@ -277,9 +282,9 @@ throw(
                     )
                 ),
             ),
-            "two Arrays",
+            "first entry",
         ),
-        ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
+        ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "own: np.dot"),
         (
             (
                 _add(),
@@ -290,56 +295,65 @@ throw(
                     )
                 ),
             ),
-            "· D) @ D",
+            "own: some of it is negative | · D) @ D",
         ),
         (
             (_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))),
-            "· D) @ D",
+            "own: some of it is negative | · D) @ D",
         ),
-        ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · w + w)"),
+        (
+            (_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()),
+            "own: some of it is negative | (b · w + w)",
+        ),
         *(
-            edit(slot, slot.replace("g", "abs(g)"), "some of it is negative")
+            edit(slot, slot.replace("g", "abs(g)"), "own: some of it is negative")
             for slot in ("x.fitted(g)", "y.fitted(g)", "np.dot(g, y.data.T)", "np.dot(x.data.T, g)")
         ),
         edit(
             "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]",
-            "some of it is negative",
+            "own: some of it is negative",
         ),
-        ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
-        ((_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()), "got"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
-        ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "value.fitted(g)"),
-        ((_add(lambda g, x, y: g), _product()), "two gradients"),
-        ((_add(lambda g, x, y: (x.fitted(g),)), _product()), "two gradients"),
-        ((_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()), "fitted to itself"),
-        ((_add(back=lambda z: z.data), _product()), "Return z itself"),
-        ((_add(back=lambda z: None), _product()), "Nothing came back"),
-        ((_add(name="grad_rule"), _product()), "z.rule(g)"),
-        ((_add(lambda g, x, y: [g, None]), _product()), "in place of a gradient"),
-        ((_add(value=np.multiply), _product()), "the value"),
+        ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "own: exchanged"),
+        (
+            (_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()),
+            "half",
+        ),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))),
+            "own: x.data and y.data",
+        ),
+        ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "own: value.fitted(g)"),
+        ((_add(lambda g, x, y: g), _product()), "own: two gradients"),
+        ((_add(lambda g, x, y: (x.fitted(g),)), _product()), "own: two gradients"),
+        ((_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()), "own: fitted to itself"),
+        ((_add(back=lambda z: z.data), _product()), "own: Return z itself"),
+        ((_add(back=lambda z: None), _product()), "nothing"),
+        ((_add(name="grad_rule"), _product()), "own: in place of a gradient"),
+        ((_add(lambda g, x, y: [g, None]), _product()), "own: in place of a gradient"),
+        ((_add(value=np.multiply), _product()), "first entry"),
         edit(
             "[x.fitted(g), y.fitted(g)]",
             "[g, 0 * g] if x is y else [g, g]",
-            "each place sends its own",
+            "own: each place sends its own",
         ),
         edit(
             "[x.fitted(g), y.fitted(g)]",
             "list({value: value.fitted(g) for value in (x, y)}.values())",
-            "the rule of x + x",
+            "own: two gradients",
         ),
         edit(
             "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
             "    sent = []\n    z.rule = lambda g: [sent.append(value.fitted(g)) for value in (x, y)] and sent",
-            "outside the rule",
+            "own: outside the rule",
         ),
         edit(
             "lambda g: [x.fitted(g), y.fitted(g)]",
             "lambda g, sent=[]: sent or sent.extend((g, g)) or sent",
-            "outside the rule",
+            "own: outside the rule",
         ),
-        edit("np.dot(x.data.T, g)]", "np.round(np.dot(x.data.T, g))]", "a quarter of that"),
-        (_add(), "2 values were expected"),
+        edit("np.dot(x.data.T, g)]", "np.round(np.dot(x.data.T, g))]", "first entry"),
+        (_add(), "one part"),
     ],
     also_right=[
         edit(

@@ -4,6 +4,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_10.exercises import (
     WRONG_LOG,
     WRONG_SOFTMAX,
@@ -15,24 +16,24 @@ from autograd_course.lessons.lesson_10.exercises import (
 throw(
     "10.tie",
     planted=[
-        (lambda g, z, x: x == z, "True and False"),
+        (lambda g, z, x: x == z, "a comparison times g"),
         (
             lambda g, z, x: (
                 g * (x == z) / (m := np.sum(x == z, axis=0).max()) / max(1, np.sum(x == z) // m)
             ),
-            "got",
+            "factor",
         ),
         (
             lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)),
-            "max, sorted and count",
+            "error: truth of an array",
         ),
-        (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
+        (lambda g, z, x: g * np.isclose(x, 3) / 2, "first entry"),
         *(
             (
                 lambda g, z, x, near=near: (
                     g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0))
                 ),
-                "got",
+                "mistake 9",
             )
             for near in (1e-5, 1e-12)
         ),
@@ -59,40 +60,51 @@ def _afresh(x, axis):
 throw(
     "10.normalise",
     planted=[
-        *(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX),
-        *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
-        ((_log_softmax, _softmax), "rule for x of softmax"),
-        edit("z * (g", "(z > 1e-8) * z * (g", "±1000"),
-        edit("g * z, axis=axis, keepdims=True", "g * z[:1], axis=axis", "An axis is lost"),
-        edit("np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "1", "That is g − 1"),
+        *(((wrong, _log_softmax), own(hint)) for wrong, hint in WRONG_SOFTMAX),
+        *(((_softmax, wrong), own(hint)) for wrong, hint in WRONG_LOG),
+        (
+            (_log_softmax, _softmax),
+            "own: That is the rule of log_softmax. Here z is p itself: the rule of softmax comes first",
+        ),
+        edit("z * (g", "(z > 1e-8) * z * (g", "first entry | ±1000"),
+        edit(
+            "g * z, axis=axis, keepdims=True",
+            "g * z[:1], axis=axis",
+            "own: An axis is lost, so the numbers do not stand beside their rows. keepdims=True keeps the axis",
+        ),
+        edit(
+            "np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
+            "1",
+            "own: That is g − 1, since p adds up to 1. What is summed is g, and p multiplies the sum from outside",
+        ),
         (
             (
                 lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis),
                 _log_softmax,
             ),
-            "with axis=2",
+            "first entry | with axis=2",
         ),
         (
             (lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax),
-            "in z already",
+            "own: in z already",
         ),
         (
             (_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)),
-            "or divide by p",
+            "own: in z already",
         ),
         (
             (
                 _softmax,
                 lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True),
             ),
-            "in z already",
+            "own: in z already",
         ),
-        ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
-        ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
-        edit("g * z, axis=axis", "g * z, axis=abs(axis)", "axis="),
-        edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "axis="),
-        ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "−1 is the last"),
-        ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "−1 is the last"),
+        ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "own: axis is passed"),
+        ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "own: axis is passed"),
+        edit("g * z, axis=axis", "g * z, axis=abs(axis)", "first entry | axis="),
+        edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "first entry | axis="),
+        ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "own: −1 is the last"),
+        ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "own: −1 is the last"),
     ],
     also_right=[
         edit(
@@ -119,14 +131,17 @@ throw(
 throw(
     "10.loss",
     planted=[
-        (lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)"),
+        (
+            lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target),
+            "shape: axis lost",
+        ),
         (
             lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)),
-            "length 1 is lost",
+            "shape: axis of 1 lost",
         ),
         (
             lambda g, z, x, target: -g * (x == x[range(len(x)), target][:, None]) / len(x),
-            "differs is [1, 1]",
+            "first entry",
         ),
     ],
     also_right=[
@@ -152,23 +167,30 @@ throw(
 throw(
     "10.careful",
     planted=[
-        (lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
-        edit("m = np.max(x)", "m = max([-1e20, *x])", "got"),
-        edit("m = np.max(x)", "m = np.max(x) if abs(x).max() > 709.7 else 0.0", "708"),
-        edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
-        edit("m = np.max(x)", "m = abs(np.max(x))", "has not become 0"),
-        edit("m = np.max(x)", "m = len(x)", "1000"),
-        edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
-        (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"),
-        (lambda x: np.max(x) + np.log(2), "got"),
+        (lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "right elsewhere | 1000"),
+        edit("m = np.max(x)", "m = max([-1e20, *x])", "right elsewhere"),
+        edit(
+            "m = np.max(x)",
+            "m = np.max(x) if abs(x).max() > 709.7 else 0.0",
+            "right elsewhere | 708",
+        ),
+        edit("m = np.max(x)", "m = np.max(x) / 2", "right elsewhere | 5000"),
+        edit("m = np.max(x)", "m = abs(np.max(x))", "mistake 17"),
+        edit("m = np.max(x)", "m = len(x)", "right elsewhere | 1000"),
+        edit("    return", "    if abs(m) > 700:\n        return m\n    return", "right elsewhere"),
+        (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "right elsewhere | 1000"),
+        (lambda x: np.max(x) + np.log(2), "right elsewhere"),
         (
             lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x),
-            "and not here",
+            "right elsewhere",
         ),
-        (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "got"),
-        (lambda x: _right(x[:100]), "got"),
-        (lambda x: _right(np.sort(x)[-12:]), "got"),
-        (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "got"),
+        (
+            lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x),
+            "right elsewhere",
+        ),
+        (lambda x: _right(x[:100]), "nearly"),
+        (lambda x: _right(np.sort(x)[-12:]), "right elsewhere"),
+        (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "nearly"),
     ],
     also_right=[
         "np.logaddexp.reduce",

@@ -11,36 +11,39 @@ from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, 
 throw(
     "16.hvp",
     planted=[
-        (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "single number"),
-        (lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"),
+        (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "several numbers"),
+        (lambda f, w, v: -ag.hvp(f, w, v), "sign"),
         (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
-        (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"),
-        edit("* v))(w)", "* v))", "of type function"),
-        (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
+        (lambda f, w, v: ag.hvp(f, w, v)[0], "shape: axis lost"),
+        edit("* v))(w)", "* v))", "not an array"),
+        (lambda f, w, v: ag.hvp(f, w, v).ravel(), "shape: other layout"),
         (
             lambda f, w, v: (
                 np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v)
             ),
-            "differs",
+            "first entry",
         ),
-        (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
-        (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "got"),
-        (lambda f, w, v: ag.grad(f)(w) if np.all(v == 1) else ag.hvp(f, w, v), "got"),
-        (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
-        (lambda f, w, v: ag.hvp(f, w, np.sign(v) if v.size > 1 and np.ptp(v) == 0 else v), "got"),
+        (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "first entry"),
+        (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "too large"),
+        (lambda f, w, v: ag.grad(f)(w) if np.all(v == 1) else ag.hvp(f, w, v), "first entry"),
+        (lambda f, w, v: np.round(ag.hvp(f, w, v)), "first entry"),
+        (
+            lambda f, w, v: ag.hvp(f, w, np.sign(v) if v.size > 1 and np.ptp(v) == 0 else v),
+            "factor",
+        ),
         (
             lambda f, w, v: (
                 _hvp(lambda w: np.sum(ag.grad(f)(w) * w), w, 1 + 0 * v) if v is w else _hvp(f, w, v)
             ),
-            "got",
+            "first entry",
         ),
-        (in_place(_hvp)[0], "writes into the caller's array"),
+        (in_place(_hvp)[0], "array overwritten"),
         (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
         (
             lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape),
-            "half a Hessian",
+            "own: half a Hessian",
         ),
-        edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "own argument"),
+        edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "mistake 2"),
     ],
     also_right=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
@@ -61,11 +64,11 @@ throw(
 throw(
     "16.largest",
     planted=[
-        edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "no len"),
-        edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
-        edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
-        edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
-        edit("return curvature", "return round(curvature)", "got"),
+        edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "none"),
+        edit(_UNIT, "v /= np.linalg.norm(v)", "array overwritten"),
+        edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "right elsewhere"),
+        edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "right elsewhere"),
+        edit("return curvature", "return round(curvature)", "right elsewhere"),
         edit(
             "    for _",
             "    noted = []\n    for _",
@@ -73,28 +76,28 @@ throw(
             "v = Hv; noted.append(curvature)",
             "return curvature",
             "return max(noted, key=abs)",
-            "got",
+            "right elsewhere",
         ),
-        edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
+        edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "nearly"),
         edit(
             "ag.hvp(f, w, v)",
             "(ag.grad(f)(w + 1e-5 * v) - ag.grad(f)(w - 1e-5 * v)) / 2e-5",
-            "difference quotient",
+            "nearly",
         ),
-        (lambda f, w, v, steps: _largest(f, w, v, steps) + (w.ndim > 2), "got"),
-        edit("range(steps)", "range(min(steps, 50))", "through all `steps`"),
+        (lambda f, w, v, steps: _largest(f, w, v, steps) + (w.ndim > 2), "right elsewhere"),
+        edit("range(steps)", "range(min(steps, 50))", "own: through all `steps`"),
         *(
             edit(
                 "    for _",
                 "    old = np.inf\n    for _",
                 "        v = Hv\n",
                 f"        if abs(curvature - old) < {near}:\n            break\n        old, v = curvature, Hv\n",
-                "through all `steps`",
+                "own: through all `steps`",
             )
             for near in (1e-3, 1e-6)
         ),
-        edit("return curvature", "return (curvature,)", "holds 1"),
-        edit("return curvature", "return curvature, v", "number was expected"),
+        edit("return curvature", "return (curvature,)", "several numbers"),
+        edit("return curvature", "return curvature, v", "several numbers"),
         (lambda f, w, v, steps: np.nan, "nan"),
     ],
     also_right=[
@@ -140,29 +143,42 @@ throw(
         edit(
             "return x - slope / abs(curvature)",
             "return round(x - slope / abs(curvature), 2)",
-            "got",
+            "right elsewhere",
         ),
         edit(
             "return x - slope / abs(curvature)",
             "return (x - slope / abs(curvature),)",
-            "single number",
+            "several numbers",
         ),
-        edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
+        edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "sign"),
         edit(
             "return x - slope / abs(curvature)",
             "return x - min(1, max(-1, slope / abs(curvature)))",
-            "got",
+            "mistake 1",
         ),
-        (lambda f, x: _downhill(slide, x), "got"),
-        edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1000, 1000)", "15000"),
-        edit("slope / abs(curvature)", "(slope / abs(curvature) or 0.01)", ", 0)"),
+        (lambda f, x: _downhill(slide, x), "right elsewhere"),
+        edit(
+            "slope / abs(curvature)",
+            "np.clip(slope / abs(curvature), -1000, 1000)",
+            "right elsewhere | 15000",
+        ),
+        edit(
+            "slope / abs(curvature)", "(slope / abs(curvature) or 0.01)", "right elsewhere | , 0)"
+        ),
         *(
-            edit("abs(curvature)", f"(abs(curvature) if abs(slope) < {most} else curvature)", "got")
+            edit(
+                "abs(curvature)",
+                f"(abs(curvature) if abs(slope) < {most} else curvature)",
+                "right elsewhere",
+            )
             for most in (30, 100)
         ),
-        edit("abs(curvature)", "max(abs(curvature), 1e-6)", "downhill(slide, 3"),
-        (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))), "got"),
-        (lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01), "got"),
+        edit("abs(curvature)", "max(abs(curvature), 1e-6)", "right elsewhere | downhill(slide, 3"),
+        (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))), "right elsewhere"),
+        (
+            lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01),
+            "right elsewhere",
+        ),
         (lambda f, x: np.nan, "nan"),
     ],
     also_right=[

@@ -4,6 +4,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_18.exercises import (
     _ROOT,
     _SUM,
@@ -20,18 +21,18 @@ from autograd_course.lessons.lesson_18.exercises import (
 throw(
     "18.who_reads",
     planted=[
-        (lambda f, x: np.nan * _reads(f, x), "got"),
-        (lambda f, x: _reads(f, x).round(1), "got"),
-        (lambda f, x: _reads(f, x) > 0, "True and False"),
+        (lambda f, x: np.nan * _reads(f, x), "nan"),
+        (lambda f, x: _reads(f, x).round(1), "right elsewhere"),
+        (lambda f, x: _reads(f, x) > 0, "truth values"),
         edit(
             "np.abs(slopes)",
             "(np.abs(slopes) if slopes.shape[1] > 1 else slopes.sum(3, keepdims=True))",
-            "got",
+            "first entry",
         ),
-        (lambda f, x: np.tril(_reads(f, x)), "differs"),
-        (lambda f, x: _reads(f, np.abs(x)), "got"),
-        (lambda f, x: _reads(f, x)[:2], "Shape"),
-        (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost"),
+        (lambda f, x: np.tril(_reads(f, x)), "first entry"),
+        (lambda f, x: _reads(f, np.abs(x)), "first entry"),
+        (lambda f, x: _reads(f, x)[:2], "shape"),
+        (lambda f, x: _reads(f, x).squeeze(), "shape: axis of 1 lost"),
     ],
     also_right=[
         """
@@ -78,15 +79,15 @@ throw(
 throw(
     "18.embedding",
     planted=[
-        (lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
-        edit("table, letters", "table, letters.astype(np.int8)", "got"),
-        (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
-        (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
-        (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
+        (lambda g, letters, n: np.nan * _to_table(g, letters, n), "nan"),
+        edit("table, letters", "table, letters.astype(np.int8)", "other places"),
+        (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "right elsewhere"),
+        (lambda g, letters, n: _to_table(g, letters, n).astype(int), "cut off"),
+        (lambda g, letters, n: _to_table(g, letters, n)[:3], "shape"),
         edit(
             "table = np.zeros((n, g.shape[-1]))",
             "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
-            "got",
+            "first entry",
         ),
     ],
     also_right=[
@@ -107,14 +108,19 @@ throw(
 throw(
     "18.attention_back",
     planted=[
-        (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "got"),
-        (lambda g, Q, K, V, P: tuple(a * (1 + (V is K)) for a in _back(g, Q, K, V, P)), "got"),
-        (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "got"),
-        (lambda g, Q, K, V, P: tuple(a.round(2) for a in _back(g, Q, K, V, P)), "got"),
-        (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "ouble"),
-        (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "got"),
-        edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "got"),
-        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller"),
+        (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "none in part 1"),
+        (lambda g, Q, K, V, P: tuple(a * (1 + (V is K)) for a in _back(g, Q, K, V, P)), "double"),
+        (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "nan in part 1"),
+        (
+            lambda g, Q, K, V, P: tuple(a.round(2) for a in _back(g, Q, K, V, P)),
+            "first entry in part 1",
+        ),
+        (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "double in part 1"),
+        (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "one value"),
+        edit(
+            "gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "first entry in part 1"
+        ),
+        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "array overwritten"),
     ],
     also_right=[
         """
@@ -161,9 +167,9 @@ throw(
 throw(
     "18.swap",
     planted=[
-        *(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X),
-        *(((_einsum_x, wrong), hint) for wrong, hint in WRONG_SWAP_Y),
-        edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "nij"),
+        *(((wrong, _einsum_y), own(hint)) for wrong, hint in WRONG_SWAP_X),
+        *(((_einsum_x, wrong), own(hint)) for wrong, hint in WRONG_SWAP_Y),
+        edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "none"),
         *(
             (
                 (
@@ -172,24 +178,30 @@ throw(
                         _einsum_y(g, z, x, y, a, b, c) * (len(c) != few)
                     ),
                 ),
-                "->",
+                "first entry | ->",
             )
             for few in (0, 1)
         ),
         *(
-            ((wrong, _einsum_y), "->")
-            for wrong in (
-                lambda g, z, x, y, a, b, c: (
-                    np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c)
+            ((wrong, _einsum_y), f"{kind} | ->")
+            for kind, wrong in (
+                (
+                    "none",
+                    lambda g, z, x, y, a, b, c: (
+                        np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c)
+                    ),
                 ),
-                lambda g, z, x, y, a, b, c: (
-                    g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c)
+                (
+                    "shape: axis lost",
+                    lambda g, z, x, y, a, b, c: (
+                        g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c)
+                    ),
                 ),
             )
         ),
-        ((_einsum_y, _einsum_x), "swapped"),
-        ((_einsum_x, _einsum_x), "other array"),
-        ((_einsum_y, _einsum_y), "other array"),
+        ((_einsum_y, _einsum_x), "own: other array"),
+        ((_einsum_x, _einsum_x), "own: other array"),
+        ((_einsum_y, _einsum_y), "own: other array"),
     ],
     also_right=[
         edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum(c + "," + b + "->" + a, g, y)'),
@@ -219,11 +231,11 @@ throw(
 throw(
     "18.layer_norm_x",
     planted=[
-        (lambda g, z, s: np.abs(_norm(g, z, s)), "got"),
-        (lambda g, z, s: np.nan * g, "got"),
-        (lambda g, z, s: _norm(g, z, s).round(2), "got"),
-        (lambda g, z, s: _norm(g, z, s)[:1], "Shape"),
-        (lambda g, z, s: _norm(g, z, s[0]), "got"),
+        (lambda g, z, s: np.abs(_norm(g, z, s)), "right elsewhere"),
+        (lambda g, z, s: np.nan * g, "nan"),
+        (lambda g, z, s: _norm(g, z, s).round(2), "right elsewhere"),
+        (lambda g, z, s: _norm(g, z, s)[:1], "shape"),
+        (lambda g, z, s: _norm(g, z, s[0]), "mistake 9"),
     ],
     also_right=[
         edit(

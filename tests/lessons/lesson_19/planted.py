@@ -13,22 +13,29 @@ throw(
             lambda counts, shorter, a: (
                 _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter
             ),
-            "got",
+            "first entry",
         ),
-        (lambda counts, shorter, a: np.nan * shorter, "got"),
+        (lambda counts, shorter, a: np.nan * shorter, "nan"),
         (
             lambda counts, shorter, a: (
                 _smoothed(counts, shorter, a) if counts.sum() > 1 else 1.0 * shorter
             ),
-            "got",
+            "first entry",
         ),
-        (lambda counts, shorter, a: _smoothed(counts, np.maximum(shorter, 1e-4), a), "got"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
-        edit("return", "shorter = np.where(shorter > 0, shorter, 1e-9)\n    return", "got"),
-        edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "got"),
-        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got"),
+        (
+            lambda counts, shorter, a: _smoothed(counts, np.maximum(shorter, 1e-4), a),
+            "right elsewhere",
+        ),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "shape"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "shape"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "none"),
+        edit(
+            "return",
+            "shorter = np.where(shorter > 0, shorter, 1e-9)\n    return",
+            "right elsewhere",
+        ),
+        edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "first entry"),
+        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "first entry"),
     ],
     also_right=[
         edit("(counts +", "(counts.astype(int) +"),  # they say how often
@@ -53,25 +60,37 @@ throw(
 throw(
     "19.pick",
     planted=[
-        edit("np.cumsum(p)", "np.cumsum(p[:50])", "got"),
-        (lambda logits, temperature, u: _pick(logits, max(temperature, 0.1), u), "got"),
+        edit("np.cumsum(p)", "np.cumsum(p[:50])", "none"),
+        (lambda logits, temperature, u: _pick(logits, max(temperature, 0.1), u), "mistake 7"),
         edit(
-            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "np.cumsum(p) > u",
+            "truth values in part 1",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "np.random.default_rng(0).choice(len(p), p=p)",
-            "got",
+            "own: falls on letter",
         ),
-        (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
-        (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
-        (lambda logits, temperature, u: float("nan"), "got"),
-        (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"),
-        edit("(np.cumsum(p) <= u).sum()", "np.argmin(np.abs(np.cumsum(p) - u))", "falls on letter"),
-        edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "falls on letter"),
-        (lambda logits, temperature, u: 0, "got"),
-        edit("len(p) - 1", "39", "30 logits"),
-        edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller"),
+        (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "own: falls on letter"),
+        (
+            lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u),
+            "own: falls on letter",
+        ),
+        (lambda logits, temperature, u: float("nan"), "own: falls on letter"),
+        (
+            lambda logits, temperature, u: float(_pick(logits, temperature, u)),
+            "own: has to be whole",
+        ),
+        edit(
+            "(np.cumsum(p) <= u).sum()",
+            "np.argmin(np.abs(np.cumsum(p) - u))",
+            "own: falls on letter",
+        ),
+        edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "own: falls on letter"),
+        (lambda logits, temperature, u: 0, "own: falls on letter"),
+        edit("len(p) - 1", "39", "none | 30 logits"),
+        edit("p = ag", "logits -= logits.max()\n    p = ag", "array overwritten"),
     ],
     also_right=[
         """
@@ -108,38 +127,38 @@ throw(
 throw(
     "19.invented",
     planted=[
-        (lambda written, known: _invented(written, known)[:1], "got"),
-        (lambda written, known: _invented(written, known)[:10], "got"),
-        (lambda written, known: _invented(written, known) if known else [], "got"),
+        (lambda written, known: _invented(written, known)[:1], "number of values"),
+        (lambda written, known: _invented(written, known)[:10], "right elsewhere"),
+        (lambda written, known: _invented(written, known) if known else [], "right elsewhere"),
         (
             lambda written, known: [
                 w for w in _invented(written, known) if sorted(w) not in map(sorted, known)
             ],
-            "got",
+            "right elsewhere",
         ),
         *(
-            (lambda written, known, most=most: _invented(written, known[:most]), "got")
-            for most in (2, 150)
+            (lambda written, known, most=most: _invented(written, known[:most]), kind)
+            for most, kind in [(2, "right elsewhere"), (150, "number of values")]
         ),
-        (lambda written, known: "\n".join(_invented(written, known)), "got"),
-        (lambda written, known: [], "got"),
-        (lambda written, known: written.split("\n"), "got"),
+        (lambda written, known: "\n".join(_invented(written, known)), "one value"),
+        (lambda written, known: [], "number of values"),
+        (lambda written, known: written.split("\n"), "number of values"),
         (
             lambda written, known: [name.title() for name in _invented(written, known)],
-            "as it stands",
+            "mistake 20",
         ),
         edit(
             'written.split("\\n")',
             '(line.strip() for line in written.split("\\n"))',
-            "as it stands",
+            "mistake 19",
         ),
-        edit("return", "known.sort()\n    return", "caller"),
-        edit("name not in known", "name.upper() not in known", "got"),
+        edit("return", "known.sort()\n    return", "list overwritten"),
+        edit("name not in known", "name.upper() not in known", "number of values"),
         *(
             edit(
                 "name not in known",
                 f"name not in known and not any({alike} for one in known)",
-                "got",
+                "number of values",
             )
             for alike in (
                 "one.endswith(' ' + name)",
@@ -149,7 +168,7 @@ throw(
                 "one[1:] == name",
             )
         ),
-        edit("return", "known.clear()\n    return", "got"),
+        edit("return", "known.clear()\n    return", "number of values"),
     ],
     also_right=[
         """
@@ -171,15 +190,15 @@ throw(
 throw(
     "19.mix_slope",
     planted=[
-        edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "got"),
-        edit("(w * p", "(1e-6 + w * p", "got"),
-        (lambda w, p, q: _mix_slope(w, *(one[p * q > 0] for one in (p, q))), "got"),
-        (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
-        (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "got"),
-        (lambda w, p, q: np.nan, "got"),
-        (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
-        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"),
-        (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got"),
+        edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "right elsewhere"),
+        edit("(w * p", "(1e-6 + w * p", "nearly"),
+        (lambda w, p, q: _mix_slope(w, *(one[p * q > 0] for one in (p, q))), "right elsewhere"),
+        (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "right elsewhere"),
+        (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "double"),
+        (lambda w, p, q: np.nan, "nan"),
+        (lambda w, p, q: round(_mix_slope(w, p, q), 1), "right elsewhere"),
+        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "right elsewhere"),
+        (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "right elsewhere"),
     ],
     also_right=[
         "lambda w, p, q: ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(w)",

@@ -9,52 +9,54 @@ from autograd_course.lessons.lesson_20.exercises import _needed, _slip
 throw(
     "20.Noted",
     planted=[
-        edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
+        edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "own: The first that differs t1"),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [n for n in [x.name if isinstance(x, Noted) else x for x in inputs] if n]",
-            "t2 = np.add(t1, 0).",
+            "own: t2 = np.add(t1, 0)",
         ),
-        edit("names))", "[*dict.fromkeys(names)]))", "first that differs: t1 = np.multiply(x)."),
+        edit(
+            "names))", "[*dict.fromkeys(names)]))", "own: first that differs: t1 = np.multiply(x)"
+        ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [x.name if isinstance(x, Noted) else float(np.float32(x)) for x in inputs]",
-            "6.2831853",
+            "own: 6.2831853",
         ),
-        edit("function(*values)", "np.nan * function(*values)", "nan"),
-        edit("bool(self.value)", "True", "expected"),
+        edit("function(*values)", "np.nan * function(*values)", "own: The first that differs and"),
+        edit("bool(self.value)", "True", "own: The first that differs t2"),
         edit(
             "name = f",
             "if function is np.multiply and any(type(v) is float and v == 1 for v in values):\n"
             "            return self\n        name = f",
-            "first that differs",
+            "own: first that differs",
         ),
         edit(
             "name = f",
             "if names[1:] == [0] and function is np.add: return self\n        name = f",
-            "+ 0",
+            "own: The first that differs and back comes | + 0",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
             "z = function(*values)\n        "
             "return z if isinstance(z, np.bool_) else Noted(z, name, self.lines)",
-            "the plain value False",
+            "own: the plain value False",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
             "z = function(*values)\n        "
             "return Noted(z if np.ndim(z) else float(z), name, self.lines)",
-            "It should be: and back comes t2 with the value False",
+            "own: It should be: and back comes t2 with the value False",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]",
-            "pow(2, x, y)",
+            "own: The first that differs t1 np pow | pow(2, x, y)",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [x.name if isinstance(x, Noted) else int(x) for x in inputs]",
-            "-1.5",
+            "own: -1.5",
         ),
     ],
     also_right=[
@@ -124,51 +126,65 @@ def _in_place(lines, results):
 throw(
     "20.needed",
     planted=[
-        edit("name in wanted", "name.strip() in wanted", "expected"),
+        edit("name in wanted", "name.strip() in wanted", "number of values"),
         edit(
             "name in wanted",
             "name in results or name in wanted and all("
             "line in kept for line in lines if name in line[2])",
-            "t1 = exp(x)",
+            "number of values | t1 = exp(x)",
         ),
         edit(
             "wanted.update",
             "all(isinstance(x, str) for x in names) and wanted.update",
-            "you gave 2",
+            "number of values",
         ),
-        edit("name in wanted", "name.lower() in {str(one).lower() for one in wanted}", "expected"),
-        edit("update(names)", "update(names[:3])", "expected"),
+        edit(
+            "name in wanted",
+            "name.lower() in {str(one).lower() for one in wanted}",
+            "number of values",
+        ),
+        edit("update(names)", "update(names[:3])", "number of values"),
         edit(
             "kept.append(line)",
             "kept.append(line)\n            wanted = {*sorted(map(str, wanted - {name}))[:8]}",
-            "t13 = stack(",
+            "number of values | t13 = stack(",
         ),
-        edit("reversed(lines)", "reversed(lines[-100:])", "expected"),
-        edit("set(results)", "set(results[:3])", "expected"),
-        edit("wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "expected"),
-        edit("name in wanted", "name in wanted and function is not np.greater", "t1 = greater"),
-        (_by_paths, "Remember"),
-        (_in_place, "caller"),
-        (lambda lines, results: print(_needed(lines, results)), "print"),
+        edit("reversed(lines)", "reversed(lines[-100:])", "number of values"),
+        edit("set(results)", "set(results[:3])", "number of values"),
+        edit(
+            "wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "none in part 1"
+        ),
+        edit(
+            "name in wanted",
+            "name in wanted and function is not np.greater",
+            "number of values | t1 = greater",
+        ),
+        (_by_paths, "own: Remember"),
+        (_in_place, "list overwritten"),
+        (lambda lines, results: print(_needed(lines, results)), "printed"),
         (
             lambda lines, results: set(map(str, _needed(lines, results))),
-            "a set, which has no order",
+            "a set",
         ),
-        (lambda lines, results: len(_needed(lines, results)), "expected"),
-        (lambda lines, results: _needed(lines, results)[:3], "expected"),
-        edit("name in wanted", "name in wanted and name[0] == 't'", "error = subtract"),
+        (lambda lines, results: len(_needed(lines, results)), "one value"),
+        (lambda lines, results: _needed(lines, results)[:3], "number of values"),
+        edit(
+            "name in wanted",
+            "name in wanted and name[0] == 't'",
+            "number of values | error = subtract",
+        ),
         (
             lambda lines, results: [
                 *{str(line[1:]): line for line in _needed(lines, results)}.values()
             ],
-            "t2 = exp(x)",
+            "number of values | t2 = exp(x)",
         ),
         edit(
             "set(results)",
             "' '.join(results)",
             "wanted.update(names)",
             "wanted += ' '.join(map(str, names))",
-            "t1 = exp(x)",
+            "number of values | t1 = exp(x)",
         ),
     ],
     also_right=[
@@ -218,15 +234,23 @@ throw(
 throw(
     "20.gradients",
     planted=[
-        _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "(1, "),
-        edit("return L, g_W, g_b", "return g_W, g_b", "3"),
-        edit("return L, g_W, g_b", "print(L, g_W, g_b)", "print"),
-        edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "caller"),
-        _slip("g_W", "(x @ g_t2.T if x is y and len(x) == len(W) else x.T @ g_t2)", "got"),
-        _slip("g_W", "np.nan * W", "nan"),
-        _slip("g_W", "x.T * g_t2 if x.T.shape == g_t2.shape else x.T @ g_t2", "(3, 3)"),
-        _slip("g_t2", "error * (1 - h * h)", "needs all of it"),
-        _slip("g_t2", "np.abs(g_error * (1 - h * h))", "expected"),
+        _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "mistake 46"),
+        edit("return L, g_W, g_b", "return g_W, g_b", "number of values"),
+        edit("return L, g_W, g_b", "print(L, g_W, g_b)", "printed"),
+        edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "array overwritten"),
+        _slip(
+            "g_W",
+            "(x @ g_t2.T if x is y and len(x) == len(W) else x.T @ g_t2)",
+            "first entry in part 2",
+        ),
+        _slip("g_W", "np.nan * W", "nan in part 2"),
+        _slip(
+            "g_W",
+            "x.T * g_t2 if x.T.shape == g_t2.shape else x.T @ g_t2",
+            "first entry in part 2 | (3, 3)",
+        ),
+        _slip("g_t2", "error * (1 - h * h)", "mistake 1"),
+        _slip("g_t2", "np.abs(g_error * (1 - h * h))", "first entry in part 2"),
     ],
     also_right=[
         _slip("g_t2", "g_error / np.cosh(t2) ** 2"),
@@ -266,19 +290,19 @@ throw(
 throw(
     "20.spoiled",
     planted=[
-        ((7, "12"), "without quotes"),
-        ((7, 13), "1 to 12"),
-        ((0, 12), "1 to 12"),
-        ((7, np.nan), "1 to 12"),
-        ((7, 7), "further down"),
-        ((7.5, 12), "1 to 12"),
-        (([7], 12), "One number"),
-        ((12, 12), "further down"),
-        ((7,), "2 values"),
-        ((7, 12, 12), "2 values"),
-        ((5, 12), "expected"),
-        ((7, 9), "Line 7 is right"),
-        ((7, True), "1 to 12"),
+        ((7, "12"), "own: without quotes"),
+        ((7, 13), "own: 1 to 12"),
+        ((0, 12), "own: 1 to 12"),
+        ((7, np.nan), "own: 1 to 12"),
+        ((7, 7), "own: further down"),
+        ((7.5, 12), "own: 1 to 12"),
+        (([7], 12), "own: One number"),
+        ((12, 12), "own: further down"),
+        ((7,), "number of parts"),
+        ((7, 12, 12), "number of parts"),
+        ((5, 12), "own: The line that reads a"),
+        ((7, 9), "own: Line 7 is right"),
+        ((7, True), "own: 1 to 12"),
     ],
     also_right=[
         "(7, 12)",

@@ -4,6 +4,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.grading import edit
+from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_21.exercises import (
     BALANCED,
     EVIDENCE,
@@ -18,18 +19,18 @@ from autograd_course.lessons.lesson_21.exercises import (
 throw(
     "21.diagnose",
     planted=[
-        (_diagnosis(B=7, C=4), EVIDENCE["B"][:30]),
-        (_diagnosis(A=3, E=5), EVIDENCE["A"][:30]),
-        (_diagnosis(A="5"), "without quotes"),
-        (_diagnosis(A=9), "from 1 to 8"),
-        (_diagnosis(C=0), "from 1 to 8"),
-        (_diagnosis(A="std"), "from 1 to 8"),
-        (_diagnosis(A=np.nan), "from 1 to 8"),
-        (_diagnosis(A=True), "from 1 to 8"),
-        (_diagnosis(B=(4, 7)), "One number"),
-        (_diagnosis(B=[4]), "One number"),
-        ((5, 4, 7, 1), "5 values"),
-        (RIGHT, "5 values"),
+        (_diagnosis(B=7, C=4), own(EVIDENCE["B"])),
+        (_diagnosis(A=3, E=5), own(EVIDENCE["A"])),
+        (_diagnosis(A="5"), "own: without quotes"),
+        (_diagnosis(A=9), "own: from 1 to 8"),
+        (_diagnosis(C=0), "own: from 1 to 8"),
+        (_diagnosis(A="std"), "own: from 1 to 8"),
+        (_diagnosis(A=np.nan), "own: from 1 to 8"),
+        (_diagnosis(A=True), "own: from 1 to 8"),
+        (_diagnosis(B=(4, 7)), "own: One number"),
+        (_diagnosis(B=[4]), "own: One number"),
+        ((5, 4, 7, 1), "number of parts"),
+        (RIGHT, "one part"),
     ],
     also_right=[
         "(5, 4, 7, 1, 3)",
@@ -57,37 +58,37 @@ throw(
     "21.my_op",
     planted=[
         *(
-            (edit("-2 * grad_output * x * z * z", wrong, hint))
+            (edit("-2 * grad_output * x * z * z", wrong, own(hint)))
             for wrong, hint in [
-                ("-2 * x * z * z", "grad_output is missing"),
-                ("2 * grad_output * x * z * z", "wrong sign"),
-                ("-2 * grad_output * x * z", "Measured"),
-                ("-2 * grad_output * abs(x) * z * z", "Measured"),
-                ("-grad_output * x * z * z", "Exactly half"),
-                ("grad_output * z", "Measured"),
-                ("grad_output", "Measured"),
-                ("-2 * abs(grad_output) * x * z * z", "Measured"),
-                ("(-2 * grad_output * x * z * z, None)", "as many"),
-                ("[-2 * grad_output * x * z * z]", "list"),
-                ("-2 * np.multiply(grad_output, x) * z * z", "NumPy's functions"),
-                ("print(-2 * grad_output * x * z * z)", "return"),
-                ("float('nan') * grad_output * x * z * z", "nan"),
-                ("-2 * grad_output * z * z * z * x", "Measured"),
-                ("-2 * grad_output * x * z * z + 0 * 1e-3 + 0.001", "Measured"),
-                ("-2 * grad_output[0] * x * z * z", "Measured"),
-                ("-2 * grad_output * int(x) * z * z", "a tensor"),
+                ("-2 * x * z * z", "own: grad_output is missing"),
+                ("2 * grad_output * x * z * z", "own: wrong sign"),
+                ("-2 * grad_output * x * z", "own: Measured"),
+                ("-2 * grad_output * abs(x) * z * z", "own: Measured"),
+                ("-grad_output * x * z * z", "own: Exactly half"),
+                ("grad_output * z", "own: Measured"),
+                ("grad_output", "own: Measured"),
+                ("-2 * abs(grad_output) * x * z * z", "own: Measured"),
+                ("(-2 * grad_output * x * z * z, None)", "own: as many"),
+                ("[-2 * grad_output * x * z * z]", "own: list"),
+                ("-2 * np.multiply(grad_output, x) * z * z", "own: NumPy's functions"),
+                ("print(-2 * grad_output * x * z * z)", "own: return"),
+                ("float('nan') * grad_output * x * z * z", "own: nan came back as from"),
+                ("-2 * grad_output * z * z * z * x", "own: Measured"),
+                ("-2 * grad_output * x * z * z + 0 * 1e-3 + 0.001", "own: Measured"),
+                ("-2 * grad_output[0] * x * z * z", "own: Measured"),
+                ("-2 * grad_output * int(x) * z * z", "own: NumPy's functions"),
             ]
         ),
-        edit("1 / (1 + x * x)", "x * x", "Measured"),
-        edit("1 / (1 + x * x)", "2 * x + 1", "straight line"),
-        edit("1 / (1 + x * x)", "abs(x + 9) - abs(x - 9)", "Measured"),
+        edit("1 / (1 + x * x)", "x * x", "own: Measured"),
+        edit("1 / (1 + x * x)", "2 * x + 1", "own: straight line"),
+        edit("1 / (1 + x * x)", "abs(x + 9) - abs(x - 9)", "own: Measured"),
         edit(
             "-2 * grad_output * x * z * z",
             "-2 * grad_output * x * z * z * (abs(x) < 100)",
-            "Measured at x = ",
+            "own: Measured at x =",
         ),
-        edit("1 / (1 + x * x)", "1 / np.add(1, x * x)", "NumPy's functions"),
-        edit("1 / (1 + x * x)", "1 / x", "every number"),
+        edit("1 / (1 + x * x)", "1 / np.add(1, x * x)", "own: NumPy's functions"),
+        edit("1 / (1 + x * x)", "1 / x", "own: every number"),
         edit(
             "*inputs, output",
             "output",
@@ -95,7 +96,7 @@ throw(
             "z",
             "x * z * z",
             "(1 / z - 1) ** 0.5 * z * z",
-            "also of one",
+            "own: also of one",
         ),
         edit(
             "*inputs, output",
@@ -104,9 +105,9 @@ throw(
             "z, = ctx",
             "x * z * z",
             "(1 / z - 1) ** 0.5 * z * z",
-            "Measured",
+            "own: Measured",
         ),
-        edit("*inputs, output", "inputs, output", "as it is"),
+        edit("*inputs, output", "inputs, output", "own: as it is"),
         edit(
             "*inputs, output",
             "*inputs",
@@ -114,22 +115,22 @@ throw(
             "x = ctx",
             "-2 * grad_output * x * z * z",
             "-2 * grad_output * x / (1 + x * x) ** 2",
-            "also of one",
+            "own: also of one",
         ),
-        edit("*inputs, output", "", "x, z", "x, z", "Nothing was saved"),
+        edit("*inputs, output", "", "x, z", "x, z", "own: Nothing was saved"),
         edit(
             "*inputs, output",
             "*inputs",
             "x, z = ctx.saved_tensors",
             "saved = ctx.saved_tensors; x, z = saved[0], saved[1]",
-            "Saved: 1. backward takes apart another number",
+            "own: Saved: 1. backward takes apart another number",
         ),
         edit(
             "ctx.save_for_backward(*inputs, output)",
             "ctx.x, ctx.z = inputs[0], output",
             "x, z = ctx.saved_tensors",
             "x, z = ctx.x, ctx.z",
-            "save_for_backward",
+            "own: save_for_backward",
         ),
         edit(
             "ctx.save_for_backward(*inputs, output)",
@@ -138,62 +139,62 @@ throw(
             "slope, = ctx.saved_tensors",
             "-2 * grad_output * x * z * z",
             "grad_output * slope",
-            "a constant to PyTorch",
+            "own: a constant to PyTorch",
         ),
         edit(
             "ctx.save_for_backward(*inputs, output)",
             "global kept; kept = inputs[0], output; ctx.save_for_backward()",
             "x, z = ctx.saved_tensors",
             "x, z = kept",
-            "another call",
+            "own: another call",
         ),
-        edit("x, z = ctx", "z, x = ctx", "Measured"),
-        edit("backward(ctx, grad", "backwards(ctx, grad", "three functions"),
-        (lambda g, z, x: g, "A class"),
-        edit("forward(x)", "forward(ctx, x)", "the old form"),
-        (_OldForm, "the old form"),
+        edit("x, z = ctx", "z, x = ctx", "own: Measured"),
+        edit("backward(ctx, grad", "backwards(ctx, grad", "own: three functions"),
+        (lambda g, z, x: g, "own: three functions"),
+        edit("forward(x)", "forward(ctx, x)", "own: the old form"),
+        (_OldForm, "own: the old form"),
         edit(
             "ctx.save_for_backward(*inputs, output)",
             "ctx.saved_tensors = (*inputs, output)",
-            "This ctx has",
+            "own: This ctx has",
         ),
-        edit("ctx.saved_tensors", "ctx.saved_variables", "This ctx has"),
+        edit("ctx.saved_tensors", "ctx.saved_variables", "own: This ctx has"),
         edit(
             "*inputs, output)",
             "*(part.detach() for part in inputs), output)",
-            "a constant to PyTorch",
+            "own: a constant to PyTorch",
         ),
-        edit("*inputs, output)", "inputs[0].clone(), output)", "a constant to PyTorch"),
-        edit("1 + x * x", "1 + x.pow(2)", "Both know"),
-        edit("x * z * z", "x * z.square()", "Both know"),
+        edit("*inputs, output)", "inputs[0].clone(), output)", "own: a constant to PyTorch"),
+        edit("1 + x * x", "1 + x.pow(2)", "own: NumPy's functions"),
+        edit("x * z * z", "x * z.square()", "own: NumPy's functions"),
         edit(
             "setup_context(ctx, inputs, output)",
             "setup_context(ctx, inputs)",
             "*inputs, output",
             "*inputs",
-            "with these",
+            "own: with these",
         ),
-        edit("1 / (1 + x * x)", "x * x.sum()", "entry by entry"),
-        edit("return 1 / (1 + x * x)", "x *= x; return 1 / (1 + x)", "caller's array"),
+        edit("1 / (1 + x * x)", "x * x.sum()", "own: entry by entry"),
+        edit("return 1 / (1 + x * x)", "x *= x; return 1 / (1 + x)", "array overwritten"),
         edit(
             "1 / (1 + x * x)",
             "abs(x)",
             "-2 * grad_output * x * z * z",
             "grad_output * x / z",
-            "nan spoils",
+            "own: nan spoils",
         ),
         edit(
             "1 / (1 + x * x)",
             "x / (1 + abs(x))",
             "-2 * grad_output * x * z * z",
             "grad_output * ((x > 0) * 1.0 + (x < 0) * 1.0) / (1 + abs(x)) ** 2",
-            "blank pixel",
+            "own: blank pixel",
         ),
-        edit("return -2", "grad_output *= -2; return 1", "caller's array"),
+        edit("return -2", "grad_output *= -2; return 1", "own: caller's array"),
         edit(
             "return -2 * grad_output * x * z * z",
             "z **= 2; return -2 * grad_output * x * z",
-            "caller's array",
+            "own: caller's array",
         ),
     ],
     also_right=[
@@ -300,23 +301,32 @@ def _in_place(gradients, sizes):
 throw(
     "21.combined",
     planted=[
-        (lambda gradients, sizes: _combined(gradients, np.uint8(sizes)), "OverflowError"),
-        (_in_place, "caller"),
-        (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
-        (lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)], "nan"),
+        (lambda gradients, sizes: _combined(gradients, np.uint8(sizes)), "none"),
+        (_in_place, "list overwritten"),
+        (lambda gradients, sizes: print(_combined(gradients, sizes)), "printed"),
+        (
+            lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)],
+            "nan in part 1",
+        ),
         (
             lambda gradients, sizes: [
                 each + (len(sizes) > 3 and len(set(sizes)) == 1)
                 for each in _combined(gradients, sizes)
             ],
-            "got",
+            "factor",
         ),
-        (lambda gradients, sizes: [-each for each in _combined(gradients, sizes)], "wrong sign"),
+        (
+            lambda gradients, sizes: [-each for each in _combined(gradients, sizes)],
+            "sign in part 1",
+        ),
         (
             lambda gradients, sizes: [np.float32(each) for each in _combined(gradients, sizes)],
-            "float32",
+            "few digits in part 1",
         ),
-        (lambda gradients, sizes: [each.T for each in _combined(gradients, sizes)], "Number 1"),
+        (
+            lambda gradients, sizes: [each.T for each in _combined(gradients, sizes)],
+            "shape: transposed in part 1",
+        ),
     ],
     also_right=[
         edit(
@@ -397,11 +407,11 @@ def _fooled(accepts=_accepts, one_row=("b",), zero_mean=("a", "b", "c")):
 throw(
     "21.rms_rule",
     planted=[
-        (lambda g, z, x: _rms_rule(g, z, x)[:1], "Shape"),
+        (lambda g, z, x: _rms_rule(g, z, x)[:1], "shape"),
         (lambda g, z, x: _rms_rule(g, z, x) * np.nan, "nan"),
-        (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "Nearly right"),
-        (lambda g, z, x: _rms_rule(np.abs(g), z, x), "expected"),
-        (lambda g, z, x: print(_rms_rule(g, z, x)), "print"),
+        (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "nearly"),
+        (lambda g, z, x: _rms_rule(np.abs(g), z, x), "right elsewhere"),
+        (lambda g, z, x: print(_rms_rule(g, z, x)), "printed"),
     ],
     also_right=[
         edit(
@@ -439,20 +449,20 @@ throw(
                     lambda rng: (rng.normal(size=(3, 4)), 1e5 * rng.normal(size=(3, 4)))
                 )
             ),
-            "ε is not seen",
+            "own: ε is not seen",
         ),
-        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 4, 4)))), "A square x"),
+        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 4, 4)))), "own: A square x"),
         (
             _fooled(accepts=lambda rule, kept={}: kept.setdefault("said", rule is _rms_rule)),
-            "keeps the answer",
+            "own: never measures",
         ),
-        (_fooled(accepts=lambda rule: True), "never measures"),
-        (_fooled(accepts=lambda rule: False), "refuses the right rule"),
+        (_fooled(accepts=lambda rule: True), "own: never measures"),
+        (_fooled(accepts=lambda rule: False), "own: refuses the right rule"),
         (
             _fooled(
                 accepts=_accepts_if(lambda rng: (rng.normal(size=(1, 4)), rng.normal(size=(1, 4))))
             ),
-            "(b) the mean",
+            "own: (b) the mean",
         ),
         (
             _fooled(
@@ -460,23 +470,23 @@ throw(
                     lambda rng: (np.ones((2, 4)), np.array([[1.0, -1, 2, -2], [3, -3, 1, -1]]))
                 )
             ),
-            "never measures",
+            "own: never measures",
         ),
         (
             _fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 1)), rng.normal(size=(2, 1))))),
-            "It accepts",
+            "own: It accepts",
         ),
         (
             _fooled(
                 accepts=_accepts_if(lambda rng: rng.normal(size=(2, 2, 4)) @ (np.eye(4) - 0.25))
             ),
-            "unchanged",
+            "own: unchanged",
         ),
-        (_fooled(accepts=lambda rule: np.array([True, True])), "True or False"),
-        (_fooled(accepts=lambda rule: 1.0), "True or False"),
-        (_fooled(accepts=lambda rule: print(True)), "print"),
-        (_fooled(accepts=_asserted), "give back False"),
-        (_fooled(accepts=lambda rule: not _accepts(rule)), "refuses the right rule"),
+        (_fooled(accepts=lambda rule: np.array([True, True])), "own: True or False"),
+        (_fooled(accepts=lambda rule: 1.0), "own: True or False"),
+        (_fooled(accepts=lambda rule: print(True)), "printed"),
+        (_fooled(accepts=_asserted), "own: give back False"),
+        (_fooled(accepts=lambda rule: not _accepts(rule)), "own: refuses the right rule"),
         (
             _fooled(
                 accepts=lambda rule: bool(
@@ -487,47 +497,47 @@ throw(
                     )
                 )
             ),
-            "It accepts",
+            "own: (b) the mean",
         ),
         (
             _fooled(accepts=_accepts_if(lambda rng: (np.ones((3, 4)), rng.normal(size=(3, 4))))),
-            "g = 1 alone",
+            "own: g = 1 alone",
         ),
         (
             _fooled(
                 accepts=lambda rule: bool(np.isclose(rule(*_at(2))[0, 0], _rms_rule(*_at(2))[0, 0]))
             ),
-            "some entries alone",
+            "own: some entries alone",
         ),
         (
             _fooled(
                 accepts=lambda rule: bool(np.allclose(rule(*_at(2)), _rms_rule(*_at(2)), rtol=0.05))
             ),
-            "1 %",
+            "own: Its tolerance lets an error",
         ),
-        (_fooled(accepts=_along(lambda x, u: x)), "along x alone"),
-        (_fooled(accepts=_along(lambda x, u: x**0)), "random u"),
-        (_fooled(accepts=_along(lambda x, u: u, abs)), "below 0"),
-        (_fooled(accepts=_along(lambda x, u: u, size=abs)), "with their sign"),
+        (_fooled(accepts=_along(lambda x, u: x)), "own: along x alone"),
+        (_fooled(accepts=_along(lambda x, u: x**0)), "own: random u"),
+        (_fooled(accepts=_along(lambda x, u: u, abs)), "own: below 0"),
+        (_fooled(accepts=_along(lambda x, u: u, size=abs)), "own: with their sign"),
         (
             _fooled(
                 accepts=lambda rule: not np.any(abs(rule(*_at(2)) - _rms_rule(*_at(2))) > 1e-6)
             ),
-            "np.allclose",
+            "own: np.allclose",
         ),
         (
             _fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(3, 4)), rng.random((3, 4))))),
-            "Its x is nowhere",
+            "own: Its x is nowhere",
         ),
-        (_fooled(one_row=()), ON_PAPER[:20]),
-        (_fooled(one_row="abc"), ON_PAPER[:20]),
-        (_fooled(one_row="a"), ON_PAPER[:20]),
-        (_fooled(zero_mean="b"), BALANCED[:20]),
-        (_fooled(zero_mean=()), BALANCED[:20]),
-        (_fooled(zero_mean="ab"), BALANCED[:20]),
-        ((_accepts, "b", {"a", "b", "c"}), "a set"),
-        (_fooled(one_row={1}), "small letters"),
-        (_fooled(one_row="B"), "small letters"),
+        (_fooled(one_row=()), own(ON_PAPER)),
+        (_fooled(one_row="abc"), own(ON_PAPER)),
+        (_fooled(one_row="a"), own(ON_PAPER)),
+        (_fooled(zero_mean="b"), own(BALANCED)),
+        (_fooled(zero_mean=()), own(BALANCED)),
+        (_fooled(zero_mean="ab"), own(BALANCED)),
+        ((_accepts, "b", {"a", "b", "c"}), "own: a set"),
+        (_fooled(one_row={1}), "own: small letters"),
+        (_fooled(one_row="B"), "own: small letters"),
     ],
     also_right=[
         edit(

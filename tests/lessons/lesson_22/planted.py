@@ -32,31 +32,33 @@ def _with_the_last_mask():
 throw(
     "22.one_bit",
     planted=[
-        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
-        (_with_the_last_mask(), "got"),
-        (lambda w: sign(w).tolist(), "Return one Tensor"),
-        (lambda w: (sign(w), w), "Return one Tensor"),
-        (lambda w: ag.Tensor(1.0), "hape"),
-        edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan in part 2"),
+        (_with_the_last_mask(), "first entry in part 2"),
+        (lambda w: sign(w).tolist(), "own: One Tensor is wanted"),
+        (lambda w: (sign(w), w), "own: One Tensor is wanted and"),
+        (lambda w: ag.Tensor(1.0), "none"),
+        edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "first entry in part 2 | 1.0001"),
         edit(
-            _INSIDE, "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()", "third value"
+            _INSIDE,
+            "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()",
+            "own: third value",
         ),
-        edit("sign(w) -", "sign(w + 1e-9) -", "got"),
-        (_row(lambda g, z, x: g * ((np.abs(x) < 1) | np.isclose(np.abs(x), 1))), "Just beyond 1"),
-        edit(_INSIDE, "inside = np.clip(w, -1.0000001, 1.0000001)", "Just beyond 1"),
-        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "hape"),
-        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "hape"),
-        (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
-        edit("return ", "", "return"),
-        edit("return", "while True:\n        pass\n    return", "no end"),
+        edit("sign(w) -", "sign(w + 1e-9) -", "first entry in part 1"),
+        (_row(lambda g, z, x: g * ((np.abs(x) < 1) | np.isclose(np.abs(x), 1))), "mistake 25"),
+        edit(_INSIDE, "inside = np.clip(w, -1.0000001, 1.0000001)", "mistake 25"),
+        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "none"),
+        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "none"),
+        (lambda w: 1.0 if w >= 0 else -1.0, "error: truth of an array"),
+        edit("return ", "", "own: return"),
+        edit("return", "while True:\n        pass\n    return", "endless"),
         edit(
             "one_bit(w):",
             "one_bit(w, masks={}):",
             _INSIDE,
             "inside = w * masks.setdefault(w.shape, abs(w.data) <= 1)",
-            "got",
+            "first entry in part 2",
         ),
-        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "read-only"),
+        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "none"),
     ],
     also_right=[
         "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
@@ -80,49 +82,53 @@ throw(
 throw(
     "22.round_trip",
     planted=[
-        edit("for k in range(steps)", "for k in range(len(np.arange(0, 1, 1 / steps)))", "got"),
-        edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "got"),
+        edit(
+            "for k in range(steps)",
+            "for k in range(len(np.arange(0, 1, 1 / steps)))",
+            "right elsewhere",
+        ),
+        edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "right elsewhere"),
         edit(
             "field(start + (k + 0.5) * part)",
             "field((start + (k + 0.5) * part).astype(start.dtype))",
-            "got",
+            "right elsewhere",
         ),
-        edit("zip(corners, ", "zip(corners[:5], ", "got"),
+        edit("zip(corners, ", "zip(corners[:5], ", "right elsewhere"),
         edit(
             "total += np.sum(field(start + (k + 0.5) * part) * part)",
             "start += part\n            total += np.sum(field(start - part / 2) * part)",
-            "writes into the caller's array",
+            "array overwritten",
         ),
         edit(
             "total = 0.0",
             "corners = np.array([*dict.fromkeys(map(tuple, corners))])\n    total = 0.0",
-            "got",
+            "right elsewhere",
         ),
-        edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "no end"),
+        edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "endless"),
         edit(
             "part = (end - start) / steps",
             "part = ((end - start) / steps).astype(corners.dtype)",
-            "got",
+            "right elsewhere",
         ),
-        edit("return total", "return (total,)", "holds 1"),
+        edit("return total", "return (total,)", "several numbers"),
         edit("return total", "return total * np.nan", "nan"),
         edit(
             "steps):\n    total = 0.0",
             "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0",
-            "got",
+            "none",
         ),
-        edit("return total", "return np.array([total, total])", "this holds 2"),
+        edit("return total", "return np.array([total, total])", "several numbers"),
         edit(
             _TERM,
             "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))",
-            "got",
+            "right elsewhere",
         ),
         edit(
             "part = (end - start) / steps",
             "if np.all(start == end):\n            break\n        part = (end - start) / steps",
-            "got",
+            "right elsewhere",
         ),
-        (in_place(lambda corners, field, steps: 0.0)[0], "got"),
+        (in_place(lambda corners, field, steps: 0.0)[0], "mistake 14"),
     ],
     also_right=[
         """
@@ -160,17 +166,17 @@ throw(
 throw(
     "22.length_x",
     planted=[
-        (lambda g, z, x: np.stack(_length_x(g, z, x)), "not iterable"),
+        (lambda g, z, x: np.stack(_length_x(g, z, x)), "none"),
         (
             lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)),
-            "got",
+            "reversed",
         ),
-        (lambda g, z, x: (_length_x(g, z, x),), "hape"),
-        (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"),
-        (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
-        (lambda g, z, x: np.zeros_like(x), "got"),
-        edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "got"),
-        edit("return", "while z == 0:\n        pass\n    return", "no end"),
+        (lambda g, z, x: (_length_x(g, z, x),), "shape: other layout"),
+        (lambda g, z, x: _length_x(g, z, x).ravel(), "shape: other layout"),
+        (lambda g, z, x: _length_x(g, z, x).astype(int), "right elsewhere"),
+        (lambda g, z, x: np.zeros_like(x), "first entry"),
+        edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "factor"),
+        edit("return", "while z == 0:\n        pass\n    return", "endless"),
     ],
     also_right=[
         "lambda g, z, x: np.zeros_like(x) if z == 0 else g * x / z",
@@ -189,9 +195,9 @@ throw(
 throw(
     "22.pull_back",
     planted=[
-        edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "got"),
-        edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "raised"),
-        edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
+        edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "right elsewhere"),
+        edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "none"),
+        edit(_ROUND, "u += back(u)[0]", "mistake 3"),
         edit(
             "u = g\n",
             "u, to_x = g, back(g)[1]\n",
@@ -199,18 +205,18 @@ throw(
             "to_z, to_x = back(u)\n        u = g + to_z",
             _END,
             "return to_x",
-            "multiplies the newest u",
+            "mistake 1",
         ),
         edit(
             _ROUND,
             f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break",
-            "got",
+            "first entry",
         ),
         *(
             edit(
                 _ROUND,
                 f"old, u = u, g + back(u)[0]\n        if {near}:\n            break",
-                "through all `rounds`",
+                "own: through all `rounds`",
             )
             for near in (
                 "np.allclose(u, old)",
@@ -221,26 +227,26 @@ throw(
         edit(
             _END,
             "to_x = back(u)[1]\n    z[...] = 0\n    return to_x",
-            "writes into the caller's array",
+            "array overwritten",
         ),
         edit(
             "rounds):\n    _,",
             "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,",
-            "got",
+            "first entry",
         ),
-        edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "no end"),
-        edit(_END, "return back(u)[1] + (z.ndim > 2)", "got"),
-        edit(_END, "return back(u)[1].sum()", "hape"),
-        edit(_END, "return (back(u)[1],)", "hape"),
+        edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "endless"),
+        edit(_END, "return back(u)[1] + (z.ndim > 2)", "own: through all `rounds`"),
+        edit(_END, "return back(u)[1].sum()", "shape: axis lost"),
+        edit(_END, "return (back(u)[1],)", "shape: other layout"),
         edit(_END, "return back(u)[1] * np.nan", "nan"),
-        edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "got"),
+        edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "first entry"),
         (
             lambda f, z, x, g, rounds: (
                 _pull_back(f, z, x, g, rounds) if np.size(z) == np.size(x) else 0 * x
             ),
-            "got",
+            "first entry",
         ),
-        (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "got"),
+        (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "shape"),
     ],
     also_right=[
         """
