@@ -58,7 +58,7 @@ throw(
     "21.my_op",
     planted=[
         *(
-            (edit("-2 * grad_output * x * z * z", wrong, own(hint)))
+            (edit("-2 * grad_output * x * z * z", wrong, hint))
             for wrong, hint in [
                 ("-2 * x * z * z", "own: grad_output is missing"),
                 ("2 * grad_output * x * z * z", "own: wrong sign"),
