@@ -186,13 +186,13 @@ throw(
             ((wrong, _einsum_y), f"{kind} | ->")
             for kind, wrong in (
                 (
-                    "none",
+                    "shape: axis lost",
                     lambda g, z, x, y, a, b, c: (
                         np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c)
                     ),
                 ),
                 (
-                    "shape: axis lost",
+                    "none",
                     lambda g, z, x, y, a, b, c: (
                         g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c)
                     ),

@@ -138,7 +138,7 @@ throw(
         ),
         *(
             (lambda written, known, most=most: _invented(written, known[:most]), kind)
-            for most, kind in [(2, "right elsewhere"), (150, "number of values")]
+            for most, kind in [(2, "number of values"), (150, "right elsewhere")]
         ),
         (lambda written, known: "\n".join(_invented(written, known)), "one value"),
         (lambda written, known: [], "number of values"),
