@@ -7,6 +7,7 @@ import numpy as np
 from autograd_lib import grad
 
 from ...grading import Wrong, brief, edit, exercise, expect, expect_call, expect_over
+from ...grading.causes import Cause
 from ...grading.compare import returned, same
 from ...grading.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from ...quiz.texts import Question, card, prediction, recall
@@ -573,7 +574,7 @@ def _stopping(f, x, rate, steps, stops):
         edit(
             "return xs",
             "print(xs)",
-            "It prints the result and gives None back: write return, and no print.",
+            Cause("printed"),
         ),
         edit(
             "xs.append(",

@@ -6,6 +6,7 @@ from autograd_lib import Tensor, elementwise
 
 from ...drawing.picture import Picture
 from ...grading import edit, exercise, expect, expect_over, formula, times
+from ...grading.causes import Cause
 from ...grading.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
 from ...quiz.texts import Question, card, prediction, recall
 from ...widgets.graph import draw_graph
@@ -324,7 +325,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         edit(
             "return " + BOTH,
             f"print({BOTH})",
-            "It prints the result and gives None back: write return, and no print.",
+            Cause("printed"),
         ),
         times(2, "Exactly double. Do you divide by 2 * h, and add each contribution only once?"),
         *(

@@ -14,6 +14,7 @@ from ...grading import (
     is_stub,
     of_rule,
 )
+from ...grading.causes import Cause
 from ...grading.verdict import NotYet, brief
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -191,7 +192,7 @@ def _first(g, z, x):
         ),
         (
             lambda g, z, x: (x == z) / np.sum(x == z),
-            "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+            Cause("no g"),
         ),
         (
             lambda g, z, x: g * x / np.sum(x),

@@ -5,6 +5,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...grading import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
+from ...grading.causes import Cause
 from ...grading.inputs import there_and_back
 from ...grading.mistakes import in_place, printed
 from ...quiz.texts import Question, card, prediction, recall
@@ -639,7 +640,7 @@ _SHORT = (
         (lambda g, z, x: g * x / z, _AT_TIP),
         (
             lambda g, z, x: x / np.where(z == 0, 1, z),
-            "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+            Cause("no g"),
         ),
         (lambda g, z, x: g * x / np.where(np.isclose(z, 0), 1, z), _SHORT),
         (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z, _SHORT),

@@ -338,7 +338,7 @@ throw(
         (("order", lambda self: print(0)), "printed"),
         (("sort", Scalar.order), "own: no method of this name"),
         (("__init__", Scalar.order), "own: __init__ is not what is ill"),
-        edit("found.add(x)", "found.remove(x)", "none | KeyError: Mended(2.0)"),
+        edit("found.add(x)", "found.remove(x)", "none | KeyError: Fixed(2.0)"),
         ((7.0, Scalar.order), "own: in quotes"),
     ],
     also_right=[
