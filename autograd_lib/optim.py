@@ -133,7 +133,7 @@ class Optimizer(Stateful):
         hint = (
             ": give all groups when you create the optimizer" if name == "add_param_group" else ""
         )
-        raise AttributeError(f"{type(self).__name__} has no {name}{hint}")
+        raise AttributeError(f"{type(self).__name__} has no {name}{hint}", name=name, obj=self)
 
     def _check_group(self, group):
         """Raise TypeError or ValueError if a setting of `group` is not valid."""

@@ -31,6 +31,23 @@ _SUBSTITUTES = {
 }
 mode_changes = 0  # how often train() or eval() was called: compile makes another program
 
+# Names of PyTorch's Module that are missing here, and what to do instead.
+_MODULE_HINTS = {
+    "cuda": "the engine runs on the CPU; leave it out",
+    "cpu": "the engine runs on the CPU; leave it out",
+    "float": "use to(np.float32)",
+    "double": "use to(float)",
+    "half": "use to(np.float16)",
+    "modules": "use named_modules()",
+    "children": "use named_modules()",
+    "named_children": "use named_modules()",
+    "buffers": "use named_buffers()",
+    "apply": "loop over named_modules()",
+    "requires_grad_": "set requires_grad of each of the parameters()",
+    "register_parameter": "assign Tensor(data, requires_grad=True) to an attribute",
+    "add_module": "assign the module to an attribute",
+}
+
 
 def __getattr__(name):
     """Raise AttributeError for a name of torch.nn that is missing here."""
@@ -70,6 +87,11 @@ class Module(Stateful):
     def __call__(self, *args, **kwargs):
         """Return the output of `forward` for the same arguments."""
         return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name):
+        """Raise AttributeError; for a name of PyTorch's Module, say what to do instead."""
+        hint = f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""
+        raise AttributeError(f"{type(self).__name__} has no {name}{hint}", name=name, obj=self)
 
     def __setattr__(self, name, value):
         if isinstance(value, Tensor) and name in self._buffers:

@@ -1551,3 +1551,16 @@ def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
 def test_what_pytorch_has_in_this_place_is_not_taken_for_something_else(call):
     with pytest.raises(TypeError, match="positional|activation"):
         call()
+
+
+def test_names_of_pytorchs_module_are_answered():
+    model = nn.MLP([2, 3], rng=0)
+    for name, hint in nn._MODULE_HINTS.items():
+        with pytest.raises(AttributeError, match=f"MLP has no {name}: {re.escape(hint)}"):
+            getattr(model, name)
+        for ours in re.findall(r"\b([a-z_]+)\(", hint):
+            assert hasattr(model, ours) or ours == "Tensor"
+    with pytest.raises(AttributeError, match="MLP has no layer$") as caught:
+        _ = model.layer
+    assert (caught.value.name, caught.value.obj) == ("layer", model)  # "Did you mean: 'layers'?"
+    assert copy.deepcopy(model).layers[0].weight.shape == (3, 2)
