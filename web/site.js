@@ -304,11 +304,15 @@ function agrees({kind, value, room, shown}, text) {
     return numbers.length === value.length && numbers.every((x, i) => x === read(value[i]) || Math.abs(x - read(value[i])) <= room[i]);
 }
 
-// The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8".
+// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "2**36", as quiz/questions.py does.
 function read(text) {
-    let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "").replace(/^[=≈~]+/, "");
+    let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
+    plain = plain.replace(/^[a-zA-Z]\w*=|%$/g, "").replace(/^[=≈~]+/, "");
     if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
         plain = plain.replaceAll(",", "");
+    const power = plain.match(/^(\d+)(?:\*\*|\^)(\d\d?)$/);
+    if (power)
+        return power[1] ** power[2];
     const parts = plain.replaceAll(",", ".").split("/").map(part =>
         /^[+-]?inf$/.test(part) ? Number(part.replace("inf", "Infinity"))
         : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part) ? Number(part) : undefined);

@@ -62,10 +62,13 @@ def near(x, answer, tolerance):
 
 
 def number_in(text):
-    """The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8"."""
-    plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None}).lstrip("=≈~")
+    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "2**36"."""
+    plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None})
+    plain = re.sub(r"^[a-zA-Z]\w*=|%$", "", plain).lstrip("=≈~")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
         plain = plain.replace(",", "")
+    if power := re.fullmatch(r"(\d+)(?:\*\*|\^)(\d\d?)", plain):
+        return float(power[1]) ** float(power[2])
     try:
         above, slash, below = plain.replace(",", ".").partition("/")
         return float(above) / float(below) if slash else float(above)

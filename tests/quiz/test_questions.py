@@ -102,6 +102,10 @@ def answer(ask, *given, sure=None):
         ("0,125", 0.125),
         ("≈ 0.64", 0.64),
         ("= 7", 7),
+        ("x = 3", 3),
+        ("2 %", 2),
+        ("2**36", 2**36),
+        ("2^10", 1024),
         ("∞", float("inf")),
     ],
 )
@@ -110,7 +114,9 @@ def test_numbers_are_read_as_people_write_them(text, value):
     assert not right(Question("?", value + 1 if value < 1e300 else 0, tolerance=0), [text])
 
 
-@pytest.mark.parametrize("text", ["three", "1/0", "1/", "--3", "3 or 4", "1/2/3", "x"])
+@pytest.mark.parametrize(
+    "text", ["three", "1/0", "1/", "--3", "3 or 4", "1/2/3", "x", "x=", "%", "2**"]
+)
 def test_what_is_no_number_is_said_so(text):
     with pytest.raises(ValueError, match="not a number to me. Write it like 17, −0.3, 1/7 or 2e-9"):
         right(Question("?", 3), [text])
