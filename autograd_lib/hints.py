@@ -154,6 +154,10 @@ _KEYWORD_HINTS = {
     "unbiased": "PyTorch's unbiased=True is ddof=1 here",
     "correction": "PyTorch's correction is ddof here",
     "out": "a Tensor is never written into; assign the result",
+    "gradient": "PyTorch's gradient is grad here",
+    "retain_graph": "the graph lives as long as its output; leave retain_graph out",
+    "create_graph": "use grad(grad(f)) for second derivatives; leave create_graph out",
+    "set_to_none": ".grad is always set to None; leave set_to_none out",
 }
 
 

@@ -252,6 +252,52 @@ def _iter(self):
     return (self[i] for i in range(len(self)))
 
 
+def item(self):
+    """Return the only element as a Python number."""
+    if self.level and not is_constant(self):
+        reject(
+            self,
+            "a value cannot become a Python number, as by float(), inside a function that is being "
+            "differentiated or compiled, because it would be taken for a constant: use functions "
+            "of autograd_lib or NumPy, where(…) for an if, or .detach() for a constant; read the "
+            "value of a Tensor that was kept from such a function as .data",
+        )
+    if self.size != 1:
+        raise ValueError(f"item: expected a Tensor of one element, got shape {self.shape}")
+    return to_array(self).item()
+
+
+def _repr(self):
+    value = to_array(self)
+    if isinstance(value, Tensor):
+        text = f"of shape {value.shape}, being compiled"
+    elif value.ndim:
+        text = np.array2string(value, separator=", ", prefix="Tensor(")
+    else:
+        text = repr(value.item())
+    more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
+    if self.name is not None:
+        more.append(f"name={self.name!r}")
+    if self.op is not None:
+        more.append(f"op={self.op.name}")
+    elif self._requires_grad:
+        more.append("requires_grad=True")
+    return f"Tensor({', '.join([text, *more])})"
+
+
+def _reduce(self):
+    """Copy and pickle a leaf with its gradient, as a new Tensor with a new creation number."""
+    if self.op is not None or self.level:
+        made_by = f"the result of {self.op.name}" if self.op else "the argument of a transform"
+        raise TypeError(
+            f"{made_by} cannot be copied or pickled, because the copy would lose its gradient: "
+            "use the Tensor itself, which no operation changes, or .detach() for a constant"
+        )
+    grad = None if self.grad is None else np.array(self.grad)
+    state = {"was_trainable": self.was_trainable, "grad": grad}
+    return Tensor, (self._value, self._requires_grad, self.name), state
+
+
 # --- Operators and methods ------------------------------------------------------------------------
 
 
@@ -353,3 +399,6 @@ Tensor.__dir__ = lambda self: [
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc
 Tensor.__array_function__ = _array_function
+Tensor.item = item
+Tensor.__repr__ = _repr
+Tensor.__reduce__ = _reduce

@@ -37,6 +37,9 @@ class Primitive:
         self.__module__ = getattr(
             function if each else next(filter(None, rules), None), "__module__", None
         )
+        # Rules of the library never write into g; for others the backward pass makes a copy of g.
+        module = self.__module__ or __name__
+        self.user_defined = module.partition(".")[0] != __name__.partition(".")[0]
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
         self.input_names, self.keywords, self.positional = self._read_names()

@@ -1,14 +1,24 @@
-"""The tape: what a Tensor is, how a call is recorded, and the backward loop. It knows no operation.
+"""The tape: what a Tensor is, how a call is recorded, and the backward pass. It knows no operation.
 
-A *row* (see ops.py) is a function and one rule per argument. Calling a row on Tensors computes the
-result and records it: the result is a new Tensor that remembers its `op` and its `inputs`.
-`backward_pass` then visits what an output reaches, newest first, and calls the rules.
+A *row* (see rows.py and ops.py) is a function and one rule per argument. A call of a row on Tensors
+computes the result and records it: the result is a new Tensor with its `op` and its `inputs`.
+`backward_pass` visits everything the output was computed from, newest first, and calls the rules.
 
-Levels make derivatives nest. A Tensor made by the user is at level 0. Every `grad`, `vjp` or `jvp`
-opens a level of its own, with a number that no other ever had. A call belongs to the highest level
-among its arguments; everything lower is a constant to it. Its values are computed one level down,
-where they may themselves be Tensors, and so its rules run there too: a second derivative needs no
-code of its own.
+Levels make derivatives nest. A Tensor that the user makes is on level 0, and each call of `grad`,
+`vjp` or `jvp` opens a level with a new, higher number. A call of a row belongs to the highest level
+among its arguments; Tensors of lower levels are constants to it. The value is computed one level
+down, where it may be a Tensor itself, and rules run there too. Example: `grad(grad(f))(3.0)` with
+f(x) = x · x · x
+
+1. The outer `grad` opens level 1. Its input is a: a Tensor on level 1 with the value 3.0.
+2. The inner `grad` opens level 2. Its input is b: a Tensor on level 2 with the value a.
+3. `b * b` belongs to level 2. Its value is computed one level down: that is `a * a`, which belongs
+   to level 1, has the value 9.0, and is recorded there. So each multiplication is recorded twice.
+4. The backward pass of level 2 starts with g = 1.0. The rule `g * y` gets the values of level 2,
+   which are Tensors of level 1, so its products are recorded on level 1. It ends with the gradient
+   of b: the Tensor 3 · a · a on level 1.
+5. The backward pass of level 1 goes through these products. It ends with 6 · 3.0 = 18.0, the
+   second derivative.
 """
 
 from contextlib import ContextDecorator
@@ -21,23 +31,24 @@ from types import MappingProxyType
 import numpy as np
 
 from . import values as _values
+from .hints import explain_arguments
 from .values import (
     Value,
-    _array_changes,
     _check_floating,
     _clock,
-    _date_change,
-    _owner,
     as_array,
     assignments,
+    changed_after,
     commit,
     copied,
     copy_if_view,
+    date_array,
     unbroadcast,
 )
 
 _levels = count(1)
-_no_grad_level = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
+_no_grad_level = ContextVar("no_grad_level", default=-1)  # nothing is recorded up to this level
+_no_grad_blocks = ContextVar("no_grad_blocks", default=())  # the open blocks: (level, no_grad)
 tracer = ContextVar("tracer", default=None)  # while `compile` records a call: its trace
 _new = object.__new__
 _float64 = np.float64
@@ -45,48 +56,54 @@ _array = np.ndarray
 
 
 class Tensor(Value):
-    """An array, its gradient, and how it was made.
+    """An array, its gradient, and how it was computed.
 
     Parameters
     ----------
     data : array_like of numbers
-        Copied if `requires_grad`, so that an optimizer never writes into the caller's array; else
-        shared.
+        Copied if `requires_grad`, so that an optimizer never writes into the caller's array.
     requires_grad : bool
-        Whether `backward()` should deliver a gradient here. Needs a floating dtype.
+        If True, `backward()` adds a gradient to `.grad`. Needs a floating dtype.
     name : str, optional
         Shown by `repr` and in drawings.
 
-    Attributes ---------- op, inputs, params : how it was made: the row, its arguments, its
-    keywords; None, () and {} for a leaf values : the inputs one level down, as the rules get them
-    needed : (argument, rule) pairs, of the arguments that want a gradient order : its creation
-    number, greater than that of all its inputs replay : of the result of a `checkpoint` or a
-    program, the function of `inputs` that computes it again; else None level : 0, or the number of
-    the transform that made it
+    Attributes
+    ----------
+    op, inputs, params : Primitive or None, tuple, dict
+        The row that computed this Tensor, its arguments and its keywords. None for a leaf.
+    values : tuple or list
+        The inputs one level down, as the rules get them.
+    needed : sequence of (int, callable)
+        The arguments that require a gradient, each with its rule.
+    order : int
+        The creation number, greater than that of every input.
+    replay : callable or None
+        Recomputes the result of a `checkpoint` or a program from `inputs`.
+    level : int
+        0, or the number of the transform that made this Tensor.
 
-    Raises TypeError if `data` is not numeric, is a Tensor already, or is to require a gradient and
-    is not floating.
+    Raises
+    ------
+    TypeError
+        If `data` is not numeric or a Tensor, or requires a gradient and is not floating.
     """
 
-    # What an op's result does not set for itself. These are for reading:
+    # Defaults on the class, so that a new Tensor sets only what differs.
     grad = name = op = tangent = replay = None
     inputs = values = needed = ()
     params = MappingProxyType({})
     level = _changed_at = 0
-    was_trainable = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
+    was_trainable = False  # True once a gradient was requested, also if the Tensor is frozen later
     _requires_grad = True
     _retain = False
     opaque = False  # True while a program is recorded: the value must not be looked at
-    # What an array says of itself, a Tensor says too:
     shape = property(lambda self: self._value.shape)
     dtype = property(lambda self: self._value.dtype)
     ndim = property(lambda self: self._value.ndim)
     size = property(lambda self: self._value.size)
 
     def __init__(self, data, requires_grad=False, name=None):
-        self._value = as_array(data, "Tensor")[
-            ()
-        ]  # a single number as a NumPy scalar, which is quicker to work with
+        self._value = as_array(data, "Tensor")[()]  # NumPy computes faster with its scalars
         self._requires_grad = False
         self.name = name
         self.order = next(_clock)
@@ -94,7 +111,7 @@ class Tensor(Value):
             self.requires_grad = True
 
     def process(self, row, args, params):
-        """Compute a call of `row` on this Tensor's level, and record it if a gradient may be wanted.
+        """Compute a call of `row` on this level, and record it if an input requires a gradient.
 
         The class of the Tensors on the highest level decides what a call does. This one records;
         a `Dual` pushes tangents, and while a program is compiled the call becomes a line of it.
@@ -115,12 +132,13 @@ class Tensor(Value):
 
     @property
     def data(self):
-        """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
-        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be
-        noticed.) An array of another floating dtype brings that dtype along, and `.grad` follows;
-        whole numbers take any dtype.
+        """The value, a NumPy array.
 
-        Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
+        After an assignment, a backward pass through a Tensor computed from the old value raises.
+        Writing into items, `t.data[0] = 1`, is not noticed. An array of another floating dtype
+        changes the dtype of this Tensor and of its `.grad`. Inside a function that is being
+        differentiated the value is read-only, and a constant to every derivative.
+        """
         if self.level or tracer.get() is not None:
             value = to_array(self)
             if not isinstance(value, Tensor):
@@ -128,48 +146,45 @@ class Tensor(Value):
                 value.flags.writeable = False
             return value
         if type(self._value) is not np.ndarray:
-            self._value = np.asarray(
-                self._value
-            )  # a number from here on an array, so that t.data[...] = … writes into it
+            self._value = np.asarray(self._value)  # so that t.data[...] = 1 writes into the Tensor
         return self._value
 
     @data.setter
     def data(self, value):
         if self.level:
             raise RuntimeError(
-                "data: inside a function that is being differentiated a value cannot be replaced; "
+                "data: a value cannot be replaced inside a function that is being differentiated; "
                 "compute a new Tensor from it"
             )
-        if value is self._value:  # changed in place, and so are its views
-            _array_changes[_owner(value)] = _date_change()
+        if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
+            date_array(value)
             return
-        brought = (
-            isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        )  # a number or a list brings no dtype
-        value = np.array(
-            as_array(value, "data"), dtype=None if brought or self.dtype.kind != "f" else self.dtype
-        )
+        # An array brings its floating dtype along; a number or a list takes that of the Tensor.
+        keep = not (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+        keep = keep and self.dtype.kind == "f"
+        value = np.array(as_array(value, "data"), dtype=self.dtype if keep else None)
         if value.shape != self.shape:
             raise ValueError(
-                f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
-                "make a new Tensor to change the shape"
+                f"data: expected a value of shape {self.shape}, got {value.shape}; make a new "
+                "Tensor to change the shape"
             )
         commit(assignments([(self, value)]))
 
     @property
     def requires_grad(self):
-        """Whether a gradient is wanted here. Settable on a leaf."""
+        """True if `backward()` delivers a gradient here. Can be set on a leaf."""
         return self._requires_grad
 
     @requires_grad.setter
     def requires_grad(self, wanted):
         if self.op is not None:
             raise RuntimeError(
-                f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}"
+                f"requires_grad can be set on leaves only, not on a result of {self.op.name}"
             )
         if self.level:
             raise RuntimeError(
-                "requires_grad: inside a function that is being differentiated or compiled it cannot be set"
+                "requires_grad cannot be set inside a function that is being differentiated or "
+                "compiled; set it outside"
             )
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
@@ -177,33 +192,38 @@ class Tensor(Value):
         self._requires_grad = bool(wanted)
         self.was_trainable = self.was_trainable or self._requires_grad
 
+    @explain_arguments
     def backward(self, grad=None):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        `grad`, an array_like of this Tensor's shape, is the gradient that arrives here, ∂L/∂self.
-        It may be left out if there is only one element: then it is 1.
+        If the pass raises or is interrupted, no `.grad` has changed.
 
-        Raises RuntimeError if this Tensor does not require a gradient, has several elements and no
-        `grad` was given, belongs to a `grad` or `vjp` still running, or was computed from a Tensor
-        whose `.data` has changed since; and ValueError if `grad` has another shape than this
-        Tensor, or a `.grad` that was set by hand another than its own. Then, and if it is
-        interrupted, every `.grad` is as it was.
+        Parameters
+        ----------
+        grad : array_like, optional
+            The upstream gradient ∂L/∂self, of this Tensor's shape. 1 for a single element.
+
+        Raises
+        ------
+        RuntimeError
+            If this Tensor requires no gradient, or if a `.data` it was computed from has changed.
         """
         if self.level:
             raise RuntimeError(
-                "backward() inside a function that is being differentiated or compiled: return the value, "
-                "and let grad, vjp or value_and_grad differentiate it, or call backward() on what it returns"
+                "backward() cannot be called inside a function that is being differentiated or "
+                "compiled: return the value, and let grad, vjp or value_and_grad differentiate it, "
+                "or call backward() on the result"
             )
         if not self._requires_grad:
-            raise RuntimeError(
-                "backward() on a Tensor that does not require a gradient: nothing it was "
-                "computed from was made with requires_grad=True"
-            )
+            why = "nothing is recorded here, because a no_grad block is open"
+            if is_recording():
+                why = "it was computed without requires_grad=True, or under no_grad"
+            raise RuntimeError(f"backward() on a Tensor that does not require a gradient: {why}")
         if grad is None:
             if self.size != 1:
                 raise RuntimeError(
-                    f"backward() starts from a scalar, and this Tensor has shape {self.shape}: reduce it to one "
-                    "number, for example with .sum(), or pass the gradient that arrives there as grad="
+                    f"backward() starts from a scalar, got a Tensor of shape {self.shape}: reduce "
+                    "it, for example with .sum(), or pass the upstream gradient as grad="
                 )
             grad = self.dtype.type(1) if self.shape == () else np.ones(self.shape, self.dtype)
         else:
@@ -211,84 +231,35 @@ class Tensor(Value):
             grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
                 raise ValueError(
-                    f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}"
+                    f"backward: expected a grad of shape {self.shape}, got {grad.shape}"
                 )
-        # All is worked out first, so that a pass that is stopped, by an error or Ctrl-C, leaves
-        # every .grad as it was.
-        commit(
-            [
-                (setattr, t, "grad", g if t.grad is None else _accumulated(t, g))
-                for t, g in leaf_gradients(self, grad)
-            ]
-        )
+        # Compute everything first: an error or Ctrl-C must leave every .grad as it was.
+        grads = leaf_gradients(self, grad)
+        commit([(setattr, t, "grad", _accumulated(t, g)) for t, g in grads])
 
     def retain_grad(self):
-        """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
+        """Keep the gradient of this intermediate result in `.grad` in the next backward passes."""
         if self.level:
             raise RuntimeError(
-                "retain_grad() inside a function that is being differentiated: return the value too"
+                "retain_grad() cannot be called inside a function that is being differentiated; "
+                "return the value too"
             )
         self._retain = True
 
+    @explain_arguments
     def zero_grad(self):
-        """Forget the gradient: the next `backward()` starts from nothing."""
+        """Set `.grad` to None."""
         self.grad = None
 
     def detach(self):
-        """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        t = new_tensor(
-            Tensor, copied(to_array(self)), self.level
-        )  # a copy, which `self.data -= …` does not reach
+        """Return a copy that is a constant to every derivative, of any order and level."""
+        t = new_tensor(Tensor, copied(to_array(self)), self.level)
         t._requires_grad = False
         return t
 
-    def item(self):
-        """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
-        function that is being differentiated, where the number would be taken for a constant."""
-        if self.level and not is_constant(self):
-            reject(
-                self,
-                "a value cannot become a Python number, as by float(), inside a function that is being "
-                "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
-                ".detach() where a constant to the derivative is meant",
-            )
-        if self.size != 1:
-            raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
-        return to_array(self).item()
-
-    def __repr__(self):
-        value = to_array(self)
-        text = (
-            f"of shape {value.shape}, being compiled"
-            if isinstance(value, Tensor)
-            else repr(value.item())
-            if not value.ndim
-            else np.array2string(value, separator=", ", prefix="Tensor(")
-        )
-        more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
-        if self.name is not None:
-            more.append(f"name={self.name!r}")
-        if self.op is not None:
-            more.append(f"op={self.op.name}")
-        elif self._requires_grad:
-            more.append("requires_grad=True")
-        return f"Tensor({', '.join([text, *more])})"
-
-    def __reduce__(self):
-        """Copy and pickle a leaf with its gradient, as a new Tensor with a creation number of its own."""
-        if self.op is not None or self.level:
-            made_by = f"the result of {self.op.name}" if self.op else "the argument of a transform"
-            raise TypeError(
-                f"{made_by} cannot be copied or pickled, because the copy would lose its gradient: "
-                "use the Tensor itself, which no operation changes, or .detach() for a constant"
-            )
-        grad = None if self.grad is None else np.array(self.grad)
-        state = {"was_trainable": self.was_trainable, "grad": grad}
-        return Tensor, (self._value, self._requires_grad, self.name), state
-
 
 def new_tensor(kind, value, level):
-    """A Tensor of this class that nobody has asked for by its name."""
+    """Return a new Tensor of class `kind`, without the checks of `Tensor(...)`."""
     t = _new(kind)
     t._value, t.level, t.order = value, level, next(_clock)
     return t
@@ -302,9 +273,8 @@ def one_level_down(row, args, params, level):
     else:
         z = row.compute(values, params)
     if z.dtype.kind not in "biuf":
-        results = [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]
-        for what, v in results:
-            as_array(to_array(v), f"{row.name}: {what}")  # raises, and names the one to blame
+        for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
+            as_array(to_array(v), f"{row.name}: {what}")  # raises for the first that is not real
     return values, z
 
 
@@ -312,26 +282,43 @@ def one_level_down(row, args, params, level):
 
 
 def backward_pass(output, g):
-    """Visit what `output` was computed from, newest first, and send gradients backward.
+    """Visit everything `output` was computed from, newest first, and propagate gradients.
 
-    Every Tensor is created after its inputs, so by the time one is the newest that is left, all its
-    users have been visited and the gradient in the ledger is whole.
+    A Tensor is created after its inputs. So when the newest waiting Tensor is visited, all its
+    users have been visited, and its gradient in the ledger is complete.
 
-    `g` is an array of the output's shape, the gradient that arrives there. Yields (node, g, grads):
-    the Tensor visited, the whole gradient that arrived there, and what goes to each of its inputs
-    (None for those that want nothing). Leaves are visited too; their `grads` are empty. Raises
-    RuntimeError if the `.data` of an input or of a result was changed after it was used.
+    Parameters
+    ----------
+    output : Tensor
+        Where the pass starts.
+    g : array
+        The upstream gradient of `output`, of its shape.
+
+    Yields
+    ------
+    node, g, grads : Tensor, array, list
+        The Tensor visited, its complete gradient, and the gradient for each of its inputs: None
+        for those that require none, and an empty list for a leaf.
+
+    Raises
+    ------
+    RuntimeError
+        If the `.data` of an input or a result was changed after it was used.
     """
     ledger = {output.order: g}
     waiting = [(-output.order, output)]
     while waiting:
+        # Take the newest Tensor, and its gradient out of the ledger.
         _, node = heappop(waiting)
         order, inputs, needed = node.order, node.inputs, node.needed
         g = ledger.pop(order)
+        # If any value has changed since, check those that this node was computed from.
         if order < _values._last_change and inputs:
             _check_unchanged(node)
+        # Call the rules.
         grads = input_gradients(node, g)
         for i, _ in needed:
+            # Add to the gradient of an input that waits already; let a new input wait.
             x, gx = inputs[i], grads[i]
             key = x.order
             if key in ledger:
@@ -340,8 +327,7 @@ def backward_pass(output, g):
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
         if not needed and node.replay:
-            # What is recorded now is newer than all that waits, so it is visited next, down to the
-            # node's inputs.
+            # Recompute a checkpoint. Its Tensors are newer than all that wait, so they come next.
             x = _recompute(node)
             ledger[x.order] = g
             heappush(waiting, (-x.order, x))
@@ -349,18 +335,22 @@ def backward_pass(output, g):
 
 
 def input_gradients(node, g):
-    """What `node` sends to each of its inputs when `g` has arrived there: a list of gradients, each in the shape and dtype of
-    its input, and None for an input that wants none. A leaf sends nothing; nor does a checkpoint, but what it runs again."""
-    z, values, params = node._value, node.values, node.params
+    """Return the gradient for each input of `node`, given its own gradient `g`.
+
+    Each has the shape and dtype of its input; it is None for an input that requires no gradient.
+    """
+    z, values, params, op = node._value, node.values, node.params, node.op
     grads = [None] * len(values)
-    two = len(values) == 2 and not params  # to say so is quicker than a star
+    two = len(values) == 2 and not params  # the common case: naming the two is faster than a star
     for i, rule in node.needed:
+        # A rule of the user may write into its g, which other nodes share.
+        own = g.copy() if op.user_defined and type(g) is _array else g
         gx = (
-            rule(g, z, values[0], values[1])
+            rule(own, z, values[0], values[1])
             if two
-            else rule(g, z, *values, **params)
+            else rule(own, z, *values, **params)
             if params
-            else rule(g, z, *values)
+            else rule(own, z, *values)
         )
         value = values[i]
         fits = (
@@ -374,89 +364,106 @@ def input_gradients(node, g):
 
 
 def match_input(gx, node, i):
-    """`gx`, which the rule of argument `i` returned, in the shape and dtype of that input. Raises TypeError if it is not made of
-    real numbers, and ValueError if its shape is not one that the input can be broadcast to."""
+    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
     value = node.values[i]
     if type(gx) is not np.ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
-        gx = as_array(gx, f"{node.op.name}: what the rule of argument {i} returned")
+        gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:
         gx = unbroadcast(gx, value.shape)
     except ValueError:
         raise ValueError(
-            f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of shape "
-            f"{value.shape}"
+            f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of "
+            f"shape {value.shape}"
         ) from None
     return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
 def leaf_gradients(output, g):
-    """A list of (leaf, its gradient) of a whole pass, and of the results that retain theirs; no two share an array."""
-    arrived, given = [], set()
+    """Return a list of (leaf, gradient) of a whole pass, and of results that retain theirs.
+
+    No two of these gradients share memory, and no gradient is a view of another array.
+    """
+    found, used = [], set()
     for t, gx in [(t, gx) for t, gx, _ in backward_pass(output, g) if t.op is None or t._retain]:
         gx = copy_if_view(gx)
-        gx = gx.copy() if type(gx) is np.ndarray and (t.op is not None or id(gx) in given) else gx
-        given.add(id(gx))
-        arrived.append((t, gx))
-    return arrived
+        gx = gx.copy() if type(gx) is np.ndarray and (t.op is not None or id(gx) in used) else gx
+        used.add(id(gx))
+        found.append((t, gx))
+    return found
 
 
 def _accumulated(t, g):
-    """`g` added to the `.grad` that is there, which may have been set by hand."""
-    there = (
-        t.grad
-        if type(t.grad) is np.ndarray and t.grad.dtype == g.dtype
-        else as_array(t.grad, "backward: the .grad that is there")
-    )
-    if there.shape != g.shape:
+    """Return `t.grad + g`, or `g` if there is no `t.grad`. The user may have set `t.grad`."""
+    old = t.grad
+    if old is None:
+        return g
+    if type(old) is not np.ndarray or old.dtype != g.dtype:
+        old = as_array(old, "backward: the .grad of a leaf")
+    if old.shape != g.shape:
         raise ValueError(
-            f"backward: the .grad of {t.name or 'a leaf'} has shape {there.shape}, its value {g.shape}; "
-            "set it to None, or to an array of that shape"
+            f"backward: expected the .grad of {t.name or 'a leaf'} to have shape {g.shape}, got "
+            f"{old.shape}; set it to None, or to an array of that shape"
         )
-    return np.asarray(there + g, g.dtype)
+    return np.asarray(old + g, g.dtype)
 
 
 def _recompute(node):
-    """What a checkpoint stands for, recorded anew; also inside no_grad. In a context of its own, which an error cannot leave open."""
+    """Return the result of a checkpoint, recorded anew, also under no_grad.
+
+    It runs in a context of its own, so an error cannot leave no_grad switched off.
+    """
     context = copy_context()
     if node.level <= _no_grad_level.get():
-        context.run(_no_grad_level.set, node.level - 1)
+        context.run(record_above, node.level - 1)
     return context.run(node.replay, node.inputs)
 
 
 def _check_unchanged(node):
-    for t, what in [
-        *((t, f"argument {i}") for i, t in enumerate(node.inputs)),
-        (node, "its result"),
-    ]:
-        first = t
-        while isinstance(t, Tensor):
-            if max(t._changed_at, _array_changes.get(_owner(t._value), 0)) > node.order:
+    """Raise RuntimeError if an input or the result of `node` was changed afterwards."""
+    inputs = [(t, f"argument {i}") for i, t in enumerate(node.inputs)]
+    for first, what in [*inputs, (node, "its result")]:
+        t = first
+        while isinstance(t, Tensor):  # a transform's Tensor may hold one of the user's
+            if changed_after(t, node.order):
                 name = f" ({first.name})" if first.name else ""
                 raise RuntimeError(
-                    f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
-                    "its gradient can no longer be computed; call backward() first, or compute the result again"
+                    f"{node.op.name}: the .data of {what}{name} was changed after "
+                    f"{node.op.name} used it, so its gradient cannot be computed; call backward() "
+                    "first, or compute the result again"
                 )
-            t = t._value  # a transform's Tensor may stand for one of the user's
+            t = t._value
 
 
-# --- Where nothing is recorded --------------------------------------------------------------------
+# --- no_grad --------------------------------------------------------------------------------------
 
 
-class no_grad(ContextDecorator):
-    """Within `with no_grad():`, results are constants: nothing is recorded.
+class _NeedsBrackets(type):
+    def __enter__(cls):
+        raise TypeError("no_grad: expected `with no_grad():`, got `with no_grad:` without brackets")
 
-    It blocks what was open before it; a `grad` called inside works as ever. The state is per
-    thread, and restored when the block is left, whether it raised or not. `@no_grad()` before a
-    function is such a block around each of its calls.
+    def __exit__(cls, *_):
+        pass
+
+
+class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
+    """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
+
+    The block affects levels that were open before it; a `grad` called inside works as usual. The
+    state is per thread, and restored when the block ends or raises. Between two `yield`s of a
+    generator the block is open for the caller too, so put no `yield` into a block.
     """
 
-    def __init__(self):
-        self._before = []
+    def __init__(self, *args):
+        if args:
+            raise TypeError(
+                "no_grad: expected no argument, got one; write @no_grad() with brackets"
+            )
 
     def __call__(self, f):
         if isgeneratorfunction(f) or iscoroutinefunction(f):
             raise TypeError(
-                "no_grad: what is inside such a function runs after its call has ended; use `with` in it"
+                f"no_grad: {f.__name__} is a generator or coroutine function, whose body runs "
+                "after the call; use `with no_grad():` in it, around code without yield or await"
             )
         return super().__call__(f)
 
@@ -464,28 +471,42 @@ class no_grad(ContextDecorator):
         return no_grad()
 
     def __enter__(self):
-        self._before.append(_no_grad_level.get())
-        _no_grad_level.set(next(_levels))
+        blocks = (*_no_grad_blocks.get(), (next(_levels), self))
+        _no_grad_blocks.set(blocks)
+        _no_grad_level.set(blocks[-1][0])
 
     def __exit__(self, *_):
-        _no_grad_level.set(self._before.pop())
+        # Interleaved generators do not close their blocks in reverse order, so remove our own.
+        blocks = list(_no_grad_blocks.get())
+        own = [block for block in blocks if block[1] is self]
+        if not own:
+            raise RuntimeError("no_grad: the block was opened in another thread, and is open there")
+        blocks.remove(own[-1])
+        _no_grad_blocks.set(tuple(blocks))
+        _no_grad_level.set(max((level for level, _ in blocks), default=-1))
+
+
+def record_above(level):
+    """Record nothing up to `level` in this context, whatever blocks are open outside of it."""
+    _no_grad_blocks.set(((level, None),))
+    _no_grad_level.set(level)
 
 
 def is_recording():
-    """Whether what is computed from Tensors is recorded here, and not blocked by `no_grad`."""
+    """Return True if calls on Tensors of the user are recorded: no `no_grad` block is open."""
     return _no_grad_level.get() < 0
 
 
-# --- Levels, and values below them ----------------------------------------------------------------
+# --- Levels, and the values below them ------------------------------------------------------------
 
 
 def new_level():
-    """The number of a level that is inside every level opened so far."""
+    """Return the number of a new level, higher than that of every open level."""
     return next(_levels)
 
 
 def to_array(t):
-    """The value of a Tensor of any level as an array, all derivatives forgotten; while a program is written, a Traced."""
+    """Return the value of a Tensor as an array; while a program is recorded, a Traced."""
     while isinstance(t, Tensor):
         if t.opaque:
             return t
@@ -496,7 +517,7 @@ def to_array(t):
 
 
 def is_constant(t):
-    """Whether no derivative of any level goes through `t`, a Tensor, and no program is written of it."""
+    """Return True if no derivative of any level, and no program, depends on the Tensor `t`."""
     while isinstance(t, Tensor):
         if t._requires_grad or t.tangent is not None or t.opaque:
             return False
@@ -505,7 +526,7 @@ def is_constant(t):
 
 
 def reject(t, message):
-    """Raise TypeError; where a program is written of `t`, a Tensor, it is noted, so that nobody catches it unseen."""
+    """Raise TypeError, and note it while a program is recorded: the function may catch it."""
     error, value = TypeError(message), to_array(t)
     if isinstance(value, Tensor):
         value.trace.refused.append(error)
@@ -513,7 +534,7 @@ def reject(t, message):
 
 
 def traced_in(x):
-    """Every Traced among the arguments or keywords of a call, in tuples and lists too."""
+    """Yield every Traced in `x`, an argument of a call, also in tuples, lists and dicts."""
     if isinstance(x, Tensor) and x.opaque:
         yield x
     elif type(x) in (tuple, list, dict):
@@ -522,8 +543,7 @@ def traced_in(x):
 
 
 def tensor_made_by(value, row, inputs, values, needed, replay):
-    """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`;
-    `needed` and `replay` are as those of any Tensor."""
+    """Return a Tensor of level 0 with this value, as if `row` had computed it from `inputs`."""
     t = new_tensor(Tensor, value, 0)
     t.op, t.inputs, t.values, t.needed, t.replay = row, tuple(inputs), values, needed, replay
     return t

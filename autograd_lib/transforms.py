@@ -44,11 +44,16 @@ def _vjp(name, f, xs, positions):
 
 
 def box(x, level, what):
-    """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
+    """Return `x`, an array or a Tensor of a lower level, as a Tensor on `level` that requires a gradient."""
+    if isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x):
+        raise TypeError(
+            f"{what}: expected one array, got a {type(x).__name__} of arrays; pass each as an argument "
+            "of its own, or join them with stack or concatenate"
+        )
     if not isinstance(x, Tensor):
-        x = copied(as_array(x, what))  # what is differentiated must not change under way
+        x = copied(as_array(x, what))  # the caller may change it before the backward pass
     elif type(x._value) is float:
-        x = _float64(x)  # of a program: from here on NumPy's
+        x = _float64(x)  # a Python float of a program, which has no dtype
     _check_floating(x.dtype, what)
     return new_tensor(Tensor, x, level)
 

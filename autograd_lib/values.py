@@ -1,4 +1,4 @@
-"""Values: arrays, their shapes and copies, and how a value is changed. It knows no Tensor's past.
+"""Arrays: conversion, shapes and copies, and how the value of a Tensor is changed.
 
 Every Tensor gets a number from `_clock` when it is created, and every change of a value gets one too.
 So two numbers tell whether a value was changed after an operation had read it.
@@ -7,12 +7,15 @@ So two numbers tell whether a value was changed after an operation had read it.
 from collections import deque
 from itertools import count, starmap
 from operator import call
+from weakref import ref
 
 import numpy as np
 
 _clock = count(1)  # numbers Tensors, which orders the backward pass, and dates changes of `.data`
 _last_change = 0  # the number of the last change of any value
-_array_changes = {}  # the last change in place of an array, by the id of the array that owns its memory
+# {id of the array that owns the memory: (number of its last change in place, weak reference)}; the
+# reference removes the entry when the array is freed, before another array can get its id.
+_array_changes = {}
 
 
 class Value:
@@ -23,41 +26,43 @@ class Value:
 
 
 def as_array(data, what):
-    """`data` as an array of real numbers; `what` names it in the error."""
+    """Return `data` as an array of real numbers; `what` names it in an error."""
     array = data
     if type(data) is not np.ndarray:
         if isinstance(data, Value):
             raise TypeError(
-                f"{what}: this is a Tensor already; use .detach() for a constant with its value"
+                f"{what}: expected an array, got a Tensor; use .detach() for a constant with its value"
             )
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
             raise TypeError(
-                f"{what}: a plain array is needed, and * or sums of a {type(data).__name__} mean others"
+                f"{what}: expected a plain array, got a {type(data).__name__}, whose * and sums differ; "
+                "use np.asarray(…), or .filled(value) for a masked array"
             )
         try:
             array = np.asarray(data)
-        except (
-            TypeError,
-            ValueError,
-        ) as error:  # a list of Tensors that require gradients, or of unequal lengths
+        except (TypeError, ValueError) as error:  # of Tensors in a list, or of unequal lengths
             raise type(error)(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(
-            f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}"
+            f"{what}: expected real numbers, got {type(data).__name__} of dtype {array.dtype}"
         )
     return array
 
 
 def _check_floating(dtype, what):
+    """Raise TypeError if `dtype` is not floating."""
     if dtype.kind != "f":
         raise TypeError(
-            f"{what}: {dtype} values have no gradient; use floating point, for example 3.0 for 3, "
-            "or array.astype(float)"
+            f"{what}: expected a floating dtype, got {dtype}, whose values have no gradient; use 3.0 "
+            "instead of 3, or array.astype(float)"
         )
 
 
 def unbroadcast(g, shape):
-    """`g` summed to `shape`: what broadcasting copied forward, its transpose adds up. Raises ValueError if it does not fit."""
+    """Return `g` summed to `shape`: the transpose of broadcasting, which copies, is a sum.
+
+    Raises ValueError if an array of this shape cannot be broadcast to the shape of `g`.
+    """
     got = g.shape
     extra = len(got) - len(shape)
     if got[extra:] == shape:
@@ -70,12 +75,12 @@ def unbroadcast(g, shape):
 
 
 def copied(array):
-    """A copy of an array, a number as a NumPy scalar."""
+    """Return a copy of an array, a NumPy scalar for a single number; a Tensor as it is."""
     return array if isinstance(array, Value) else np.array(array)[()]
 
 
 def copy_if_view(g):
-    """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
+    """Return the gradient `g` as an array that owns its memory; a Tensor as it is."""
     if type(g) is np.ndarray:
         return g if g.base is None else g.copy()
     return g if isinstance(g, Value) else np.asarray(g)
@@ -85,38 +90,55 @@ def copy_if_view(g):
 
 
 def next_number():
-    """A creation number: what is made later has a greater one."""
+    """Return a creation number, lower than that of every Tensor made later."""
     return next(_clock)
 
 
 def _date_change():
+    """Return the number of a change that is made now."""
     global _last_change
     _last_change = next(_clock)
     return _last_change
 
 
 def _owner(array):
-    """Of an array, its views and theirs the same number. (Once it is freed another may have it, whose readers are all younger.)"""
+    """Return the array that owns the memory of `array`."""
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
-    return id(array)
+    return array
+
+
+def date_array(array):
+    """Note that `array` was changed in place, and with it every array that shares its memory."""
+    owner = _owner(array)
+    key = id(owner)
+    _array_changes[key] = _date_change(), ref(owner, lambda _: _array_changes.pop(key, None))
+
+
+def changed_after(t, number):
+    """Return True if the value of the Tensor `t` was changed after the creation number `number`."""
+    change, _ = _array_changes.get(id(_owner(t._value)), (0, None))
+    return max(t._changed_at, change) > number
 
 
 def assignments(pairs):
-    """What `commit` has to do for `t.data = value` with all pairs (t, value), each an array of t's shape and t's alone."""
-    stamp, changes = _date_change(), []
+    """Return the changes for `commit` that carry out `t.data = value` for all pairs (t, value).
+
+    Each value is an array of the shape of its `t`, which nothing else holds.
+    """
+    number, changes = _date_change(), []
     for t, value in pairs:
         changes.append((setattr, t, "_value", value if value.ndim else value[()]))
-        changes.append((setattr, t, "_changed_at", stamp))
+        changes.append((setattr, t, "_changed_at", number))
         if value.dtype != t._value.dtype and t.grad is not None:
             changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
     return changes
 
 
 def commit(changes):
-    """Carry out all `changes`, each (function, *arguments), in one call of C code: Ctrl-C comes before it or after it.
+    """Carry out all `changes`, each (function, *arguments), in one call of C code.
 
-    Everything that can fail is to be worked out before, and the functions are C's own, such as
-    setattr.
+    Python handles Ctrl-C before or after that call, so all changes happen or none. The functions
+    must be C's own, such as setattr, and must not fail.
     """
     deque(starmap(call, changes), maxlen=0)

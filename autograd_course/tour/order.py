@@ -48,7 +48,7 @@ PARTS = {
                 "Tensors share stands on the class, so that a new one costs little.",
             ),
             (
-                "values:_clock tape:_levels tape:_no_grad_level values:_last_change values:_array_changes tape:_new tape:_float64 "
+                "values:_clock tape:_levels tape:_no_grad_level tape:_no_grad_blocks values:_last_change values:_array_changes tape:_new tape:_float64 "
                 "tape:_array rows:_new rows:_array rows:_floats rows:_scalars",
                 "05 Whose turn is it?",
                 "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
@@ -272,7 +272,7 @@ PARTS = {
         [
             (
                 "rows:primitive ops:_weighted ops:max ops:min ops:_shared_extreme",
-                "10 Choose the largest",
+                "10 max",
                 "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
                 "gradient; those who tie share.",
             ),
@@ -285,7 +285,7 @@ PARTS = {
         [
             (
                 "ops:_extremum ops:_slices_along ops:_floating",
-                "10 Choose the largest",
+                "10 max",
                 "A quicker way to the same maximum, as pooling needs it; and integers as floats.",
             ),
             (
@@ -375,7 +375,7 @@ PARTS = {
                 "Which of the arguments are meant.",
             ),
             (
-                "tape:no_grad* tape:is_recording",
+                "tape:no_grad* tape:_NeedsBrackets* tape:record_above tape:is_recording",
                 "01 Four ways to one slope",
                 "A block in which nothing is recorded: levels up to its own are shut.",
             ),
@@ -407,7 +407,7 @@ PARTS = {
                 "the value it needs is gone.",
             ),
             (
-                "values:_date_change values:assignments values:commit tape:_check_unchanged values:_owner",
+                "values:_date_change values:assignments values:commit tape:_check_unchanged values:_owner values:date_array values:changed_after",
                 "17 What the tape holds",
                 "Changes happen whole or not at all, and are dated: a Tensor's `_changed_at` when its value is replaced, `_array_changes` when "
                 "an array is written in place, with all its views. A walk raises at a node that is older than such a date.",
@@ -418,13 +418,13 @@ PARTS = {
                 "Keep a gradient inside, forget one, or add to what is there.",
             ),
             (
-                "tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
+                "operators:item operators:_repr operators:_reduce",
                 "05 A number that remembers",
                 "A Tensor as a Python number, as text, and as a copy.",
             ),
             (
                 "tape:Tensor.detach tape:is_constant tape:tensor_made_by",
-                "22 The gradient of what?",
+                "22 Is it the gradient of another loss?",
                 "`detach` gives the same value without its past: a constant to every derivative. `tensor_made_by` does the opposite: "
                 "to a value that was computed elsewhere it gives a way back.",
             ),

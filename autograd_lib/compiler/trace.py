@@ -155,7 +155,7 @@ class Trace:
     def _record(self, f, args, kwargs, containers):
         """Call the function, and record a backward pass from each result."""
         tape.tracer.set(self)
-        tape._no_grad_level.set(self.level if self._recording else self.grad_level)
+        tape.record_above(self.level if self._recording else self.grad_level)
         before, out = _rng_states(), f(*args, **kwargs)
         if self.refused:  # the function has caught the error, and gone another way
             raise self.refused[0]

@@ -1243,7 +1243,7 @@ frozen = ag.Tensor([1.0, 2.0, 3.0])
         (lambda x: x * np.asarray(weight), "array"),
         (lambda x: x * np.asarray(frozen), "array"),
         (lambda x: x[frozen > 1], "where"),
-        (lambda x: (setattr(weight, "data", x), x * weight)[1], "Tensor already"),
+        (lambda x: (setattr(weight, "data", x), x * weight)[1], "got a Tensor"),
         (lambda x: ((x * weight).sum().backward(), x)[1], "backward"),
         (lambda x: SimpleNamespace(x=x), "got SimpleNamespace"),
     ],

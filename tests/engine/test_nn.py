@@ -1033,9 +1033,9 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
         ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"),
         ({**FITS, "a": 1.0}, r"a has shape \(\)"),
         ({**FITS, "b": np.ones((1, 1))}, r"b has shape"),
-        ({**FITS, "b": np.array([["x"] * 3])}, "dict: b: real"),
-        ({**FITS, "b": np.full((1, 3), 1j)}, "dict: b: real"),
-        ({**FITS, "b": np.array([[None] * 3])}, "dict: b: real"),
+        ({**FITS, "b": np.array([["x"] * 3])}, "dict: b: expected real"),
+        ({**FITS, "b": np.full((1, 3), 1j)}, "dict: b: expected real"),
+        ({**FITS, "b": np.array([[None] * 3])}, "dict: b: expected real"),
     ],
     ids=range(9),
 )

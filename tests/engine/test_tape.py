@@ -207,7 +207,7 @@ def test_mixed_dtypes_give_each_its_own():
 @pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True])], ids=repr)
 def test_numbers_without_a_slope_cannot_require_a_gradient(data):
     """Broken once: no check in the setter."""
-    with pytest.raises(TypeError, match="floating point, for example 3.0 for 3"):
+    with pytest.raises(TypeError, match="requires_grad.*floating.*3.0 instead of 3"):
         Tensor(data, requires_grad=True)
     t = Tensor(data)
     with pytest.raises(TypeError, match="no gradient"):
@@ -261,7 +261,7 @@ def test_complex_numbers_cannot_enter_a_gradient():
     ],
 )
 def test_what_is_not_a_number_is_refused(data):
-    with pytest.raises(TypeError, match="Tensor: real numbers are needed"):
+    with pytest.raises(TypeError, match="Tensor: expected real numbers"):
         Tensor(data)
     with pytest.raises(TypeError, match="multiply: .*argument 1"):
         leaf([1.0, 2.0]) * data
@@ -1080,7 +1080,7 @@ def test_a_grad_of_the_wrong_shape_is_found_before_any_is_written():
     for wrong in (np.ones(5), np.ones((2, 3)), np.ones(1), Tensor([1.0, 1, 1]), "ones"):
         a, b, c = (leaf([1.0, 2, 3], name=name) for name in "abc")
         b.grad = wrong
-        with pytest.raises((ValueError, TypeError), match="backward: the .grad"):
+        with pytest.raises((ValueError, TypeError), match="backward: .*the .grad"):
             (a * b * c).sum().backward()
         assert a.grad is None and b.grad is wrong and c.grad is None
     a = leaf([1.0, 2, 3])
@@ -1174,7 +1174,7 @@ def test_item_and_conversions():
     ):
         with pytest.raises(TypeError):
             convert(leaf([1.0, 2.0]))
-    with pytest.raises(TypeError, match="Tensor already"):
+    with pytest.raises(TypeError, match="expected an array, got a Tensor"):
         Tensor(leaf(1.0))
     np.testing.assert_array_equal(np.asarray(Tensor([1.0, 2.0])), [1, 2])
 
@@ -1346,7 +1346,7 @@ def test_a_missing_push_is_no_tangent_of_0():
 
 
 def test_one_rule_for_two_inputs_is_an_error_that_says_so():
-    """ "This is a Tensor already" once."""
+    """\"Expected an array, got a Tensor\" once."""
     op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
     with pytest.raises(TypeError, match="op: no gradient goes to its keyword y.*inputs are x"):
         op(leaf(1.0), leaf(2.0))
@@ -1412,3 +1412,121 @@ def test_a_new_row_has_every_order_and_mode():
     assert ag.grad(ag.grad(ag.grad(cube)))(2.0) == 6
     assert ag.hvp(cube, 2.0, 1.0) == 12
     assert ag.jvp(cube, (2.0,), (1.0,))[1] == 12
+
+
+# --- Silent wrong numbers that are right or refused now ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "apply", [lambda m, t: m * t, lambda m, t: m - t, lambda m, t: m**t, lambda m, t: m / t]
+)
+def test_a_masked_array_on_the_left_is_refused(apply):
+    """numpy.ma reads an attribute `_data` of its operands, and the gradient was lost."""
+    masked = np.ma.array([3.0, 4.0], mask=[False, True])
+    with pytest.raises(TypeError, match="gradient would be lost"):
+        apply(masked, Tensor([1.0, 2.0], requires_grad=True))
+    with pytest.raises(TypeError, match="gradient would be lost"):
+        ag.grad(lambda x: apply(masked, x).sum())(np.ones(2))
+
+
+def test_a_rule_of_the_user_may_write_into_its_g():
+    """Two nodes share the g of a sum; a rule that wrote into it changed the other's gradient."""
+
+    def rule(g, z, x):
+        g[x <= 0] = 0
+        return g
+
+    relu = ag.elementwise(lambda x: np.maximum(x, 0), rule, name="relu")
+    x = np.array([-1.0, 2.0, -3.0])
+    found = ag.grad(lambda x: ((relu(x) + x) ** 2).sum())(x)
+    np.testing.assert_array_equal(found, [-2.0, 16.0, -6.0])
+    np.testing.assert_array_equal(ag.grad(lambda x: relu(x).sum())(x), [0.0, 1.0, 0.0])
+    both = ag.elementwise(
+        lambda x, y: x * y, lambda g, z, x, y: rule(g, z, x) * y, lambda g, z, x, y: g * x
+    )
+    found = ag.grad(lambda x, y: both(x, y).sum(), (0, 1))(x, np.ones(3))
+    np.testing.assert_array_equal(found, [[0.0, 1.0, 0.0], x])
+    seed = np.ones(3)
+    relu(Tensor(x, requires_grad=True)).backward(seed)
+    assert seed.tolist() == [1, 1, 1]
+
+
+def test_backward_names_an_open_no_grad_block():
+    with ag.no_grad(), pytest.raises(RuntimeError, match="no_grad block is open"):
+        (Tensor(1.0, requires_grad=True) * 2).backward()
+    with pytest.raises(RuntimeError, match="requires_grad=True"):
+        (Tensor(1.0) * 2).backward()
+
+
+def test_interleaved_generators_leave_no_block_open():
+    def steps():
+        with ag.no_grad():
+            yield
+
+    first, second = steps(), steps()
+    next(first), next(second)
+    first.close()
+    assert not tape.is_recording()
+    second.close()
+    assert tape.is_recording()
+
+
+def test_a_block_that_ends_in_another_thread_is_an_error_that_says_so():
+    block, errors = ag.no_grad(), []
+
+    def leave():
+        try:
+            block.__exit__()
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    with block:
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+    assert "another thread" in errors[0] and tape.is_recording()
+
+
+def test_no_grad_without_brackets_is_an_error_that_says_so():
+    with pytest.raises(TypeError, match="brackets"):
+        with ag.no_grad:
+            pass
+    with pytest.raises(TypeError, match="brackets"):
+
+        @ag.no_grad
+        def f():
+            pass
+
+    assert tape.is_recording()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, x: ag.hvp(f, (x,), (x,)),
+        lambda f, x: ag.vjp(f, [x, x]),
+        lambda f, x: ag.grad(f)((x, x)),
+        lambda f, x: ag.jvp(f, ([x, x],), ([x, x],)),
+    ],
+)
+def test_a_tuple_of_arrays_is_not_taken_for_one_array(call):
+    with pytest.raises(TypeError, match="(tuple|list) of arrays"):
+        call(lambda x: (x.sum(axis=0) ** 3).sum(), np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_change_in_place_is_forgotten_with_its_array():
+    before = len(tape._values._array_changes)
+    for _ in range(100):
+        t = Tensor(np.ones(3), requires_grad=True)
+        t.data *= 2
+    del t
+    assert len(tape._values._array_changes) == before
+
+
+@pytest.mark.parametrize("keyword", ["retain_graph", "create_graph", "gradient"])
+def test_keywords_of_pytorch_are_explained(keyword):
+    x = Tensor(1.0, requires_grad=True)
+    with pytest.raises(TypeError, match=f"backward.*{keyword}.*(leave|grad here).*its arguments"):
+        (x * x).backward(**{keyword: None})
+    with pytest.raises(TypeError, match="zero_grad.*set_to_none.*leave"):
+        x.zero_grad(set_to_none=True)

@@ -268,11 +268,11 @@ def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
 # go; a commit that raises one says why.
 ENGINE = {
     "its core": (
-        1166,
+        1203,
         "values tape rows forward ops operators transforms checkpoint".split(),
     ),
     "compiler": (786, ["compiler"]),
-    "all of it": (2808, [""]),
+    "all of it": (2843, [""]),
 }
 
 
