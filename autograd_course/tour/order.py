@@ -451,7 +451,7 @@ PARTS = {
             ),
             (
                 "compiler/traced:* tape:tracer tape:traced_in",
-                "20 A value that writes down",
+                "20 The tracer",
                 "What `compile` asks of the tape: your values that write down, as one more level.",
             ),
         ],

@@ -1,4 +1,4 @@
-"""Lesson 20: four functions that a tracer may get wrong, given to any compiler; and a training step timed both ways."""
+"""Lesson 20: try four functions that a tracer may get wrong on any compiler, and time a training step both ways."""
 
 import timeit
 
@@ -38,7 +38,7 @@ CALLS = [(bend, 2.0, -1.0), (grow, 3.0, 20.0), (scaled, 1.0, 1.0), (noisy, 0.0, 
 
 
 def careless(f):
-    """As the lesson's own tracer compiles: at the first call, for ever."""
+    """Compile as the lesson's own tracer does: at the first call, without any guard."""
     programs = []
 
     def program(x):
@@ -49,10 +49,16 @@ def careless(f):
 
 
 def answers(compiled_by, number=float):
-    """{name of a function: "right", "WRONG" or "refused"}, at a second call that is not like the first: on the other
-    side of an `if`, with more rounds of a `while`, with another `scale`, and with another random number.
+    """Return {name of a function: "right", "WRONG" or "refused"} for a second call that differs from the first.
 
-    compiled_by: makes a program of a function. number: makes its argument of a float.
+    It takes the other branch of an `if`, more rounds of a `while`, another `scale`, and another random number.
+
+    Parameters
+    ----------
+    compiled_by : callable
+        Makes a program of a function.
+    number : callable
+        Makes the argument of the program from a float.
     """
     global scale
     found = {}
@@ -63,13 +69,13 @@ def answers(compiled_by, number=float):
             after = float(program(number(then)))
             right = after != before if f is noisy else after == f(then)
             found[f.__name__] = "right" if right else "WRONG"
-        except TypeError:
+        except (TypeError, RuntimeError):  # the second is that of `check=True`
             found[f.__name__] = "refused"
     return found
 
 
 def asked(name, compiled_by, number=float):
-    """Prints the `answers` of a compiler, in a line."""
+    """Print the `answers` of a compiler in one line."""
     print(
         f"{name:14}",
         "   ".join(
@@ -79,8 +85,10 @@ def asked(name, compiled_by, number=float):
 
 
 def times_as_long(hidden, images, labels):
-    """How many times as long a training step takes with the tape as with the program `ag.compile` makes: the fastest of
-    each, taking turns. The network has one hidden layer."""
+    """Return the time of a training step with the tape, divided by the time with the program of `ag.compile`.
+
+    Both take turns, and the fastest step of each counts. The network has one hidden layer.
+    """
     model = nn.MLP([images.shape[1], hidden, 10], rng=0)
 
     def taped(x, labels):

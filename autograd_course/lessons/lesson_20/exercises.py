@@ -1,4 +1,4 @@
-"""Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is written too early."""
+"""Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is reused too early."""
 
 import io
 from contextlib import redirect_stdout
@@ -27,60 +27,61 @@ recall(
     "20",
     [
         Question(
-            "Attention gives a masked place the weight 0, exactly. What is the gradient at that place's value? "
+            "Attention gives a masked position the weight 0, exactly. What is the gradient with respect to the value at that position? "
             "(Lesson 18)",
             0,
-            "**0**, exactly: what arrives is multiplied by the weight.",
+            "**0**, exactly, because the upstream gradient is multiplied by the weight.",
         ),
         Question(
             "z = tanh(x). Which of x and z does its rule read? (17)",
             "z",
-            "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.",
+            "**z**, because the local gradient is 1 − z². So x can be freed as soon as z is computed.",
             ["x", "z", "both"],
         ),
         Question(
-            "b, of shape (3,), is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed for "
-            "b? (08)",
+            "b, of shape (3,), is added to x, of shape (4, 3). The upstream gradient g has shape (4, 3). Along which "
+            "axis is it summed for b? (08)",
             0,
-            "**0**: each of the four rows used b, so what comes back from them adds up.",
+            "**0**: each of the four rows used b, so their gradients are added.",
         ),
     ],
 )
 
 prediction(
     "20.while",
-    question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
-        `grow(20)` is 80. What does the program give for x = 20?""",
+    question="""`grow` doubles x as long as x is below 50. It is traced at x = 3.
+        `grow(20)` is 80. What does the program return for x = 20?""",
     answer=640,
-    reveal="""**640.** From 3 it takes five doublings to 96. So the program doubles five times, and 20 · 32 is 640. The
-        program repeats the loop as often as it ran at x = 3. The comparisons are written down, and nothing depends on
-        their answers.""",
+    reveal="""**640.** From 3 it takes five doublings to reach 96. So the program doubles five times, and 20 · 32 is 640.
+        The program repeats the loop as often as it ran at x = 3. The comparisons are lines of the program, but nothing
+        depends on their results.""",
 )
 
 prediction(
     "20.another",
     question="""
-        A compiled function is called six times in a row, each time with one thing changed: other numbers in x; another
-        shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
-        another program than the call before them?""",
-    answer=4,
-    reveal="""**4**: at the new shape, at float32, at the first x again and at the new global number. (The first x
-        runs the program of the first call again, and the call before it ran another.) Other numbers in an array or
-        in a parameter need no other program: it reads them at every call.""",
+        A compiled function is called six times in a row, and each time one thing has changed: other numbers in x; another
+        shape; float32; the first x again; a parameter updated; a global number changed. How many of the six calls run
+        a different program from the call before them?""",
+    answer=3,
+    reveal="""**3**: at the new shape, at float32 and at the first x again. (The first x runs the program of the first
+        call, and the call before it ran another.) New numbers in an argument or a parameter need no other program, because
+        the program reads them at every call. The global number is a constant of the program: its change goes
+        unnoticed, and the result is that of the old number.""",
 )
 
 prediction(
     "20.lines",
-    question="""L = (x + y)·w is two lines forward. g arrives at L. How many lines, at least, does the way
-        back need, for the gradients of x, of y and of w together?""",
+    question="""L = (x + y)·w is two lines forward. The upstream gradient at L is g. How many lines, at least, does the
+        backward pass need for the gradients of x, of y and of w together?""",
     answer=2,
-    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, and that needs no line. So x and y
-        share the line `g * w`. And x + y is there already.""",
+    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + passes its upstream gradient on, which needs no line. So x
+        and y share the line `g * w`. The value x + y has been computed already.""",
 )
 
 prediction(
     "20.kept",
-    question="""In the solution's `gradients`, which of these are read again on the way back?""",
+    question="""In the solution's `gradients`, which of these does the backward pass read again?""",
     answer={
         "t1 = x @ W": False,
         "t2 = t1 + b": False,
@@ -88,18 +89,18 @@ prediction(
         "error = h - y": True,
     },
     reveal="""**No, no, yes, yes.** The rules of + and − read nothing. The rule of tanh reads its result, h. The rule of
-        a square reads its argument, error. So the memory of t1 and t2 can be written over as soon as h is there.""",
+        a square reads its argument, error. So the memory of t1 and t2 can be reused as soon as h is computed.""",
 )
 
 card(
     "20",
     [
-        "A tracer sees operations. It does not see an if or a while: these decide once, when it traces.",
-        "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
-        "Walk from the results back to the inputs: what nobody asks for is dead.",
-        "What a backward line reads is kept until then; after its last reader its memory may be used again.",
-        "Ask what a compiler does with an if, a global number, a random number: refuse, look again, or freeze?",
-        "Pass as an argument what is to change.",
+        "A tracer sees operations. It does not see an if or a while: they decide once, during tracing.",
+        "A rule is NumPy code: called with tracers, it writes the backward lines itself.",
+        "Go from the results back to the inputs: a line that nothing reads is dead code.",
+        "A value that a backward line reads is kept until then; after its last reader its memory can be reused.",
+        "Find out what a compiler does with an if, a global number, a random number: error, guard, or constant?",
+        "Pass everything that may change as an argument.",
     ],
 )
 
@@ -226,8 +227,8 @@ def _outcome(kind, probe):
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
         The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
-        with a function and its inputs. Fill in the line that the method notes, which is (name, function, names), and
-        what the method gives back. A plain number stands among the names as it is.""",
+        with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
+        the value that it returns. A plain number stands among the names as it is.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -235,22 +236,22 @@ def _outcome(kind, probe):
             def __init__(self, value, name, lines):
                 self.value, self.name, self.lines = value, name, lines
 
-            def __bool__(self):                         # what an if asks, and a while
+            def __bool__(self):                         # called by an if and a while
                 return bool(self.value)
 
             def __array_ufunc__(self, function, method, *inputs):   # method: "__call__", or "reduce"
                 values = [x.value if isinstance(x, Noted) else x for x in inputs]
-                names = ...                             # a list: what the inputs are called
+                names = ...                             # a list: the names of the inputs
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
                 self.lines.append(...)
-                return ...      # what was made, so that what is done with it is noted too""",
+                return ...      # the result, as a value that writes down too""",
     hints=[
-        "`values` shows how: take the name in place of `x.value`, and leave a number as it is.",
+        "`values` shows the pattern: take the name in place of `x.value`, and leave a number as it is.",
         "A line is a tuple of three: `(name, function, names)`.",
-        "Give back a new `Noted`. Its value is the function of the values, and it shares the list of lines.",
+        "Return a new `Noted`. Its value is `function` of the values, and it shares the list of lines.",
         (
             "Help: RecursionError",
-            "`function(*inputs)` asks NumPy, and NumPy asks this method again. Call it with "
+            "`function(*inputs)` calls NumPy, and NumPy calls this method again. Call the function with "
             "`values`.",
         ),
     ],
@@ -270,9 +271,9 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="Before NumPy computes a function such as np.tanh, or an operator, it asks the inputs for this method. "
-    "So all of these pass here. (np.mean and np.dot ask for another method, and are not for this class.)",
-    why="Twelve lines, and NumPy itself tells them what is done.",
+    explained="Before NumPy computes a function such as np.tanh, or an operator, it looks for this method on the inputs. "
+    "So every one of them comes through here. (np.mean and np.dot look for another method, so this class cannot trace them.)",
+    why="Twelve lines are a tracer, because NumPy itself calls them with each operation.",
     mistakes=[
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -670,8 +671,8 @@ def _read_by_any(lines, results):
     difficulty="easy",
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
-        that it is to return. Give back the lines that are needed for these results, in their order. A line that only
-        dead lines read is dead too.""",
+        that it returns. Return the lines that are needed for these results, in their order. A line that only dead
+        lines read is dead too.""",
     stub="""
         def needed(lines, results):
             ...""",
@@ -827,9 +828,9 @@ _ENTRIES = (
     minutes=5,
     difficulty="medium",
     question="""
-        **The way back, by hand.** The way forward is written: one layer, tanh, and the sum of squared errors. Write the
-        four lines of the way back. Each may use all names above it. Use no engine, only rules that you have
-        derived.""",
+        **The backward pass, by hand.** The forward pass is written: one layer, tanh, and the sum of squared errors.
+        Write the four lines of the backward pass. Each may use all names above it. Use no engine, only rules that you
+        have derived.""",
     stub="""
         def gradients(x, y, W, b):
             t1 = x @ W                          # (N, n) @ (n, m) is (N, m)
@@ -845,8 +846,8 @@ _ENTRIES = (
             return L, g_W, g_b""",
     hints=[
         "`error` is both factors of one product: error * error.",
-        "tanh's rule: what arrives, times 1 − z·z, and z is h.",
-        "In a product X @ Y, X gets g @ Y.T, and Y gets X.T @ g. What was broadcast is summed.",
+        "The rule of tanh is the upstream gradient times 1 − z·z, and z is h.",
+        "In a product X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. Sum over the axis that was broadcast.",
     ],
     solution="""
         def gradients(x, y, W, b):
@@ -861,9 +862,9 @@ _ENTRIES = (
             g_W = x.T @ g_t2
             g_b = g_t2.sum(axis=0)
             return L, g_W, g_b""",
-    explained="Lessons 03, 04, 09 and 08, one line each. The sum sends 1 to every entry of t3, and − hands on to h "
-    "what arrives: neither needs a line.",
-    why="That is all a compiler does: your lines, in the order of the walk back.",
+    explained="Lessons 03, 04, 09 and 08, one line each. The gradient of the sum is 1 at every entry of t3, and − passes "
+    "its upstream gradient on to h, so neither needs a line.",
+    why="A compiler does nothing else: it writes your lines, in the order of the backward pass.",
     mistakes=[
         _slip(
             "g_error",
@@ -1061,8 +1062,8 @@ g_W2 = a.T @ b""".strip().splitlines()
     minutes=4,
     difficulty="optional",
     question="""
-        **One line too early.** A compiler with three buffers, a, b and c, wrote this. One gradient comes out wrong.
-        Which line writes over a value that is still needed, and which line then reads the wrong one?
+        **One line too early.** A compiler with three buffers, a, b and c, wrote this program. One of its gradients is
+        wrong. Which line writes over a value that is still needed, and which line then reads the wrong value?
 
         """
     + "\n        ".join(
@@ -1072,16 +1073,16 @@ g_W2 = a.T @ b""".strip().splitlines()
         overwrites = ...            # the number of a line
         reads_wrong = ...           # the number of a line further down""",
     hints=[
-        "Go from below: what does each line want to read, and which line wrote there last?",
-        "Lines 2, 4 and 6 write over a value whose last reader they are: that is allowed.",
-        ("Help: line 12", "It wants h. What is in a by then?"),
+        "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?",
+        "Lines 2, 4 and 6 each write over a value of which they are the last reader, so they are correct.",
+        ("Help: line 12", "It should read h. What is in a by then?"),
     ],
     solution="""
         overwrites = 7
         reads_wrong = 12""",
-    explained="Line 7 writes h·h over h, and line 12 multiplies by what is left there, 1 − h·h. Put line 12 before "
-    "line 7, and all is well.",
-    why="Memory may be used again when the last reader of its value has run. Readers on the way back count too.",
+    explained="Line 7 writes h·h over h, so line 12 multiplies by 1 − h·h, which is in a by then. Moving line 12 before "
+    "line 7 fixes it.",
+    why="Memory can be reused when the last reader of its value has run, and the backward pass has readers too.",
     mistakes=[
         (
             (8, 12),
@@ -1148,7 +1149,7 @@ def spoiled(answer):
             if answer[0] == 7
             else "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
             if answer[1] == 12
-            else "Go from below: what does each line want to read, and which line wrote there last?"
+            else "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?"
         )
     raise Wrong(
         "your answer",
