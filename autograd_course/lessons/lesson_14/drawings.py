@@ -18,7 +18,7 @@ STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # 
 
 
 def window(x, y, i, j):
-    """The kernel y on the image x where it makes z[i, j]: the nine pixels that are read."""
+    """Draw the kernel y on the image x at the nine pixels that z[i, j] reads."""
     z = _slid(x, y, 1, 0)
     read = np.zeros(x.shape, bool)
     read[i : i + y.shape[0], j : j + y.shape[1]] = True
@@ -29,8 +29,8 @@ def window(x, y, i, j):
     ]
     text = (
         f"z[{i}, {j}] reads {read.sum()} pixels of x, rows {i} to {i + y.shape[0] - 1} and columns {j} to {j + y.shape[1] - 1}.\n"
-        f"Times the kernel, and added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
-        f"{' (the pixels that are 0 left out)' * bool(terms)}."
+        f"Times the kernel, then added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
+        f"{' (without the pixels that are 0)' * bool(terms)}."
     )
     return _drawn(
         [
@@ -45,9 +45,9 @@ def window(x, y, i, j):
 
 
 def reach(x, y, i, j, stride=1, padding=0, backward=False):
-    """What x[i, j] does: by how much each output moves if that pixel grows by 1, which is an entry of the kernel.
+    """Draw by how much each output changes if the pixel x[i, j] grows by 1: by an entry of the kernel.
 
-    backward: below it the gradient of x when 1 arrives at every output, where the same entries add up.
+    With `backward`, draw below it the gradient of x for g = 1 at every output: the sum of the same entries.
     """
     padded = np.pad(np.zeros(x.shape), padding)
     raised = padded.copy()
@@ -60,16 +60,16 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
     looks = np.pad(np.full(x.shape, "plain", "U6"), padding, constant_values="rim")
     looks[i + padding, j + padding] = "picked"
     count = int(reached.sum())
-    text = f"x[{i}, {j}] is read by {counted(count, 'window')}, and moves {counted(count, 'output')} of {moves.size}."
+    text = f"x[{i}, {j}] is read by {counted(count, 'window')}, and changes {counted(count, 'output')} of {moves.size}."
     if count:
-        text += f"\nEach moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached])}."
+        text += f"\nEach changes by the kernel entry that is multiplied by this pixel: {', '.join(number(v) for v in moves[reached])}."
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
-    rim = " and a rim" * bool(padding)
+    rim = " and a border" * bool(padding)
     rows = [
         [
             ("image x" + rim, np.pad(x, padding), looks),
             ("kernel", y, np.where(lying, "value", "plain")),
-            ("z moves", moves, np.where(reached, "value", "pale")),
+            ("change", moves, np.where(reached, "value", "pale")),
         ]
     ]
     if backward:
@@ -80,7 +80,7 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
         )
         (gradient,) = pull(ones[None, None])
         entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "0"
-        text += f"\nBackward, 1 arrives at every output: the gradient of x[{i}, {j}] is {entries}"
+        text += f"\nBackward, with g = 1 at every output: the gradient of x[{i}, {j}] is {entries}"
         text += f" = {number(gradient[i, j])}." if count > 1 else "."
         found = np.where(looks == "picked", "gradient", np.where(looks == "rim", "rim", "pale"))
         rows.append(
@@ -98,7 +98,7 @@ def _slid(x, y, stride, padding):
 
 
 def _drawn(lines, text):
-    """Grids beside each other, in lines one below the other: (name, values, looks), or None for a gap. The first line has all."""
+    """Draw lines of grids, each a (name, values, looks) or None for a gap; the first line is the longest."""
     plot, above = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 0
     for grids in lines:
         high, left = max(len(grid[1]) for grid in grids if grid), 12
@@ -124,7 +124,7 @@ def _drawn(lines, text):
 
 
 def copies(x, y, i, j):
-    """Every window of x as a row of X, the kernel as a column Y, and where in X the pixel x[i, j] stands."""
+    """Draw every window of x as a row of X, the kernel as a column Y, and the copies of x[i, j] in X."""
     (h, w), (kh, kw) = x.shape, y.shape
     places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(
         int
@@ -187,7 +187,7 @@ def copies(x, y, i, j):
     count = int(mine.sum())
     text = (
         f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
-        f"x[{i}, {j}] stands in X {counted(count, 'time')}, once in each window that reads it."
+        f"x[{i}, {j}] occurs in X {counted(count, 'time')}, once in each window that reads it."
     )
     return Picture(
         svg(
@@ -200,9 +200,9 @@ def copies(x, y, i, j):
 
 
 def responses(kernels, scan, names=None, bias=0):
-    """A scan (8, 8), and beside it each of the kernels (K, 1, 3, 3) over what it makes of the scan: relu of the convolution plus bias.
+    """Draw a scan (8, 8) and each kernel (K, 1, 3, 3) above its response: relu of the convolution plus bias.
 
-    + is a weight that wants ink, − one that wants none; the stronger the blue, the larger the response.
+    + is a positive weight and − a negative one; the stronger the blue, the larger the response.
     """
     made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]  # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
@@ -242,7 +242,7 @@ def responses(kernels, scan, names=None, bias=0):
     )
     high = 212 * -(-len(kernels) // 4)
     for k, words in enumerate(
-        ["small: the kernel; + wants ink, − wants none", "blue: its response; blank: 0 or less"]
+        ["small: the kernel; + positive, − negative weight", "blue: its response; blank: 0 or less"]
     ):
         plot.words(10, high + 18 + 24 * k, words, style.FAINT, "start", 13)
     size = f"{130 + step * min(4, len(kernels))} {high + 54}"
@@ -250,7 +250,7 @@ def responses(kernels, scan, names=None, bias=0):
 
 
 def _image(plot, x, y, pixel, shades, colour):
-    """An image of shades from 0 to 1."""
+    """Draw an image of shades from 0 to 1."""
     side = len(shades) * pixel
     plot.parts.append(
         f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}" stroke-width="1"/>'

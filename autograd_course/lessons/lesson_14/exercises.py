@@ -1,4 +1,4 @@
-"""Lesson 14: both gradients of a convolution, by indices and by windows; a pooling tie; an operation of one's own."""
+"""Lesson 14: both gradients of a convolution, by indices and by windows; a pooling tie; a custom operation."""
 
 from functools import partial
 
@@ -32,11 +32,11 @@ recall(
     "14",
     [
         Question(
-            "50 gradients come back to a weight that is used at 50 steps. What is the gradient of the weight? "
+            "A weight is used at 50 steps, and each use contributes a gradient. What is the gradient of the weight? "
             "(Lesson 13)",
             "their sum",
-            "Their **sum**: one weight used 50 times, 50 arrivals.",
-            ["their sum", "their mean", "that of the last step", "their product"],
+            "Their **sum**: the gradients of all 50 uses are added.",
+            ["their sum", "their mean", "the gradient of the last step", "their product"],
         ),
         Question(
             "A network for ten digits has learned nothing yet. About how large is its loss, the mean of "
@@ -46,9 +46,9 @@ recall(
             tolerance=0.1,
         ),
         Question(
-            "X has the shape (16, 9), Y (9, 1), and g arrives at X @ Y. What goes to X, and what to Y? (09)",
+            "X has the shape (16, 9), Y has (9, 1), and g is the upstream gradient of X @ Y. What are the gradients of X and Y? (09)",
             None,
-            "To X: **g · Yᵀ**, (16, 1) times (1, 9). To Y: **Xᵀ · g**, (9, 16) times (16, 1).",
+            "X: **g · Yᵀ**, (16, 1) times (1, 9). Y: **Xᵀ · g**, (9, 16) times (16, 1).",
         ),
     ],
 )
@@ -56,43 +56,43 @@ recall(
 prediction(
     "14.reach",
     question="""A kernel of 3 × 3 slides over an image of 6 × 6 pixels, so z has the shape (4, 4). Each
-        output reads nine pixels. You change a single number. How many of the 16 outputs can move, if this number is the
-        pixel in the corner, x[0, 0]? How many, if it is the pixel x[2, 2]? And how many, if it is one entry of the
+        output reads nine pixels. You change a single number. How many of the 16 outputs can change if this number is the
+        pixel in the corner, x[0, 0]? How many if it is the pixel x[2, 2]? And how many if it is one entry of the
         kernel?""",
     answer={"x[0, 0]": 1, "x[2, 2]": 9, "a kernel entry": 16},
-    reveal="""**1, 9, 16.** Only one window reaches into the corner. The pixel x[2, 2] lies in nine windows, once at each of their nine
-        places. And the kernel is used at every place.""",
+    reveal="""**1, 9, 16.** Only one window contains the corner. The pixel x[2, 2] is in nine windows, once at each of their nine
+        positions. And the kernel is used for every output.""",
 )
 
 prediction(
     "14.stride",
-    question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have (16, 1, 3, 3). With padding 1,
-        which shape does z have at stride 1? And at stride 2?""",
+    question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have the shape (16, 1, 3, 3). With padding 1,
+        what is the shape of z at stride 1? And at stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
-    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the rim
-        there are 10 pixels down and across. A kernel of 3 has 8 places there, and stride 2 takes every second
-        place.""",
+    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the border
+        there are 10 pixels down and across. A kernel of length 3 has 8 positions there, and stride 2 uses every second
+        position.""",
 )
 
 prediction(
     "14.moved",
-    question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each scan is moved to the
-        right by one pixel. How many percent does the MLP read now?""",
+    question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 held-out scans correctly. Now each scan is moved to the
+        right by one pixel. Which percentage does the MLP read correctly now?""",
     answer=46,
     tolerance=12,
-    reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by a
-        pixel comes in by other inputs, with other weights.""",
+    reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by one
+        pixel uses other inputs, with other weights.""",
 )
 
 card(
     "14",
     [
-        "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-        "Of a kernel's outputs, a pixel moves at most kh·kw. An entry of the kernel may move all. Each adds up what comes back.",
-        "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
-        "unfold copies, fold adds up: each is the other's way back.",
-        "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
-        "An op of your own: a function, a rule, check_grads. The engine does the rest.",
+        "Convolution: at each position, multiply pixels by the kernel and add. It is bilinear, like a product.",
+        "A pixel affects at most kh·kw outputs of a kernel, a kernel entry up to all. The gradients from these outputs are added.",
+        "With windows as rows, Z = X·Y. So the gradients are g·Yᵀ and Xᵀ·g, as for every matrix product.",
+        "unfold copies and fold adds: each is the backward rule of the other.",
+        "Number of windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
+        "A custom operation needs a function, a rule and check_grads. The engine does the rest.",
     ],
 )
 
@@ -101,7 +101,7 @@ card(
 
 
 def _loop(line, of):
-    """One of the two gradients, by this line in the loop; `of` is 1 for x and 2 for y."""
+    """Return a function for one of the two gradients, with this line in the loop; `of` is 1 for x and 2 for y."""
 
     def gradient(g, x, y):
         made = np.zeros((g, x, y)[of].shape)
@@ -113,7 +113,7 @@ def _loop(line, of):
 
 
 def _adds(place, value):
-    """The line grad[place] += value."""
+    """Return the line grad[place] += value."""
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] += value(g, x, y, i, j, a, b)
@@ -122,7 +122,7 @@ def _adds(place, value):
 
 
 def _keeps(place, value):
-    """The line grad[place] = value."""
+    """Return the line grad[place] = value."""
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] = value(g, x, y, i, j, a, b)
@@ -151,40 +151,42 @@ def _times_x(g, x, y, i, j, a, b):
 
 
 _grad_x, _grad_y = _loop(_adds(_pixel, _times_y), 1), _loop(_adds(_entry, _times_x), 2)
-OWN = "In a product each slot gets the other factor, not its own."
-OF_THE_KERNEL = "The kernel and grad_y have the shape of y, and a place in them is [a, b]. [i, j] is a place in z."
-NO_G = "g is missing: multiply by what arrives at z[i, j]."
-SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
+OWN = "multiply swaps: the gradient of each factor uses the other factor, not its own."
+OF_THE_KERNEL = (
+    "The kernel and grad_y have the shape of y and the index [a, b]. [i, j] is the index of z."
+)
+NO_G = "g is missing: multiply by the upstream gradient of z[i, j], which is g[i, j]."
+SUM = "That is the rule of a sum. Here two numbers are multiplied: use the upstream gradient times the other factor."
 WRONG_PIXELS = [
     (_loop(line, 1), hint)
     for line, hint in [
         (
             _keeps(_pixel, _times_y),
-            "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=.",
+            "For x: = keeps the last window alone. Up to nine windows read a pixel: add all of them with +=.",
         ),
         (
             _adds(_window, _times_y),
-            "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?",
+            "For x: you add everything at [i, j], the window's first pixel. Which pixel did this multiplication read?",
         ),
         (
             _adds(_entry, _times_y),
-            "For x: all of it lands at [a, b]. Which pixel did this multiplication read?",
+            "For x: you add everything at [a, b]. Which pixel did this multiplication read?",
         ),
         (
             _adds(lambda i, j, a, b: (i, j, a, b), _times_y),
-            "`place` holds all four indices. Each array has two of its own: x[i + a, j + b], y[a, b].",
+            "`place` holds all four indices. Each array has two of its own: x[i + a, j + b] and y[a, b].",
         ),
         (
             _adds(lambda i, j, a, b: (i - a, j - b), _times_y),
-            "For x: the multiplication read x[i + a, j + b], so plus.",
+            "For x: the multiplication read x[i + a, j + b], with plus signs.",
         ),
         (
             _adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
-            "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b].",
+            "For x: i and j are the index of z here, and a negative index counts from the end. The pixel is x[i + a, j + b].",
         ),
         (
             _adds(lambda i, j, a, b: (i + b, j + a), _times_y),
-            "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b].",
+            "For x: a and b are swapped. a counts rows and b columns: x[i + a, j + b] and y[a, b].",
         ),
         (_adds(_pixel, _times_x), OWN),
         (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
@@ -192,7 +194,7 @@ WRONG_PIXELS = [
         *(
             (
                 _adds(_pixel, wrong),
-                "What arrives at this product is the gradient of z[i, j], into which it was added.",
+                "The upstream gradient of this product is that of z[i, j], to which the product was added.",
             )
             for wrong in [
                 lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b],
@@ -202,20 +204,20 @@ WRONG_PIXELS = [
         (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
         (
             _adds(lambda i, j, a, b: (a + j, b + i), _times_y),
-            "For x: i and j are exchanged. i and a count rows, j and b columns: x[i + a, j + b].",
+            "For x: i and j are swapped. i and a count rows, j and b columns: x[i + a, j + b].",
         ),
         (
             _adds(lambda i, j, a, b: [i + a, j + b], _times_y),
-            "For x: a list in the brackets picks two whole rows. Write both numbers without a list: grad_x[i + a, j + b].",
+            "For x: a list as an index selects two whole rows. Write both numbers without a list: grad_x[i + a, j + b].",
         ),
         (
             _adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
-            "This is one multiplication: g[i, j] times the one number that it met, not all of g.",
+            "This is a single multiplication: use g[i, j] times the other factor, not all of g.",
         ),
         *(
             (
                 _adds(_pixel, wrong),
-                "For x: the kernel lies the other way round here. What goes to x[i + a, j + b] has the factor y[a, b].",
+                "For x: your kernel is rotated. The gradient of x[i + a, j + b] has the factor y[a, b].",
             )
             for wrong in [
                 lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b],
@@ -229,23 +231,23 @@ WRONG_ENTRIES = [
     for line, hint in [
         (
             _keeps(_entry, _times_x),
-            "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=.",
+            "For y: = keeps the last position alone. The kernel is used at every position: add all uses with +=.",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
-            "For y: every entry is multiplied by x[i, j], the window's first pixel. Which pixel lies on y[a, b]?",
+            "For y: you multiply every entry by x[i, j], the window's first pixel. Which pixel is multiplied by y[a, b]?",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
-            "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?",
+            "For y: x[a, b] is in the first window only. The kernel is used at every position: which pixel is multiplied by y[a, b] here?",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
-            "For y: what arrives at this product is the gradient of z[i, j], into which it was added.",
+            "For y: the upstream gradient of this product is that of z[i, j], to which the product was added.",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
-            "For y: the multiplication read x[i + a, j + b], so plus.",
+            "For y: the multiplication read x[i + a, j + b], with plus signs.",
         ),
         (_adds(_window, _times_x), OF_THE_KERNEL),
         (_adds(_entry, _times_y), OWN),
@@ -260,9 +262,9 @@ WRONG_ENTRIES = [
     minutes=4,
     difficulty="easy",
     question="""
-        **From the indices.** The loop goes through every multiplication in z. What does this multiplication send to
-        the pixel that it read, and what to the kernel entry? Say in the brackets which pixel and which entry these
-        are.""",
+        **From the indices.** The loop goes through every multiplication in z. What does a multiplication contribute to the gradient of
+        the pixel that it read, and to the gradient of the kernel entry? Fill in the indices in the brackets and the values on
+        the right.""",
     stub="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -272,12 +274,12 @@ WRONG_ENTRIES = [
                 grad_y[...] += ...
             return grad_x, grad_y""",
     hints=[
-        "In a product, each factor gets what arrives, times the other factor. What arrives is the gradient of the "
-        "entry into which the product was added, g[i, j].",
-        "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
+        "The gradient of each factor of a product is the upstream gradient times the other factor. The upstream gradient is that of the "
+        "entry to which the product was added, g[i, j].",
+        "The pixel that was read is x[i + a, j + b]. Its gradient has the same index in `grad_x`.",
         (
             "Help: index out of bounds",
-            "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].",
+            "Each array has its own two indices: x[i + a, j + b], y[a, b], and g[i, j], like z.",
         ),
     ],
     solution="""
@@ -288,8 +290,8 @@ WRONG_ENTRIES = [
                 grad_x[i + a, j + b] += g[i, j] * y[a, b]
                 grad_y[a, b] += g[i, j] * x[i + a, j + b]
             return grad_x, grad_y""",
-    explained="These are the two lines of lesson 09, with other indices. The `+=` adds up the arrivals, 16 at each entry of the kernel.",
-    why="Products, and `+=` for what is used more than once: all of it is from lessons 03 and 05.",
+    explained="These are the two lines of lesson 09, with other indices. The `+=` adds the contributions, 16 for each entry of the kernel.",
+    why="You needed only products, and `+=` for numbers that are used more than once: lessons 03 and 05.",
 )
 def from_indices(answer):
     if has_blank(answer):
@@ -309,7 +311,7 @@ def from_indices(answer):
     fraction = (
         oblong[0],
         *(np.rint(10 * one).astype(int) for one in oblong[1:]),
-    )  # whole x and y, g not
+    )  # integer x and y, but not g
     for g, x, y in (example, oblong, fraction):
         both, shown = (_grad_x(g, x, y), _grad_y(g, x, y)), "other numbers"
         tried = f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}"
@@ -352,19 +354,19 @@ ORDER = "stride comes before padding here. PyTorch's fold and unfold have them t
 WRONG_UNFOLD = [
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
-        "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on.",
+        "This is right as long as the stride is 1 and the padding 0. Pass stride and padding on.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape[2:], kernel_size, stride
         ),
-        "Hand padding on too.",
+        "Pass padding on too.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape[2:], kernel_size, padding=padding
         ),
-        "Hand stride on too.",
+        "Pass stride on too.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -376,7 +378,7 @@ WRONG_UNFOLD = [
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape, kernel_size, stride, padding
         ),
-        "fold wants the height and the width alone: the last two of x.shape, x.shape[2:].",
+        "fold needs only the height and the width: the last two numbers of x.shape, x.shape[2:].",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -388,41 +390,41 @@ WRONG_UNFOLD = [
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape[:1:-1], kernel_size, stride, padding
         ),
-        "Width and height are exchanged: x.shape[2:] has them in order.",
+        "Width and height are swapped: x.shape[2:] has them in order.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, g.shape[2:], kernel_size, stride, padding
         ),
-        "g has the shape of the windows. How high and wide was x?",
+        "g has the shape of the windows. What were the height and width of x?",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             z, x.shape[2:], kernel_size, stride, padding
         ),
-        "That folds the windows themselves. What arrives is g.",
+        "That folds the windows themselves. Fold the upstream gradient g.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             x, x.shape[2:], kernel_size, stride, padding
         ),
-        "x is the image itself. What arrives, in windows, is g.",
+        "x is the image itself. The upstream gradient, in windows, is g.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(
             x, kernel_size, stride, padding
         ),
-        "That is z again. What was copied forward is added up backward: which of the two adds?",
+        "That is z again. The backward rule adds what was copied: which of the two functions adds?",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: g,
-        "g has a number for each copy of a pixel, and x has one pixel: what arrives at the copies has to be added.",
+        "g has a number for each copy of a pixel, but x has one pixel: add the gradients of its copies.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: (
             g * ag.fold(g, x.shape[2:], kernel_size, stride, padding)
         ),
-        "g is in already: fold adds up what arrives, and nothing is multiplied.",
+        "g is already in the result: fold adds gradients, and nothing is multiplied.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -434,11 +436,11 @@ WRONG_UNFOLD = [
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(
             g, kernel_size, stride, padding
         ),
-        "unfold copies. What was copied forward is added up backward.",
+        "unfold copies. The backward rule adds what was copied.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
-        "fold needs one thing more, right after g: how large the image is, x.shape[2:].",
+        "fold needs one more argument, right after g: the size of the image, x.shape[2:].",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -448,37 +450,37 @@ WRONG_UNFOLD = [
     ),
     (
         _no_size,
-        "output_size is an argument of fold. In the rule of unfold it is the height and width of x: x.shape[2:].",
+        "output_size is an argument of fold. In the rule of unfold, use the height and width of x: x.shape[2:].",
     ),
 ]
 WRONG_FOLD = [
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
-        "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on.",
+        "This is right as long as the stride is 1 and the padding 0. Pass stride and padding on.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
             g, kernel_size, stride
         ),
-        "Hand padding on too.",
+        "Pass padding on too.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
             g, kernel_size, padding=padding
         ),
-        "Hand stride on too.",
+        "Pass stride on too.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
             z, kernel_size, stride, padding
         ),
-        "That unfolds the value. What arrives is g.",
+        "That unfolds the value. Unfold the upstream gradient g.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
             x, kernel_size, stride, padding
         ),
-        "x is what fold was given, the windows. What arrives, an image, is g.",
+        "x is the input of fold, the windows. The upstream gradient, an image, is g.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
@@ -488,19 +490,19 @@ WRONG_FOLD = [
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x,
-        "That is x itself, the windows. What arrives is g.",
+        "That is x itself, the windows. Use the upstream gradient g.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(
             g, output_size, kernel_size, stride, padding
         ),
-        "fold adds. What was added forward is copied backward.",
+        "fold adds. The backward rule copies what was added.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
             g, output_size, kernel_size, stride, padding
         ),
-        "unfold takes no output_size: it sees how large g is.",
+        "unfold takes no output_size: it uses the size of g.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
@@ -524,8 +526,8 @@ WRONG_FOLD = [
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
     hints=[
-        "fold needs what unfold lost: how high and wide x was.",
-        "Both want g, and then the sizes that were used forward.",
+        "fold needs the height and width of x, because the windows do not contain them.",
+        "Both take g, and then the sizes that the forward pass used.",
         (
             "Help: fold is not defined",
             "`unfold` and `fold` are imported at the top of the lesson. Run that cell.",
@@ -536,15 +538,15 @@ WRONG_FOLD = [
             fold(g, x.shape[2:], kernel_size, stride, padding))
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: (
             unfold(g, kernel_size, stride, padding))""",
-    explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
-    why="unfold copies on the way forward, so it adds on the way back. fold adds on the way forward, so it copies on the way back.",
+    explained="As with `sum` and `broadcast_to` in lesson 08, each is the backward rule of the other.",
+    why="unfold copies in the forward pass, so its backward rule adds. fold adds in the forward pass, so its backward rule copies.",
 )
 def fold(answer):
     if any(map(is_stub, answer)):
         raise NotYet
 
     def image(d):
-        """The shape of a batch, and the sizes, by their names, of which the last may be left out."""
+        """Return the shape of a batch and the sizes by name; the last sizes may be left out."""
         kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
@@ -593,7 +595,7 @@ def fold(answer):
 
 
 def _conv_x(inner):
-    """conv2d_x with this in the first blank."""
+    """Return conv2d_x with `inner` in the first blank."""
 
     def conv2d_x(g, z, x, y, stride=1, padding=0):
         return ag.fold(inner(as_rows(g), as_columns(y)), x.shape[2:], y.shape[2:], stride, padding)
@@ -611,7 +613,7 @@ def _conv_y(inner):
 WRONG_X = [
     (
         _conv_x(lambda G, Y: G @ Y),
-        "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed.",
+        "The gradient of X is G · Yᵀ: the columns of both G and Y count the kernels, so transpose Y.",
     ),
     *(
         (_conv_x(wrong), "The two belong in the other order: G · Yᵀ.")
@@ -626,20 +628,20 @@ WRONG_X = [
         lambda g, z, x, y, stride=1, padding=0: ag.fold(
             g @ as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding
         ),
-        "The small g still has the layout of z. G is g as rows.",
+        "g still has the layout of z. G is g written as rows.",
     ),
     (_conv_x(lambda G, Y: 2 * G @ Y.mT), "Exactly double."),
     (_conv_x(lambda G, Y: G * Y), "* multiplies entry by entry. The product of matrices is @."),
     (
         _conv_x(lambda G, Y: G),
-        "Only what arrives is folded. First multiply it by the other matrix, transposed.",
+        "You fold only the upstream gradient. First multiply it by the other matrix, transposed.",
     ),
-    (_conv_x(lambda G, Y: Y.mT), "What arrives is missing: G."),
+    (_conv_x(lambda G, Y: Y.mT), "The upstream gradient is missing: G."),
 ]
 WRONG_Y = [
     (
         _conv_y(lambda G, X: X.mT @ G),
-        "There is an axis too many, a result for each image. All images share the kernels: sum over axis 0.",
+        "There is an axis too many, with a result for each image. All images share the kernels: sum over axis 0.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G)[0]),
@@ -655,29 +657,29 @@ WRONG_Y = [
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).mean(axis=0)),
-        "That is a mean over the images. Each use counts in full: add them.",
+        "That is a mean over the images. Add the contributions of all images.",
     ),
     (
         _conv_y(lambda G, X: (X @ G).sum(axis=0)),
-        "The rows of both, X and G, count the windows: which of the two has to be transposed?",
+        "The rows of both X and G count the windows: which of the two must be transposed?",
     ),
     (
         _conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
-        "That is the right one, transposed: the order of the two is reversed.",
+        "That is the right product, transposed: swap the two matrices.",
     ),
-    (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
-    (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
+    (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X is on the left: Xᵀ · G."),
+    (_conv_y(lambda G, X: X.mT.sum(axis=0)), "The upstream gradient is missing: G."),
     (
         _conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
-        "The sums come too early: that multiplies the windows of one image with the g of another.",
+        "You sum too early: this multiplies the windows of one image by the g of another.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).sum()),
-        "A single number comes out of that. axis=0 adds over the images alone.",
+        "That returns a single number. axis=0 sums over the images alone.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).sum(axis=1)),
-        "That is summed over the wrong axis: the images are axis 0.",
+        "You sum over the wrong axis: the images are axis 0.",
     ),
     (
         _conv_y(lambda G, X: (X.T @ G).sum(axis=0)),
@@ -686,7 +688,7 @@ WRONG_Y = [
     *(
         (
             _conv_y(wrong),
-            "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.",
+            "NumPy's transpose takes all axes, but PyTorch's swaps two: use `.mT`.",
         )
         for wrong in [lambda G, X: X.transpose(1, 2) @ G, lambda G, X: X.transpose(-2, -1) @ G]
     ),
@@ -699,7 +701,7 @@ WRONG_Y = [
     difficulty="medium",
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
-        Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank says which shape has to come out.
+        Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank gives the shape of the result.
         All N images share the kernels, as all matrices of a batch shared W in lesson 09.""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -712,9 +714,9 @@ WRONG_Y = [
             columns = ...                                                 # (kh·kw·C, K)
             return as_kernels(columns, y.shape)""",
     hints=[
-        "X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
-        "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
-        ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` adds over the images."),
+        "The gradient of X is G · Yᵀ, and that of Y is Xᵀ · G. `.mT` swaps the last two axes.",
+        "Xᵀ · G has the shape (N, kh·kw·C, K), a matrix for each image. All images share the kernels.",
+        ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` sums over the images."),
     ],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -726,8 +728,8 @@ WRONG_Y = [
             G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)
             columns = (X.mT @ G).sum(axis=0)
             return as_kernels(columns, y.shape)""",
-    explained="These are the two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
-    why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
+    explained="These are the two rules of lesson 09. The other lines only rearrange numbers and add what was copied.",
+    why="A convolution is a matrix product with the windows as rows, so there was nothing new to derive.",
 )
 def fast(answer):
     if any(map(has_blank, answer)):
@@ -736,7 +738,10 @@ def fast(answer):
     def build(d):
         high, wide = d.size(1, 3), d.size(1, 3)
         x = d(d.size(1, 3), channels := d.size(1, 3), high + d.size(0), wide + d.size(0))
-        kernels, numbers = d.size(1, 3), high * wide * channels  # now and then equal: Y is square
+        kernels, numbers = (
+            d.size(1, 3),
+            high * wide * channels,
+        )  # sometimes equal, so that Y is square
         y = d(numbers if d.round % 2 and numbers < 20 else kernels, channels, high, wide)
         sizes = Named(
             {"stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)} if d.round % 3 else {}
@@ -779,17 +784,17 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     minutes=2,
     difficulty="optional",
     question="""
-        Max pooling makes an array of shape (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]]. Then
-        g = [[10, 20], [30, 40]] arrives. What is the gradient of x, by the rule of `max` from lesson 10? Give four rows
+        Max pooling turns x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]] into an array of shape (2, 2), whose upstream
+        gradient is g = [[10, 20], [30, 40]]. What is the gradient of x, by the rule of `max` from lesson 10? Give four rows
         of four numbers.""",
     stub="""
         gradient_of_x = ...""",
     hints=[
-        "There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",
-        "At a tie, all entries that are largest share equally what arrives.",
+        "There are four blocks of 2 × 2, each with a `max` of its own. Which entries are the largest in each block?",
+        "In a tie, all the largest entries share the upstream gradient equally.",
         (
             "Help: the block of zeros",
-            "Its largest is 0, and all four are that large: a tie of four.",
+            "Its largest entry is 0, and all four are 0: a tie of four.",
         ),
     ],
     solution="""
@@ -799,19 +804,19 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                          [0, 0, 0, 40]]""",
     explained="""
         Every block of blank paper is a tie, and so is every block that a relu has set to 0.""",
-    why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
+    why="Sharing g, or giving all of it to the first entry, are two conventions at a kink. In both, the gradients of a block add up to its g.",
     mistakes=[
         (
             _to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
-            "All goes to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally.",
+            "You give all to the first entry, which is PyTorch's convention. The rule of lesson 10 shares equally in a tie.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
-            "Each of the largest gets all: that gives away 20 of 10, and 80 of 20.",
+            "You give all to each of the largest entries: that adds up to 20 instead of 10, and 80 instead of 20.",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
-            "The block of zeros gives nothing back. Its largest is 0: who is that large?",
+            "The gradients of the block of zeros are missing. Its largest entry is 0: which entries are 0?",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]),
@@ -819,23 +824,23 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]),
-            "The block at the top left is a tie too: two are 3.",
+            "The block at the top left is a tie too: two entries are 3.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]),
-            "Each of the largest gets all: share. And who is largest among zeros?",
+            "You give all to each of the largest entries: share it. And which entries are the largest among zeros?",
         ),
         (
             _to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]),
-            "In the first block the two 3 stand one above the other.",
+            "In the first block the two 3s are one above the other.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]),
-            "The two 3 share as well: each of them has all of the 10.",
+            "The two 3s share as well: you gave each of them all of the 10.",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]),
-            "The four 0 share as well: each of them has all of the 20.",
+            "The four 0s share as well: you gave each of them all of the 20.",
         ),
         (
             _to_pooled(
@@ -844,7 +849,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                 [[30, 30], [30, 30]],
                 [[40, 40], [40, 40]],
             ),
-            "Each entry gets what arrives at its block. max sends nothing to those that are not the largest.",
+            "You give each entry the g of its block. The gradient of entries that are not the largest is 0.",
         ),
         (
             _to_pooled(
@@ -853,15 +858,15 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                 [[1, 0], [0, 0]],
                 [[0, 0], [0, 1]],
             ),
-            "Those are the shares. Multiply them by what arrives, g.",
+            "Those are the local gradients. Multiply them by the upstream gradient g.",
         ),
         (
             _to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]),
-            "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally.",
+            "Two blocks are ties: the two 3s and the four 0s. The largest entries share equally.",
         ),
         (
             _to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
-            "Those are the values. What arrives there is in g.",
+            "Those are the values. The gradients come from g.",
         ),
         (
             _to_pooled(
@@ -870,27 +875,27 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                 [[7.5, 7.5], [7.5, 7.5]],
                 [[10, 10], [10, 10]],
             ),
-            "That is the mean of each block, average pooling. max sends nothing to those that are not the largest.",
+            "That is the rule of a mean, average pooling. In max pooling the gradient of entries that are not the largest is 0.",
         ),
         (
             _to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
-            "Those are the places. What arrives there?",
+            "Those are the positions. What are the gradients there?",
         ),
         (
             _to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
-            "All goes to the last of them. The rule of lesson 10 shares a tie equally.",
+            "You give all to the last entry. The rule of lesson 10 shares equally in a tie.",
         ),
         (
             POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
-            "What arrives is multiplied by the value: the slope of max at the largest is 1, at a tie its share of 1.",
+            "You multiply g by the value. But the local gradient of the largest entry is 1, or its part of 1 in a tie.",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
-            "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other.",
+            "The top right block has g = 20 and the bottom left block g = 30: the rows of g are one below the other.",
         ),
         (
             np.array([[3.0, 0.0], [5.0, 6.0]]),
-            "Those are the largest values. What goes back to x, in the shape of x?",
+            "Those are the largest values. What is the gradient of x, in the shape of x?",
         ),
     ],
 )
@@ -904,7 +909,7 @@ def pool(answer):
     )
 
 
-# --- An op of one's own ---------------------------------------------------------------------------------------------------------------
+# --- A custom operation ---------------------------------------------------------------------------------------------------------------
 
 
 def _slope(function, x, h=1e-5):
@@ -915,7 +920,7 @@ X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 
 def _known(x, z):
-    """The row of the library that gives z at x, or None."""
+    """Return the name of the library's row that gives z at x, or None."""
     for row in ops.ROWS.values():
         if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):
@@ -929,33 +934,34 @@ def _known(x, z):
     minutes=8,
     difficulty="hard",
     question="""
-        Write a row of one input: a function, and its rule. Take one of these functions, or any other that the table does
-        not have. It has to take every number, and its graph must not be a straight line:
+        Write a row with one input: a function and its rule. Use one of these functions, or any other function that the table does
+        not have. It must accept every number, and its graph must not be a straight line:
 
         - $x \\cdot \\sigma(x)$
         - $x / (1 + \\lvert x \\rvert)$
         - $1 / (1 + x^2)$
 
-        Derive the slope on paper. Use functions of `np` and `ag` only (σ is `ag.sigmoid`).""",
+        Derive the slope on paper. Use functions of `np` and `ag` only (σ is `ag.sigmoid`), and in the rule only those functions of
+        `np` that the table has.""",
     stub="""
         from autograd_lib import elementwise
 
         my_op = elementwise(
             lambda x: ...,                  # z
-            lambda g, z, x: ...,            # what goes to x
+            lambda g, z, x: ...,            # the gradient of x
             name="my_op")""",
     hints=[
-        "Draw it as a graph of operations that you know. Two arrows leave x? Then there are two paths: multiply along each, and add.",
-        "$x \\cdot \\sigma(x)$: along one path the slope is $\\sigma(x)$. Along the other it is x times the slope of $\\sigma$, "
+        "Draw the function as a graph of operations that you know. If two arrows leave x, there are two paths: multiply along each path, and add.",
+        "For $x \\cdot \\sigma(x)$, the slope along one path is $\\sigma(x)$. Along the other path it is x times the slope of $\\sigma$, "
         "which is $\\sigma(x)(1 - \\sigma(x))$.",
         (
             "Help: an error about the truth value, or about a type",
-            "x is an array. Use `np.where(x > 0, …, …)` in place of `if`, and `np.exp` in place of `math.exp`.",
+            "x is an array. Use `np.where(x > 0, …, …)` instead of `if`, and `np.exp` instead of `math.exp`.",
         ),
         (
-            "May an op mix the entries of x?",
-            "It may: by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape "
-            "of x. Lesson 15 says what a push is.",
+            "May an operation mix the entries of x?",
+            "Yes: use `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, where z has the shape "
+            "of x. Lesson 15 explains what a push is.",
         ),
     ],
     solution="""
@@ -965,8 +971,8 @@ def _known(x, z):
             lambda x: x * ag.sigmoid(x),
             lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x))),      # x·σ·(1 − σ) is z·(1 − σ)
             name="my_op")""",
-    explained="This one is called silu, or swish.",
-    why="A function and one line. Broadcasting, shared inputs, both modes and higher derivatives come with the engine.",
+    explained="This function is called silu, or swish.",
+    why="You wrote a function and one rule. The engine adds broadcasting, shared inputs, both modes and higher derivatives.",
 )
 def my_op(answer):
     if not isinstance(answer, Primitive):
@@ -974,7 +980,7 @@ def my_op(answer):
             "your op",
             brief(answer),
             "a row",
-            'It is made by elementwise(function, rule, name="my_op").',
+            'Create it with elementwise(function, rule, name="my_op").',
         )
     if is_stub(answer.function) or any(map(is_stub, answer.rules)):
         raise NotYet
@@ -983,7 +989,7 @@ def my_op(answer):
             "your op",
             f"{len(answer.rules)} rules",
             "1 rule",
-            "A row of one input this time: a function of x, and a rule.",
+            "Write a row with one input: a function of x and one rule.",
         )
     if answer.kind != "elementwise":
         return _mixes(answer)
@@ -996,7 +1002,7 @@ def my_op(answer):
             "your function, of an array and of one of its entries",
             f"shape {z.shape}, {brief(z)}",
             "the same number, in both",
-            "An elementwise op makes one number of each entry of x, and asks no other entry.",
+            "An elementwise operation computes one number of each entry of x, and asks no other entry.",
         )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
         x, got = [*whole, *X.ravel()], [*at_whole, *z.ravel()]
@@ -1005,7 +1011,7 @@ def my_op(answer):
             f"your function at x = {number(x[first])}",
             number(got[first]),
             "a number everywhere",
-            "In a network it meets any number, 0 and those below too. Choose one that takes every number.",
+            "In a network its input can be any number, also 0 or below. Choose a function that takes every number.",
         )
     far = np.array([-1000.0, 1000.0])
     with np.errstate(all="ignore"):
@@ -1029,35 +1035,35 @@ def my_op(answer):
             "your function",
             f"the slope {brief(slope[0, 0])} everywhere",
             "one that bends",
-            "It is straight wherever it has a slope: take one that bends."
+            "It is straight wherever it has a slope: choose a function that is not linear."
             if np.any(slope)
-            else "It is flat wherever it has a slope: no gradient would come through.",
+            else "It is flat wherever it has a slope, so no gradient would come through.",
         )
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     hints = [
         lambda got, expected: (
-            "A tuple came back. One input has one gradient: where x takes two paths, add them."
+            "A tuple came back. One input has one gradient: if there are two paths, add their gradients."
             if isinstance(got, tuple)
             else None
         ),
         without(g),
-        (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
+        (lambda g, z, x: g + slope, "g is added. Multiply the slope by g instead."),
         (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
-        (lambda g, z, x: g * g * slope, "g is in it twice: what arrives multiplies once."),
+        (lambda g, z, x: g * g * slope, "g is in it twice: multiply by g once."),
         (
             lambda g, z, x: g,
-            "That says that the value moves as fast as x. It should be g times the slope.",
+            "That would mean that the slope is 1. It should be g times the slope.",
         ),
         *(
             (
                 path,
-                "Does x stand in two places of your function? Then there are two paths, and one is missing.",
+                "Does x occur twice in your function? Then there are two paths, and one is missing.",
             )
             for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))
         ),
         (
             lambda g, z, x: g * z / x + slope - z / x,
-            "g multiplies the first path alone: put the sum of both in brackets.",
+            "g multiplies the first path alone: put the sum of both paths in parentheses.",
         ),
         *[
             (
@@ -1080,23 +1086,26 @@ def my_op(answer):
         * np.allclose(z, X * ag.sigmoid(X)),
         (
             lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-            "That is the slope of σ alone. What else does x meet? Where it takes two paths, they are added.",
+            "That is the slope of σ alone. Which other path leads from x to z? Add both paths.",
         ),
         (
             lambda g, z, x: g * slope / (2 * x),
-            "A factor 2x is missing: the inner slope, where x is squared.",
+            "A factor 2x is missing: the slope of the inner function x².",
         ),
         (
             lambda g, z, x: -g * slope / (2 * x),
-            "A factor −2x is missing: the inner slope, where x is squared, and a sign.",
+            "A factor −2x is missing: the slope of the inner function x², and a sign.",
         ),
         (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
         (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
         *[
-            (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
+            (
+                lambda g, z, x: g / (1 + np.abs(x) ** 2),
+                "The whole bottom is squared, that is, the denominator: (1 + |x|)².",
+            ),
             (
                 lambda g, z, x: g / (1 + x) ** 2,
-                "Right above 0. Below 0, too, the bottom is (1 + |x|)².",
+                "Right above 0. Below 0, too, the denominator is (1 + |x|)².",
             ),
             (
                 lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
@@ -1108,7 +1117,7 @@ def my_op(answer):
             ),
         ]
         * np.allclose(z, X / (1 + np.abs(X))),
-        times(-1, "The right size with the wrong sign."),
+        times(-1, "The absolute value is right, with the wrong sign."),
         times(2, "Exactly double."),
         times(0.5, "Exactly half."),
         lambda got, expected: (
@@ -1144,7 +1153,7 @@ def my_op(answer):
             f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",
             number(sent[i]),
             f"g times {low}" if low == high else f"g times {low} to {high}",
-            "nan is no number: 0/0, or a root of what is below 0?"
+            "The result is nan: is there a 0/0, or a root of a negative number?"
             if np.isnan(sent[i])
             else "Look at the slopes of your function there, on both sides.",
         )
@@ -1168,12 +1177,12 @@ def my_op(answer):
 
 
 def _called(op):
-    """The op's function, called as every function of the learner's is: on copies."""
+    """Return the operation's function wrapped so that it is called on copies."""
     return partial(returned, op.function, tried="your function", shown="a number for each of x")
 
 
 def _mixes(op):
-    """The check of an op whose entries of z depend on several of x: a row that is not elementwise."""
+    """Check an operation that is not elementwise: entries of z depend on several entries of x."""
     function = _called(op)
     for x in (X, np.array([[[0.7, -1.2, 0.4, 2.1], [1.5, 0.2, -0.6, -2.0]]])):
         with np.errstate(all="ignore"):
@@ -1183,35 +1192,35 @@ def _mixes(op):
                 f"your function of x {x.shape}",
                 f"shape {z.shape}",
                 f"shape {x.shape}",
-                "Further down your op stands between two layers: z has to have the shape of x.",
+                "Below, your operation is used between two layers, so z has to have the shape of x.",
             )
         if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
             raise Wrong(
                 f"your function at x = {brief(x)}, and at 0",
                 brief(z),
                 "a number everywhere",
-                "In a network it meets any number. Choose a function that takes every number, 0 too.",
+                "In a network its input can be any number. Choose a function that takes every number, 0 too.",
             )
         if np.ptp(z) < 1e-9:
             raise Wrong(
                 f"your function at x = {brief(x)}",
                 brief(z),
                 "different numbers",
-                "Every entry is the same: nothing would be left to tell two scans apart.",
+                "Every entry is the same, so the network could not tell two scans apart.",
             )
         _silent(
             op,
-            "The rule of a row that mixes entries: which entries of z did x[i] move, and by how much each? "
-            "Their gradients, times that, are added. (`linear` wants a linear function; a push says how z moves.)",
+            "The rule of a row that mixes entries: which entries of z depend on x[i], and with which slope? "
+            "Add their gradients times these slopes. (`linear` needs a linear function; a push returns how z changes.)",
             x,
         )
 
 
-PLAIN = "Write the rule with ag functions, those of np that the table has, and + − · /: the engine goes through it."
+PLAIN = "Write the rule with ag functions, those of np that the table has, and + − · /, because the engine differentiates it."
 
 
 def _silent(op, hint, x=X):
-    """Stops the check if ag.check_grads reports anything about the op at x."""
+    """Raise Wrong if ag.check_grads reports anything about the operation at x."""
     try:
         ag.check_grads(op, x.copy())
     except Exception as error:

@@ -66,9 +66,9 @@ def test_a_pixel_moves_what_its_nudge_moves(i, j, stride, padding):
     )
     picture, moved = reach(X, Y, i, j, stride, padding), moves[moves != 0]
     assert cells(picture, VALUE) == [*sorted(moved), *moved] and cells(picture, PICKED) == [X[i, j]]
-    assert f"and moves {counted(len(moved), 'output')} of {moves.size}." in picture.text
-    assert ("Each moves" in picture.text) == (len(moved) > 0)
-    assert ("and a rim (8, 7)" in picture.html) == (padding == 1)
+    assert f"and changes {counted(len(moved), 'output')} of {moves.size}." in picture.text
+    assert ("Each changes" in picture.text) == (len(moved) > 0)
+    assert ("and a border (8, 7)" in picture.html) == (padding == 1)
     back = reach(X, Y, i, j, stride, padding, backward=True)
     assert cells(back, VALUE) == cells(picture, VALUE) and cells(back, GRADIENT) == [
         moved.sum(),
@@ -88,7 +88,7 @@ def test_copies_finds_a_pixel_in_every_row_that_reads_it(i, j, times):
     assert cells(picture, VALUE)[times:] == [
         z for z, reads in zip(slid(X, Y).ravel(), slid(marked, Y).ravel()) if reads
     ]
-    assert f"x[{i}, {j}] stands in X {times} time" in picture.text
+    assert f"x[{i}, {j}] occurs in X {times} time" in picture.text
 
 
 def test_responses_name_the_strongest_and_a_silent_kernel():
