@@ -1,4 +1,4 @@
-"""Checkpoints: forget the intermediate results of a function, and compute them again in the backward pass."""
+"""Checkpoints: drop the intermediate results of a function; recompute them in the backward pass."""
 
 from . import ops
 from .rows import Primitive
@@ -9,11 +9,21 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 
 
 def checkpoint(f):
-    """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
+    """Return `f`, changed to keep no intermediate results for the backward pass.
 
-    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f`
-    itself is called once; its ops are repeated, on the same constants, so random numbers drawn
-    inside are the same both times. It returns a Tensor, or a tuple or list of Tensors.
+    The backward pass repeats the ops of `f` on the same constants, so random numbers drawn inside are
+    the same both times. `f` itself is called once. Gradients are the same to the last bit, also of
+    Tensors that `f` closes over.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a Tensor, or a tuple or list of Tensors.
+
+    Returns
+    -------
+    callable
+        The function with the arguments of `f`.
     """
 
     def run(*args, **kwargs):
@@ -21,33 +31,35 @@ def checkpoint(f):
         out = f(*args, **kwargs)
         several = isinstance(out, (tuple, list))
         results = list(out) if several else [out]
-        made = [
+        recorded = [
             i
             for i, z in enumerate(results)
             if isinstance(z, Tensor) and z.op is not None and z.order > start
         ]
-        level = max((results[i].level for i in made), default=None)
-        made = [i for i in made if results[i].level == level]
-        if len(made) == 1:
-            results[made[0]] = _forget(results[made[0]], start)
-        elif made:  # joined, so that one repetition serves them all
-            joined = _forget(ops.concatenate([ops.reshape(results[i], -1) for i in made]), start)
-            at = 0
-            for i in made:
+        level = max((results[i].level for i in recorded), default=None)
+        recorded = [i for i in recorded if results[i].level == level]
+        if len(recorded) == 1:
+            results[recorded[0]] = _forget(results[recorded[0]], start)
+        elif recorded:  # joined, so that one repetition serves them all
+            joined = _forget(
+                ops.concatenate([ops.reshape(results[i], -1) for i in recorded]), start
+            )
+            offset = 0
+            for i in recorded:
                 z = results[i]
-                part = ops.reshape(joined[at : at + z.size], z.shape)
+                part = ops.reshape(joined[offset : offset + z.size], z.shape)
                 results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
-                at += z.size
+                offset += z.size
         return type(out)(results) if several else results[0]
 
     return run
 
 
 def _forget(z, start):
-    """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
+    """Return a Tensor with the value of `z` that can recompute itself, without its graph since `start`.
 
-    Kept is the recipe: which ops ran on what, without their results. What the ops took that is no
-    op's result, such as a random mask, is kept as it was, and the Tensors among it are the inputs.
+    It keeps a recipe: which ops ran on which inputs, without their results. The inputs are Tensors
+    from outside, and constants such as a random mask.
     """
     recipe, inputs, todo = {}, {}, [z]
     while todo:
@@ -77,6 +89,7 @@ def _forget(z, start):
 
 
 def _forgotten(z, inputs, replay):
+    """Return a Tensor with the value of `z` whose backward pass calls `replay(inputs)`."""
     node = new_tensor(Tensor, z._value, z.level)
     node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
     node.values = tuple(x._value if isinstance(x, Tensor) else x for x in node.inputs)

@@ -20,12 +20,26 @@ _arrays = _scalars | {np.ndarray}
 
 
 class Primitive:
-    """A row of the table: a function on arrays, and for each argument how gradients pass through it.
+    """A row of the table: a function on arrays, and how gradients pass through each argument.
 
-    The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a
-    rule gets. Arguments that can have a gradient are positional, others by keyword: these follow
-    the inputs in a rule's parameters, and may be given by position in a call, as in NumPy, unless
-    the rule's are keyword-only. `each(i)` is the rule of argument `i`, of any number of arguments.
+    `elementwise`, `linear`, `bilinear` and `primitive` make the four kinds. Arguments that can have a
+    gradient are positional. Keywords follow the inputs in the parameters of a rule; they may be
+    given by position in a call, as in NumPy, unless they are keyword-only in the rule.
+
+    Attributes
+    ----------
+    kind, name : str
+        The kind, and the name in error messages and graphs.
+    function : callable
+        The function on arrays.
+    rules, pushes : sequence of callable or None
+        For each argument the rule of the backward pass, and of forward mode.
+    rule : callable
+        `rule(i)` is the rule of argument i.
+    arity : int or None
+        The number of arguments; None for any number.
+    input_names, keywords : tuple of str
+        What the rules call the inputs and the keywords.
     """
 
     def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
@@ -65,7 +79,7 @@ class Primitive:
                 )
 
     def _read_names(self):
-        """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
+        """Return the names of the inputs and keywords in the rules, and how many keywords may be positional."""
         count = 1 if self.arity is None else self.arity
         letters, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # nor letters, but the function has keywords
@@ -135,7 +149,7 @@ class Primitive:
         return as_array(z, f"{self.name}: its result")[()]
 
     def _check_keywords(self, params):
-        """Raises TypeError for what is not taken. Returns a Traced among the values, if there is one."""
+        """Raise TypeError for a wrong keyword. Return a Traced among the values, if there is one."""
         if unknown := [name for name in params if name not in self.keywords]:
             ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
             raise TypeError(
@@ -156,7 +170,7 @@ class Primitive:
                 )
 
     def _split(self, args, params):
-        """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
+        """Return inputs and keywords. Keywords may be positional, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
         if not self.arity:
             raise TypeError(f"{self.name}: it has no rules; give one for each input")
         extra = args[self.arity :]
@@ -169,7 +183,7 @@ class Primitive:
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 
     def _call(self, values, params):
-        """The function on plain arrays; what NumPy complains of is said again with the op's name."""
+        """Return the result of the function on plain arrays; name the row in errors of NumPy."""
         try:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:
@@ -189,7 +203,7 @@ class Primitive:
         return z
 
     def _push(self, tangents, z, values, params):
-        """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
+        """Return the tangent of `z`: the sum over the arguments that have a tangent."""
         if self.kind == "linear":  # in all its arguments together
             parts = [
                 self(
@@ -217,39 +231,90 @@ class Primitive:
 
 
 def elementwise(function, *rules, name=None, doc=None):
-    """A row whose Jacobian is diagonal, so that its one line serves backward and forward mode alike.
+    """Return a row whose Jacobian is diagonal: its rules serve reverse and forward mode.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument returns what goes to it: `g` is the gradient
-    arriving at the output, `z` the output, `x, y, …` the inputs. Broadcasting between the arguments
-    is undone by the engine, never in a rule.
+    Parameters
+    ----------
+    function : callable
+        The function on arrays.
+    *rules : callable
+        One per argument. `rule(g, z, x, y, …, **keywords)` returns the gradient of that argument: `g`
+        is the upstream gradient, `z` the output, `x, y, …` the inputs. The engine undoes
+        broadcasting.
+    name, doc : str, optional
+        The name in error messages, and the docstring.
+
+    Returns
+    -------
+    Primitive
+        The row, which is called like the function.
     """
     return Primitive("elementwise", function, rules, name=name, doc=doc)
 
 
 def linear(function, *rules, each=None, name=None, doc=None):
-    """A row that is linear in its arguments together: forward mode is the function itself, a rule its transpose.
+    """Return a row that is linear in its arguments together.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
-    it, in its shape.
+    Forward mode is the function itself, and a rule is its transpose.
+
+    Parameters
+    ----------
+    function : callable
+        The function on arrays.
+    *rules : callable
+        One per argument, as for `elementwise`; it returns a gradient in the shape of the argument.
+    each : callable, optional
+        `each(i)` returns the rule of argument i, for a function of any number of arguments.
+    name, doc : str, optional
+        The name in error messages, and the docstring.
+
+    Returns
+    -------
+    Primitive
+        The row, which is called like the function.
     """
     return Primitive("linear", function, rules, each=each, name=name, doc=doc)
 
 
 def bilinear(function, *rules, name=None, doc=None):
-    """A row that is linear in each argument by itself: forward mode swaps that one for its tangent.
+    """Return a row that is linear in each argument: forward mode swaps one for its tangent.
 
-    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to
-    it, in its shape.
+    Parameters
+    ----------
+    function : callable
+        The function on arrays.
+    *rules : callable
+        One per argument, as for `elementwise`; it returns a gradient in the shape of the argument.
+    name, doc : str, optional
+        The name in error messages, and the docstring.
+
+    Returns
+    -------
+    Primitive
+        The row, which is called like the function.
     """
     return Primitive("bilinear", function, rules, name=name, doc=doc)
 
 
 def primitive(function, rules, pushes, name=None, doc=None):
-    """The general row: lists of `rules` for backward mode and `pushes` for forward mode, one of each per argument.
+    """Return a row of the general kind, with a rule and a push per argument.
 
-    `rule(g, z, x, y, …, **keywords)` returns what goes to its argument when `g` arrives at the
-    output `z` of the inputs `x, y, …`; `push(t, z, x, y, …, **keywords)` the tangent of `z` when
-    the tangent of its argument is `t`. None: no slope.
+    Parameters
+    ----------
+    function : callable
+        The function on arrays.
+    rules : sequence of callable or None
+        One per argument, as for `elementwise`; None for an argument without a derivative.
+    pushes : sequence of callable or None
+        One per argument. `push(t, z, x, y, …, **keywords)` returns the tangent of the output `z` when
+        the tangent of that argument is `t`.
+    name, doc : str, optional
+        The name in error messages, and the docstring.
+
+    Returns
+    -------
+    Primitive
+        The row, which is called like the function.
     """
     return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
 
@@ -258,11 +323,11 @@ def primitive(function, rules, pushes, name=None, doc=None):
 
 
 def _fast_call(row):
-    """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers
-    under one level of backward mode. It saves two thirds of the time. Whatever is not that, or
-    fails, goes to `record`.
+    """Return a faster `row.record` for the common calls, which passes all others to `record`.
 
-    A plain function, so that Python binds it to Tensor as a method without a call in between.
+    Common are one argument, or two without keywords, with plain values, on one level of reverse mode. It
+    takes a third of the time of `record`. It is a plain function, so that Python binds it to Tensor as a
+    method without a further call.
     """
     function, record = row.function, row.record
 

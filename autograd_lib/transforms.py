@@ -1,4 +1,4 @@
-"""Derivatives of a function, for which every call opens a level of its own (see tape.py)."""
+"""Derivatives of functions. Every call of a transform opens a level of its own (see tape.py)."""
 
 import numpy as np
 
@@ -12,12 +12,27 @@ _float64 = primitive(np.float64, [None], [None])
 
 
 def vjp(f, *xs):
-    """The value of `f(*xs)`, and the function that pulls a gradient back through it.
+    """Return the value of `f(*xs)`, and a function that pulls a gradient back through it.
 
-    `f` returns one array, and `xs` are arrays of floating dtype (or Tensors of an outer transform).
-    Of the pair (value, pull) `pull(g)`, with `g` of the value's shape, is a tuple of one gradient
-    per input, gᵀ·∂f/∂x, in the input's shape and dtype. Raises TypeError if an input is not
-    floating; and `pull` ValueError if `g` does not have that shape.
+    Parameters
+    ----------
+    f : callable
+        Takes arrays and returns one array.
+    *xs : array_like
+        The inputs, of floating dtype, or Tensors of an outer transform.
+
+    Returns
+    -------
+    value : array
+        f(*xs).
+    pull : callable
+        `pull(g)`, with `g` of the shape of the value, returns the vector–Jacobian products gᵀ·∂f/∂x: a
+        tuple of one gradient per input, in its shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If an input is not floating, or a list of arrays.
     """
     return _vjp("vjp", f, xs, range(len(xs)))
 
@@ -44,7 +59,7 @@ def _vjp(name, f, xs, positions):
 
 
 def box(x, level, what):
-    """Return `x`, an array or a Tensor of a lower level, as a Tensor on `level` that requires a gradient."""
+    """Return what `vjp` returns; `name` and `positions` name the arguments in errors."""
     if isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x):
         raise TypeError(
             f"{what}: expected one array, got a {type(x).__name__} of arrays; pass each as an argument "
@@ -59,12 +74,12 @@ def box(x, level, what):
 
 
 def _value(name, z, level):
-    """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
+    """Return the result `z` of a function one level down: a Tensor, or an array of its own."""
     if z is None or isinstance(z, (tuple, list, dict)):
         what = (
             "None: is there a return?"
             if z is None
-            else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
+            else f"a {type(z).__name__}, expected one array; choose one of its entries"
         )
         raise TypeError(f"{name}: the function returned {what}")
     value = (
@@ -78,23 +93,30 @@ def _value(name, z, level):
 
 
 def value_and_grad(f, argnums=0):
-    """The function that returns `f`'s value and its gradient.
+    """Return a function that computes the value of `f` and its gradient.
 
-    It takes the arguments of `f`, which returns a scalar, and gives `(value, gradient)`. `argnums`,
-    an int, is the position of the argument to differentiate; the others, and keywords, are
-    constants. With a tuple of ints there is a tuple of gradients. A gradient has the shape and
-    dtype of its argument.
+    Parameters
+    ----------
+    f : callable
+        Returns a scalar.
+    argnums : int or tuple of int
+        The positions of the arguments to differentiate with respect to. Others, and keywords, are
+        constants.
 
-    When called it raises TypeError if such an argument is missing or not floating, ValueError if
-    `f` returns no scalar.
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`; returns (value, gradient), or (value, tuple of gradients) for a tuple
+        `argnums`. A gradient has the shape and dtype of its argument. Raises TypeError if an
+        argument is missing or not floating, ValueError if `f` does not return a scalar.
     """
 
     def run(*args, **kwargs):
         value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
         if value.shape != ():
             raise ValueError(
-                f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
-                "example with .sum(), or use vjp or jacobian"
+                f"grad: expected a function that returns a scalar, got shape {value.shape}; reduce it, "
+                "for example with .sum(), or use vjp or jacobian"
             )
         grads = pull(value.dtype.type(1))
         return value, grads if isinstance(argnums, (tuple, list)) else grads[0]
@@ -103,13 +125,15 @@ def value_and_grad(f, argnums=0):
 
 
 def _chosen(name, f, args, kwargs, argnums):
-    """`f` as a function of the arguments named by `argnums` alone, these arguments, and their positions."""
+    """Return `f` as a function of the arguments in `argnums`, these arguments, and their positions."""
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
         raise ValueError(f"{name}: argnums names no argument")
     for i in numbers:
         if not isinstance(i, (int, np.integer)):
-            raise TypeError(f"{name}: argnums is an int or a tuple of them, not {argnums!r}")
+            raise TypeError(
+                f"{name}: expected argnums to be an int or a tuple of them, got {argnums!r}"
+            )
         if not -len(args) <= i < len(args):
             raise TypeError(
                 f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given"
@@ -128,18 +152,45 @@ def _chosen(name, f, args, kwargs, argnums):
 
 
 def grad(f, argnums=0):
-    """The function that returns the gradient of `f`, which returns a scalar. As in `value_and_grad`."""
+    """Return a function that computes the gradient of `f`.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a scalar.
+    argnums : int or tuple of int
+        The positions of the arguments to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`; returns a gradient, or a tuple of them, as in `value_and_grad`.
+    """
     with_value = value_and_grad(f, argnums)
     return lambda *args, **kwargs: with_value(*args, **kwargs)[1]
 
 
 def jvp(f, xs, tangents):
-    """The value of `f(*xs)` and its directional derivative: Σ ∂f/∂xᵢ · tangentᵢ, by forward mode.
+    """Return the value of `f(*xs)`, and its derivative along `tangents`, by forward mode.
 
-    `f` returns one array; `xs` and `tangents` are sequences of arrays, each tangent in the shape of
-    its input. The result is (value, tangent), of one shape. It records nothing of its own. Raises
-    TypeError if an input is not floating, ValueError if there is not one tangent per input, of its
-    shape.
+    Parameters
+    ----------
+    f : callable
+        Takes arrays and returns one array.
+    xs, tangents : sequence of array_like
+        The inputs, of floating dtype, and for each a tangent of its shape.
+
+    Returns
+    -------
+    value, tangent : array
+        f(*xs), and the Jacobian–vector product Σ ∂f/∂xᵢ · tangentᵢ, of the same shape.
+
+    Raises
+    ------
+    TypeError
+        If an input is not floating, or `xs` and `tangents` are not sequences.
+    ValueError
+        If the shapes of inputs and tangents differ.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError(
@@ -164,12 +215,23 @@ def jvp(f, xs, tangents):
 
 
 def jacobian(f, argnums=0, mode=None):
-    """The function that returns ∂f/∂x: shape of the value, then shape of `x`; with a tuple for `argnums`, a tuple of these.
+    """Return a function that computes the Jacobian ∂f/∂x.
 
-    Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one
-    forward pass per entry of the inputs (`mode="fwd"`); by default whichever are fewer. By columns,
-    `f` is called for each: it must not draw random numbers. Raises ValueError if `mode` is
-    something else.
+    Parameters
+    ----------
+    f : callable
+        Returns one array.
+    argnums : int or tuple of int
+        The positions of the arguments to differentiate with respect to.
+    mode : {None, "rev", "fwd"}
+        "rev" runs one backward pass per entry of the value, "fwd" one forward pass per entry of the
+        inputs: it calls `f` for each, so `f` must not draw random numbers. None takes the fewer.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`; returns an array of the shape of the value followed by the shape
+        of `x`, or a tuple of them.
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
@@ -205,14 +267,27 @@ def jacobian(f, argnums=0, mode=None):
 
 
 def _unit_arrays(shape):
-    """Every array of this shape that is 1 in one place and 0 elsewhere."""
+    """Return every array of this shape that has one entry 1 and 0 elsewhere."""
     n = int(np.prod(shape))
     return np.eye(n).reshape(n, *shape)
 
 
 def hessian(f, argnums=0):
-    """The function that returns all second derivatives of a scalar function: the shape of `x` twice; with a tuple for `argnums`,
-    a tuple of tuples, a row for each of these arguments and in it ∂²f/∂x∂y for each."""
+    """Return a function that computes the second derivatives of a scalar function.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a scalar.
+    argnums : int or tuple of int
+        The positions of the arguments to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`; returns an array with the shape of `x` twice. With a tuple, a tuple
+        of tuples: for each pair of arguments ∂²f/∂x∂y.
+    """
     if np.ndim(argnums):
         return lambda *args, **kwargs: tuple(
             jacobian(grad(f, i), argnums)(*args, **kwargs) for i in argnums
@@ -221,8 +296,24 @@ def hessian(f, argnums=0):
 
 
 def hvp(f, x, v):
-    """The Hessian of the scalar function `f` at `x` times `v`, in the shape of `x`, without the Hessian.
+    """Return the Hessian of `f` at `x` times `v`, without building the Hessian.
 
-    The gradient's directional derivative: forward mode over backward mode (Pearlmutter 1994).
+    The derivative of the gradient along `v`: forward mode over reverse mode.
+
+    Parameters
+    ----------
+    f : callable
+        Takes an array and returns a scalar.
+    x, v : array_like
+        Point and direction, of the same shape.
+
+    Returns
+    -------
+    array
+        The product, in the shape of `x`.
+
+    References
+    ----------
+    Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
     """
     return jvp(grad(f), (x,), (v,))[1]

@@ -78,7 +78,7 @@ def test_a_function_that_returns_no_array_is_an_error(f, transform):
 def test_the_gradient_of_a_non_scalar_is_an_error():
     for f in (ag.grad, ag.value_and_grad, ag.hessian):
         for g in (lambda x: x * 2, lambda x: ag.sum(x, keepdims=True)):
-            with pytest.raises(ValueError, match=r"shape \((3|1),\).*scalar"):
+            with pytest.raises(ValueError, match=r"scalar, got shape \((3|1),\)"):
                 f(g)(X)
 
 
@@ -91,8 +91,11 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
         (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
         (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
         (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
-        (lambda: ag.jacobian(lambda x: x, "fwd")(1.0), ["jacobian", "argnums is an int", "'fwd'"]),
-        (lambda: ag.grad(lambda x: x, 0.5)(1.0), ["grad", "argnums is an int"]),
+        (
+            lambda: ag.jacobian(lambda x: x, "fwd")(1.0),
+            ["jacobian", "argnums to be an int", "'fwd'"],
+        ),
+        (lambda: ag.grad(lambda x: x, 0.5)(1.0), ["grad", "argnums to be an int"]),
         (lambda: ag.jvp(lambda x: x, 1.0, 1.0), ["jvp(f, (x,), (v,))"]),
         (
             lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)),
