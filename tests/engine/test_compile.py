@@ -1628,6 +1628,19 @@ def test_a_check_is_made_although_nothing_reads_its_result():
         f(q, np.full((3, 3), -np.inf))
 
 
+def test_a_row_of_the_user_is_called_although_nothing_reads_its_result():
+    def checked(x):
+        if x.min() < 0:
+            raise ValueError("x holds a negative number")
+        return x
+
+    positive = ag.primitive(checked, [None], [None], name="positive")
+    f = ag.compile(lambda x: (positive(x), x * 2)[1])
+    same(f(np.ones(2)), np.full(2, 2.0))
+    with pytest.raises(ValueError, match="negative number"):
+        f(-np.ones(2))
+
+
 class Settings:
     k = 3.0
 
@@ -1838,6 +1851,25 @@ def test_a_closed_tensor_without_arguments_of_the_program():
         same(w.grad, 2 * w.data)
 
 
+def test_indices_from_outside_are_held_and_masks_are_constants():
+    """Another mask would choose another number of entries, and a program has fixed shapes."""
+    places, mask, x = np.array([0, 2]), np.array([True, False, True]), np.arange(1.0, 4.0)
+
+    def f(x):
+        return x[places].mean(), x[mask].mean()
+
+    compiled = ag.compile(f)
+    before = compiled(x)
+    same(before, f(x))
+    places[0], mask[1] = 1, True
+    same(compiled(x), (f(x)[0], before[1]))
+    with pytest.raises(RuntimeError, match=r"the result\[1\] of f"):
+        checked = ag.compile(f, check=True)
+        checked(x)
+        mask[0] = False
+        checked(x)
+
+
 def test_what_a_transform_outside_differentiates_is_not_lost():
     def f(w):
         inner = ag.compile(lambda x: (w * x).sum())
@@ -1853,6 +1885,6 @@ def test_what_a_transform_outside_differentiates_is_not_lost():
 
 
 def test_programs_do_not_read_the_variables_of_the_tape():
-    """Renamed, they are found no more; what a program needs is passed."""
+    """Rules tell the trace which lines are theirs; frames are read for the user's names alone."""
     text = (files("autograd_lib") / "compiler" / "trace.py").read_text(encoding="utf-8")
     assert text.count("f_locals") == 1  # of the user's functions, for names
