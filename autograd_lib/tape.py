@@ -339,12 +339,12 @@ def input_gradients(node, g):
 
     Each has the shape and dtype of its input; it is None for an input that requires no gradient.
     """
-    z, values, params, op = node._value, node.values, node.params, node.op
+    z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     two = len(values) == 2 and not params  # the common case: naming the two is faster than a star
     for i, rule in node.needed:
         # A rule of the user may write into its g, which other nodes share.
-        own = g.copy() if op.user_defined and type(g) is _array else g
+        own = g.copy() if type(g) is _array and node.op.user_defined else g
         gx = (
             rule(own, z, values[0], values[1])
             if two
