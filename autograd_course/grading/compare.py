@@ -59,7 +59,10 @@ def expect(
             cause = _not_linear(function, args, letters)
             if place and not cause.kind and np.size(expected) <= ALL_SHOWN:
                 cause = Cause("first entry", (list(place),))
-        raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
+        here, right = _at(got, place), _text(shown) or _at(expected, place)
+        if here == right and not shown:  # they differ beyond the digits that are shown
+            here, right = (_at(value, place, digits=17) for value in (got, expected))
+        raise Wrong(_text(tried), here, right, cause)
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
@@ -149,7 +152,7 @@ def _returned(function, args, tried, shown, hints, sure=None):
             if isinstance(function, (list, tuple)) and any(map(callable, function))
             else Cause("not a function"),
         )
-    printed, given = _Tee(), copies(args)
+    printed, given = Printed(), copies(args)
     try:
         with redirect_stdout(printed), np.errstate(all="ignore"):
             got = bounded(function, *given)
@@ -223,6 +226,7 @@ def unchanged(before, after):
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------
 
 LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
+MOST_SECONDS = 20  # of computing, for a loop without an end whose steps are slow
 MOST_STEPS = 1_000_000  # lines of the learner's, and calls of any function: a fraction of a second where there is an end
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
 LIBRARIES = tuple(
@@ -273,12 +277,15 @@ def bounded(function, *args, most=None):
     if sys.gettrace():
         return function(*args)
     steps, most = 0, most or MOST_STEPS
+    begun = time.process_time()
 
     def count(frame, event, argument):
         nonlocal steps
         steps += 1
         if steps > most:
             raise Endless(f"no end after {most:,} steps")
+        if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
+            raise Endless(f"no end after {MOST_SECONDS} seconds")
         if event == "call":
             if frame.f_code.co_filename.startswith(LIBRARIES):
                 return None
@@ -451,25 +458,36 @@ def _first_difference(got, expected, rtol, atol):
     )  # complex numbers may differ by their kind alone
 
 
-def _at(value, place):
-    """`value` in words, with its entry at `place` if it is too large to be shown whole."""
+def _at(value, place, digits=8):
+    """Return `value` in words, with its entry at `place` if it is too large to be shown whole."""
     entry = (
-        f", at {list(place)}: {brief(_array(value)[place])}"
+        f", at {list(place)}: {brief(_array(value)[place], digits)}"
         if place and _array(value).size > ALL_SHOWN
         else ""
     )
-    return brief(value) + entry
+    return brief(value, digits) + entry
 
 
-class _Tee(io.StringIO):
-    """Passes on what is printed, and remembers it."""
+MOST_PRINTED = 5_000  # characters that the calls of one check may print
+
+
+class Printed(io.StringIO):
+    """Pass on what the learner's function prints, up to MOST_PRINTED characters in one check, and remember it."""
+
+    left = MOST_PRINTED
 
     def __init__(self):
         super().__init__()
         self.screen = sys.stdout
 
     def write(self, text):
-        self.screen.write(text)
+        kept, Printed.left = Printed.left, Printed.left - len(text)
+        if kept > 0:
+            self.screen.write(text[:kept])
+            if Printed.left <= 0:
+                self.screen.write(
+                    "\n… (your function printed more; the check shows no more of it)\n"
+                )
         return super().write(text)
 
 

@@ -75,20 +75,25 @@ def formula(text):
     return register
 
 
-def brief(x):
-    """A value in one line, as a verdict shows it."""
+def brief(x, digits=8):
+    """Return a value in one line, as a verdict shows it, with so many digits of a number."""
     if isinstance(x, np.ndarray) and not x.ndim:
         x = x[()]
     if isinstance(x, (float, np.floating)):
-        return f"{x:.8g}"
+        return f"{x:.{digits}g}"
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, (tuple, list)) and len(x) <= 12:
-        return ("[{}]" if isinstance(x, list) else "({})").format(", ".join(map(brief, x)))
+        inside = ", ".join(brief(part, digits) for part in x)
+        if isinstance(x, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(x) == 1 else f"({inside})"
     if isinstance(x, np.ndarray):
         if x.size > 24:
             return f"array of shape {x.shape}"
-        return re.sub(r"\s+", " ", np.array2string(x, precision=6, separator=", "))
+        return re.sub(
+            r"\s+", " ", np.array2string(x, precision=6 if digits == 8 else digits, separator=", ")
+        )
     if hasattr(x, "formula"):
         return x.formula.partition("(")[0]
     if callable(x):

@@ -28,6 +28,7 @@ from autograd_course.grading import (
     mistakes,
     rule_checks,
     times,
+    verdict,
     without,
 )
 from autograd_course.grading.causes import own
@@ -1069,3 +1070,50 @@ def test_a_walk_that_calls_itself_is_right_and_fails_when_deep():
     Scalar.backward = lambda output: [*iter(lambda: output, 0)]
     assert "no end after" in repr(check("99.walk", Scalar))
     assert check("99.walk", rule_checks.engine()).rows == [("", "So.")]
+
+
+def test_a_slow_loop_without_an_end_is_stopped_by_the_clock(monkeypatch):
+    monkeypatch.setattr(compare, "MOST_SECONDS", 0.2)
+
+    @sample("99.slow")
+    def slow(answer):
+        expect_call(answer, 2.0, gives=4.0)
+
+    def trains(x):
+        while x:
+            np.linalg.inv(np.eye(60))
+
+    verdict = check("99.slow", trains)
+    assert verdict.cause.kind == "endless" and "0.2 seconds" in repr(verdict)
+
+
+def test_what_a_check_prints_is_cut_off(capsys):
+    @sample("99.loud")
+    def loud(answer):
+        for x in range(50):
+            expect_call(answer, float(x), gives=2.0 * x)
+
+    def prints(x):
+        print("x" * 1000)
+        return 2 * x
+
+    assert check("99.loud", prints).status == "right"
+    shown = capsys.readouterr().out
+    assert 1000 < len(shown) < compare.MOST_PRINTED + 200 and shown.count("printed more") == 1
+    check("99.loud", prints)
+    assert len(capsys.readouterr().out) == len(shown)
+
+
+def test_got_and_expected_do_not_look_alike():
+    @sample("99.near")
+    def near(answer):
+        expect(answer, 4.0064981e180, tried="it", rtol=1e-12)
+
+    rows = dict(check("99.near", 4.0064981e180 * (1 + 1e-11)).rows)
+    assert rows["got"] != rows["expected"]
+    assert rows["got"].startswith("4.0064981") and rows["expected"].startswith("4.0064981")
+
+
+def test_a_tuple_of_one_is_shown_as_one():
+    brief = verdict.brief
+    assert brief((14,)) == "(14,)" and brief([14]) == "[14]" and brief((1, 2)) == "(1, 2)"

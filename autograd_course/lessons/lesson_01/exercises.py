@@ -6,7 +6,7 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...grading import Wrong, brief, edit, exercise, expect, expect_call, expect_over
+from ...grading import Wrong, brief, edit, exercise, expect, expect_call, expect_over, formula
 from ...grading.causes import Cause
 from ...grading.compare import returned, same
 from ...grading.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
@@ -93,6 +93,16 @@ def cube(x):
 
 def square(x):
     return x**2
+
+
+@formula("relu(x) = max(x, 0)")
+def relu(x):
+    return max(x, 0.0)
+
+
+@formula("ramp(x) = min(x, 0)")
+def ramp(x):
+    return min(x, 0.0)
 
 
 @exercise(
@@ -245,6 +255,8 @@ def central(answer):
             (square, -4000.0, 0.1),
             (cube, 0.5, 20.0),
             (cube, 2.501, 0.2),
+            (relu, 0.0, 0.2),  # flat on the left of x
+            (ramp, 0.0, 0.2),  # and on the right
         ],
         hints=central.mistakes,
     )

@@ -597,6 +597,8 @@ def adam(answer):
         1e-8,
     )  # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
+    # two weights that have never had a gradient: only eps prevents 0 / 0
+    still = w, 0 * m, np.zeros(3), 2, np.array([0.0, 0.0, 0.5]), 0.05, 0.9, 0.999, 1e-8
 
     def build(d):
         shape = d.shape(1, 2, 3)
@@ -620,7 +622,13 @@ def adam(answer):
 
     with np.errstate(all="ignore"):
         expect_over(
-            answer, _adam, build, first=[first, later], apart=True, hints=adam.mistakes, tried=tried
+            answer,
+            _adam,
+            build,
+            first=[first, later, still],
+            apart=True,
+            hints=adam.mistakes,
+            tried=tried,
         )
 
 

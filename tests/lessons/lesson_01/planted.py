@@ -9,6 +9,18 @@ from autograd_course.lessons.lesson_01.exercises import cube
 throw(
     "01.central",
     planted=[
+        (
+            lambda f, x, h: (
+                (f(x + h) - f(x)) / h if f(x - h) == f(x) else central_difference(f, x, h)
+            ),
+            "right elsewhere | relu",
+        ),
+        (
+            lambda f, x, h: (
+                (f(x) - f(x - h)) / h if f(x + h) == f(x) else central_difference(f, x, h)
+            ),
+            "right elsewhere | ramp",
+        ),
         (lambda f, x, h: central_difference(f, x), "mistake 19 | expected  18.79"),
         (lambda f, x, h: 3 * x**2, "none | got       18.75"),
         (2.0, "not a function"),

@@ -226,9 +226,29 @@ def _none(g, index, shape):
     return np.add.at(np.zeros(shape), index, g)
 
 
+def _each_pair_once(g, index, shape):
+    """Add up a set of (row, gradient): it holds two equal pairs once."""
+    out = np.zeros(shape)
+    pairs = {(row % shape[0], tuple(np.ravel(one))): one for row, one in zip(index, g)}
+    for (row, _), one in pairs.items():
+        out[row] += one
+    return out
+
+
+def _until_a_zero(g, index, shape):
+    out = np.zeros(shape)
+    for row, one in zip(index, g):
+        if not np.any(one):
+            break
+        out[row] += one
+    return out
+
+
 throw(
     "08.scatter",
     planted=[
+        (lambda g, index, shape: _each_pair_once(g, index, shape), "right elsewhere"),
+        (lambda g, index, shape: _until_a_zero(g, index, shape), "first entry"),
         (_none, "own: gives nothing back"),
         (
             lambda g, index, shape: (_last_wins if len({*index}) == len(index) else scattered)(

@@ -90,6 +90,7 @@ throw(
 throw(
     "09.batch",
     planted=[
+        (lambda g, x, w: np.unique(x.mT @ g, axis=0).sum(axis=0), "right elsewhere"),
         (lambda g, x, w: -_to_w(g, x, w), "sign"),
         (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "own: Each x belongs to its own g"),
     ],

@@ -11,6 +11,7 @@ from autograd_course.lessons.lesson_11.exercises import (
     _STEP,
     _SUM,
     _V,
+    _adam,
     _factor,
     _power,
 )
@@ -86,9 +87,21 @@ throw(
     ],
 )
 
+
+def _where_v_is_0(other, *given):
+    w, m, v = _adam(*given)
+    return np.where(v == 0, other, w), m, v
+
+
 throw(
     "11.adam",
     planted=[
+        (
+            lambda w, m, v, t, g, lr, *more: _where_v_is_0(0 * w, w, m, v, t, g, lr, *more),
+            "first entry in part 1",
+        ),
+        edit("+ eps)", "+ np.where(v > 0, eps, 0))", "own: not finite"),
+        edit("+ eps)", "+ (eps if np.all(v) else 0))", "own: not finite"),
         _power("(1 - β**(t - 1))", "own: a root taken"),
         edit("+ eps)", "+ max(eps, 1e-8))", "nearly | eps = 1e-12"),
         edit(
