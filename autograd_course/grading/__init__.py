@@ -95,6 +95,7 @@ from .compare import (
     Printed,
     expect,
     expect_call,
+    expect_own_work,
     expect_untouched,
     returned,
     times,

@@ -11,7 +11,7 @@ import sysconfig
 import time
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, wraps
 from itertools import permutations
 from numbers import Number
 from pathlib import Path
@@ -343,6 +343,49 @@ def without(g, sentence=Cause("no g")):
     return lambda got, expected: (
         sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
     )
+
+
+@contextmanager
+def calls_of(*names):
+    """Yield a set that collects which functions of the library the block calls: "hvp", "Tensor.backward".
+
+    For a question that asks for the calculation itself. The library's own functions do not look these names up, so
+    that only calls of the learner's are seen.
+    """
+    called, held = set(), []
+    for name in names:
+        *owner, attribute = name.split(".")
+        owner = getattr(autograd_lib, owner[0]) if owner else autograd_lib
+        held.append((owner, attribute, getattr(owner, attribute)))
+
+    def seen(name, function):
+        @wraps(function)
+        def call(*args, **kwargs):
+            called.add(name)
+            return function(*args, **kwargs)
+
+        return call
+
+    for name, (owner, attribute, function) in zip(names, held):
+        setattr(owner, attribute, seen(name, function))
+    try:
+        yield called
+    finally:
+        for owner, attribute, function in held:
+            setattr(owner, attribute, function)
+
+
+def expect_own_work(function, args, banned, hint):
+    """Stop the check if a call of the learner's function uses what the question rules out."""
+    with calls_of(*banned) as called:
+        returned(function, *args, tried="your function", shown="its own work")
+    if called:
+        names = ", ".join(
+            name if "." not in name else f".{name.split('.')[1]}()" for name in sorted(called)
+        )
+        raise Wrong(
+            "which functions of the library your function calls", names, "none of these", hint
+        )
 
 
 def copies(args):

@@ -6,7 +6,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...grading import edit, exercise, expect_call, expect_over, is_stub
+from ...grading import edit, exercise, expect_call, expect_over, expect_own_work, is_stub
 from ...grading.mistakes import printed
 from ...grading.verdict import NotYet, Wrong
 from ...quiz.texts import Question, card, prediction, recall
@@ -304,6 +304,12 @@ def hvp(answer):
         )
 
     expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True)
+    expect_own_work(
+        answer,
+        examples[0],
+        ["hvp", "hessian", "jacobian"],
+        "The numbers are right, but the library did the work. Build Hv yourself, with two ag.grad.",
+    )
     w = rng.uniform(-1, 1, 300)
     tracemalloc.start()
     answer(mixed, w, w)
@@ -631,6 +637,12 @@ def largest(answer):
         apart=True,
         rounds=4,
         rtol=1e-12,
+    )
+    expect_own_work(
+        answer,
+        examples[0],
+        ["hessian", "jacobian"],
+        "The number is right, but the whole Hessian was built. Compute Hv with ag.hvp, without a matrix.",
     )
     many = *examples[4][:3], 72  # its two largest curvatures are near each other: v turns for long
     expect_call(answer, *many, gives=_largest(*many), hints=[_nearly], rtol=1e-12)

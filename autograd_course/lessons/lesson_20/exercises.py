@@ -16,6 +16,7 @@ from ...grading import (
     exercise,
     expect_call,
     expect_over,
+    expect_own_work,
     has_blank,
     is_stub,
     returned,
@@ -1037,6 +1038,12 @@ def gradients(answer):
         tried=lambda x, y, W, b: (
             f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}"
         ),
+    )
+    expect_own_work(
+        answer,
+        (x, y, W, b),
+        ["grad", "value_and_grad", "vjp", "jvp", "jacobian", "Tensor.backward"],
+        "The gradients are right, but the engine computed them. Write the lines of the backward pass yourself.",
     )
 
 

@@ -22,6 +22,7 @@ from ...grading import (
 )
 from ...grading.compare import parameter_names
 from ...quiz.texts import Question, card, prediction, recall
+from ...source import underneath
 from .ports import Context
 
 recall(
@@ -1207,6 +1208,14 @@ def _judge_check(accepts):
     ]:
         if says(rule, what):
             raise Wrong(f"accepts(rule), where {what}", "True", "False", hint)
+    code = getattr(underneath(accepts), "__code__", None)
+    if code and "rms_rule" in code.co_names:
+        raise Wrong(
+            "which functions accepts calls",
+            "rms_rule",
+            "rms alone",
+            "A check that compares with your own rule would accept your own mistakes. Measure the slopes of rms.",
+        )
     if not says(_rms_rule, "the rule is right, once more"):
         raise Wrong(
             "accepts(rule), where the rule is right, once more",

@@ -13,13 +13,13 @@ throw(
             lambda f, x, h: (
                 (f(x + h) - f(x)) / h if f(x - h) == f(x) else central_difference(f, x, h)
             ),
-            "right elsewhere | relu",
+            "own: flat on one side | relu",
         ),
         (
             lambda f, x, h: (
                 (f(x) - f(x - h)) / h if f(x + h) == f(x) else central_difference(f, x, h)
             ),
-            "right elsewhere | ramp",
+            "own: flat on one side | ramp",
         ),
         (lambda f, x, h: central_difference(f, x), "mistake 19 | expected  18.79"),
         (lambda f, x, h: 3 * x**2, "none | got       18.75"),

@@ -100,8 +100,8 @@ throw(
             lambda w, m, v, t, g, lr, *more: _where_v_is_0(0 * w, w, m, v, t, g, lr, *more),
             "first entry in part 1",
         ),
-        edit("+ eps)", "+ np.where(v > 0, eps, 0))", "own: not finite"),
-        edit("+ eps)", "+ (eps if np.all(v) else 0))", "own: not finite"),
+        edit("+ eps)", "+ np.where(v > 0, eps, 0))", "own: a root taken"),
+        edit("+ eps)", "+ (eps if np.all(v) else 0))", "own: a root taken"),
         _power("(1 - β**(t - 1))", "own: a root taken"),
         edit("+ eps)", "+ max(eps, 1e-8))", "nearly | eps = 1e-12"),
         edit(

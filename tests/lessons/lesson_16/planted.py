@@ -11,6 +11,7 @@ from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, 
 throw(
     "16.hvp",
     planted=[
+        (lambda f, w, v: ag.hvp(f, w, v), "own: the library did the work"),
         (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "several numbers"),
         (lambda f, w, v: -ag.hvp(f, w, v), "sign"),
         (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
@@ -61,9 +62,21 @@ throw(
     ],
 )
 
+
+def _by_hessian(f, w, v, steps):
+    H = np.reshape(ag.hessian(f)(w), (np.size(w), np.size(w)))
+    for _ in range(steps):
+        v = v / np.linalg.norm(v)
+        image = np.reshape(H @ np.ravel(v), np.shape(v))
+        curvature = np.sum(v * image)
+        v = image
+    return curvature
+
+
 throw(
     "16.largest",
     planted=[
+        (lambda *given: _by_hessian(*given), "own: the whole Hessian"),
         edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "none"),
         edit(_UNIT, "v /= np.linalg.norm(v)", "array overwritten"),
         edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "right elsewhere"),

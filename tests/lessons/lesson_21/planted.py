@@ -404,6 +404,14 @@ def _fooled(accepts=_accepts, one_row=("b",), zero_mean=("a", "b", "c")):
     return accepts, set(one_row), set(zero_mean)
 
 
+rms_rule = _rms_rule  # the name that a learner gave it in the exercise before
+
+
+def _against_my_rule(rule):
+    x, g = np.random.default_rng(0).normal(size=(2, 3, 4))
+    return bool(np.allclose(rule(g, _rms(x), x), rms_rule(g, _rms(x), x)))
+
+
 throw(
     "21.rms_rule",
     planted=[
@@ -443,6 +451,7 @@ throw(
 throw(
     "21.fooled",
     planted=[
+        (_fooled(_against_my_rule), "own: compares with your own rule"),
         (
             _fooled(
                 accepts=_accepts_if(
