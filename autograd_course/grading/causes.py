@@ -19,7 +19,7 @@ SENTENCES = {
     "a comparison times g": "That is True and False: a comparison, which comes last unless it stands in brackets. "
     "Multiply g by it: g * (…).",
     "truth values": "That is True and False, one for each entry, where numbers are expected.",
-    "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets.",
+    "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets or a comma.",
     "not an array": "An array was expected, and this is of type {0}.",
     "not a number": "A number was expected, and this is of type {0}.",
     "complex": "A complex number came back, where a real one is expected: x.real and x.imag are its parts.",

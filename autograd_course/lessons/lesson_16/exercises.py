@@ -304,12 +304,6 @@ def hvp(answer):
         )
 
     expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True)
-    expect_own_work(
-        answer,
-        examples[0],
-        ["hvp", "hessian", "jacobian"],
-        "The numbers are right, but the library did the work. Build Hv yourself, with two ag.grad.",
-    )
     w = rng.uniform(-1, 1, 300)
     tracemalloc.start()
     answer(mixed, w, w)
@@ -323,6 +317,12 @@ def hvp(answer):
             "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
             "held. No matrix is needed: the gradient of the number ⟨gradient, v⟩ is Hv already.",
         )
+    expect_own_work(
+        answer,
+        examples[0],
+        ["hvp", "hessian", "jacobian"],
+        "The numbers are right, but the library did the work. Build Hv yourself, with two ag.grad.",
+    )
 
 
 # --- The largest curvature ------------------------------------------------------------------------------------
