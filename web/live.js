@@ -13,21 +13,21 @@ function prepare() {
     const title = [...document.querySelector("main").children].find(one => one.contains(document.querySelector("h1")));
     title.after(bar);
     if (location.protocol === "file:") {
-        note.append("This page can run, but not from disk: in its folder start ",
-                    element("code", {textContent: "python -m http.server"}), " and open the address that it says.");
+        note.append("To run this page, start a web server in its folder: ",
+                    element("code", {textContent: "python -m http.server"}), ". Then open the address it prints.");
         return bar.append(note);
     }
     if (!window.Worker || !window.WebAssembly || !window.DecompressionStream)
         return bar.remove();
-    live.start = button("Run this page here", () => run(live.cells.at(-1)));
+    live.start = button("Run this page", () => run(live.cells.at(-1)));
     live.start.className = "live-start";
     live.stop = button("Stop", stop);
-    live.again = button("Start afresh", afresh);
+    live.again = button("Restart", afresh);
     live.progress = element("progress", {max: LIVE.bytes, value: 0});
-    live.progress.setAttribute("aria-label", "how far it is");
+    live.progress.setAttribute("aria-label", "Progress");
     note.setAttribute("role", "status");
-    note.textContent = `Python comes into this page, ${Math.ceil(LIVE.bytes / 1e6)} MB, once. ` +
-                       "Then each cell can be changed and run, and says what it thinks of your answer.";
+    note.textContent = `Downloads Python (${Math.ceil(LIVE.bytes / 1e6)} MB, once). ` +
+                       "You can then edit and run every cell and check your answers.";
     bar.append(live.start, live.stop, live.again, live.progress, note);
     document.querySelectorAll(".code_cell").forEach((box, place) => live.cells.push(cell(box, place)));
     look("idle");
@@ -37,10 +37,9 @@ function prepare() {
 function look(state) {
     live.bar.dataset.state = state;
     live.start.hidden = state === "starting" || state === "running";
-    live.start.textContent = state === "ready" ? "Run all" : "Run this page here";
-    live.stop.hidden = state !== "running";
+    live.start.textContent = state === "ready" ? "Run all" : "Run this page";
+    live.stop.hidden = live.progress.hidden = state !== "starting" && state !== "running";
     live.again.hidden = state !== "ready";
-    live.progress.hidden = state !== "starting" && state !== "running";
 }
 
 function button(text, act) {
@@ -53,11 +52,11 @@ function cell(box, place) {
     const id = box.id.replace("cell-id=", ""), hidden = box.querySelector("[data-source]")?.dataset.source;
     const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
-    const one = {id, place, box, ours, own, key, text: ours, ran: null, asks: !!box.querySelector(".ask"),
-                 once: !!hidden};
-    const kept = JSON.parse(shelf()[key] ?? "null");
+    const one = {id, place, box, ours, own, key, text: ours, ran: null, once: !!hidden,
+                 asks: !!hidden && !!box.querySelector(".ask")};       // a question that the page itself judges
+    const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
-    const does = check ? "Check" : hidden ? "Answer here" : "Run";
+    const does = check ? "Check" : hidden ? "Answer" : "Run";
     one.whole = /^(read|strike_out|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
     one.button = button(does, () => run(one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
@@ -72,18 +71,21 @@ function cell(box, place) {
         one.output.before(own);
     if (check)
         one.output.querySelector(".note")?.replaceChildren(...progress().exercises.includes(check[1])
-            ? ["✓ You have had this right."]
-            : ["Put your answer above in the place of the ", element("code", {textContent: "..."}), ", then press Check."]);
+            ? ["✓ You have already solved this."]
+            : ["Replace the ", element("code", {textContent: "..."}), " above with your answer, then press Check."]);
     one.stub = check && live.cells.at(-1);
     one.before = [...one.output.childNodes];
     if (kept) {
         show(one, kept.text);
-        one.status.textContent = kept.ours === ours ? "" : "This cell of the lesson has changed since you wrote in it.";
+        one.status.textContent = kept.ours === ours ? ""
+            : "The lesson's version of this cell has changed since you edited it.";
     } else if (id.endsWith("-stub"))
         edit(one);
     follow(one);
     return one;
 }
+
+const HOW_TO_LEAVE = "Shift+Enter runs the cell. Tab indents. To leave the editor, press Escape, then Tab.";
 
 // An editor in the place of the code: a plain text box, which every phone knows, upon its own coloured copy.
 function edit(one) {
@@ -93,10 +95,11 @@ function edit(one) {
     const box = element("textarea", {value: one.text});
     Object.assign(box, {spellcheck: false, autocomplete: "off", autocapitalize: "off", rows: 1});
     box.setAttribute("aria-label", `code of cell ${one.place + 1}`);
-    box.setAttribute("aria-description", "Shift and Enter run it. Tab indents; Escape, then Tab leaves.");
+    box.setAttribute("aria-description", HOW_TO_LEAVE);
     shade.setAttribute("aria-hidden", "true");
     area.classList.add("live-editor");
     area.replaceChildren(shade, box);
+    area.after(element("p", {className: "note live-keys", textContent: HOW_TO_LEAVE}));
     box.oninput = () => write(one, box.value);
     box.onkeydown = event => typed(event, box, one);
     box.onbeforeinput = event => changes(event, box);
@@ -129,10 +132,10 @@ function swap(one) {
 }
 
 // Another tab has written in the same cell.
-addEventListener("storage", ({key, newValue}) => {
+addEventListener("storage", ({key}) => {
     const one = live.cells.find(other => other.key === key);
     if (one)
-        show(one, JSON.parse(newValue)?.text ?? one.ours);
+        show(one, read(key)?.text ?? one.ours);
     offer();
 });
 
@@ -141,7 +144,7 @@ function follow(one) {
     one.button.hidden = one.whole || one.once && one.ran !== null;
     const same = one.text.trim() === one.ours;
     one.mine.hidden = same && !one.aside;
-    one.mine.textContent = same ? "Back to mine" : "As it was";
+    one.mine.textContent = same ? "Restore my version" : "Restore original";
     if (one.shade)
         one.shade.innerHTML = `${coloured(one.text)}\n`;
     one.box.classList.toggle("live-stale", one.ran !== null && one.ran !== one.text);
@@ -194,7 +197,9 @@ function changes(event, box) {
         event.preventDefault();
         insert(`\n${indent}${/:\s*(#.*)?$/.test(line) ? "    " : ""}`);
     } else if (event.inputType === "deleteContentBackward" && from === box.selectionEnd && line && line === indent) {
+        event.preventDefault();     // WebKit would delete what was selected before
         box.setSelectionRange(from - ((line.length - 1) % 4 + 1), from);
+        document.execCommand("delete");
     }
 }
 
@@ -209,9 +214,10 @@ function ask(what, ...given) {
 
 function begin() {
     return live.started ??= (async () => {
-        const worker = live.worker = new Worker("worker.js");
+        const worker = live.worker = new Worker("worker.js"), began = performance.now();
         let loaded = 0;
-        worker.onerror = event => { event.preventDefault(); ended(worker, event.message); };
+        // Without a message the script itself could not be fetched.
+        worker.onerror = event => { event.preventDefault(); ended(worker, event.message ?? "offline"); };
         worker.onmessage = ({data}) => {
             if (worker !== live.worker)
                 return;
@@ -222,17 +228,24 @@ function begin() {
                 live.calls.delete(data.id);
             } else if (data.loaded) {
                 live.progress.value = loaded += data.loaded;
-                if (loaded >= LIVE.bytes)
-                    live.note.textContent = "Python is starting …";
+                live.note.ariaBusy = loaded < LIVE.bytes;        // a screen reader need not say every step
+                live.note.textContent = loaded < LIVE.bytes ? fetched(loaded, performance.now() - began) : "Starting Python …";
             } else
                 hear(data);
         };
         look("starting");
         live.progress.max = LIVE.bytes;
-        live.note.textContent = "Fetching Python …";
+        live.note.textContent = fetched(0, 0);
         live.told = JSON.stringify(progress());
         take(await ask("start", live.told, JSON.stringify(work())));
     })();
+}
+
+// How much of Python is here, and how many seconds the rest will take; known after a second.
+function fetched(bytes, milliseconds) {
+    const left = milliseconds > 1000 && bytes ? Math.ceil(milliseconds / 1000 * (LIVE.bytes / bytes - 1)) : 0;
+    return `Downloading Python: ${(bytes / 1e6).toFixed(1)} of ${(LIVE.bytes / 1e6).toFixed(1)} MB` +
+           (left ? `, about ${left} s left` : " …");
 }
 
 // Python has ended, stopped or by itself. Another one starts at once; what is written stays, and runs when needed.
@@ -247,19 +260,22 @@ function ended(worker, why) {
     live.cells.forEach(one => { one.ran = null; follow(one); });
     if (running) {
         running.status.textContent = "";
-        put(running, {error: /call stack/.test(why) ? "Something here calls itself without end: Python has ended." : why});
+        put(running, {error: /call stack/.test(why) ? "Infinite recursion: Python stopped and was restarted. Your answers are safe." : why});
         refuse(running);
     }
     if (starting) {
         look("failed");
-        live.note.textContent = `Python could not be started: ${why}`;
+        live.note.textContent = why === STOPPED ? "Stopped. Press Run to start Python."
+            : why === "offline" ? "Python could not be downloaded: the network did not answer. Press Run again when you are connected."
+            : `Python could not start: ${why}`;
         return;
     }
-    begin().then(() => rest("Python has started again; your answers are in their places."));
+    begin().then(() => live.bar.dataset.state === "failed" || rest("Python restarted. Your answers are still here."));
 }
 
+const STOPPED = "Stopped. The cells above will rerun when you next run a cell.";
 function stop() {
-    ended(live.worker, "Stopped. What stands above is run again when you run something.");
+    ended(live.worker, STOPPED);
 }
 
 function afresh() {
@@ -287,15 +303,17 @@ function run(one) {
         live.progress.max = 1;
         const ahead = live.cells.slice(0, one.place + 1)
             .filter(other => !other.asks && (other === one || other.ran !== other.text));
-        const wrong = [];
+        const wrong = [], lacking = new Map();
         for (const [i, other] of ahead.entries()) {
             live.progress.value = i / ahead.length;
             if (wrong.includes(other.stub))
                 continue;
-            const {gone, ok} = await single(other);
+            const {gone, ok, absent} = await single(other);
             if (gone)
                 return;
-            if (!ok) {
+            if (absent)
+                lacking.set(absent, (lacking.get(absent) ?? 0) + 1);
+            else if (!ok) {
                 wrong.push(other);
                 refuse(other);
             }
@@ -304,20 +322,23 @@ function run(one) {
         rest(`Ran ${ahead.length} cell${ahead.length === 1 ? "" : "s"}. `);
         if (wrong.length)
             live.note.append(element("a", {href: `#${wrong[0].box.id}`,
-                                           textContent: `${wrong.length} ended in an error`}), ".");
+                                           textContent: `${wrong.length} raised an error`}), ". ");
+        for (const [name, number] of lacking)
+            live.note.append(`${number} need${number === 1 ? "s" : ""} ${name}, which is not available in the browser: ` +
+                             "the recorded results stay. ");
     });
 }
 
-// Below an answer that did not run to its end no verdict stands: it would be on an earlier one.
+// A check below an answer that raised an error shows no verdict: it would be about an earlier answer.
 function refuse(stub) {
     live.cells.filter(one => one.stub === stub).forEach(one => {
         one.fresh = false;
-        put(one, {error: "The answer above did not run to its end: mend it first."});
+        put(one, {error: "The answer above raised an error. Fix it first."});
     });
 }
 
 async function single(one) {
-    const text = one.text;
+    const text = one.text, chosen = [...one.output.querySelectorAll(".ask :checked")].map(radio => radio.value);
     live.running = one;
     one.fresh = false;
     one.status.textContent = "running …";
@@ -329,8 +350,15 @@ async function single(one) {
     live.running = undefined;
     one.status.textContent = "";
     one.ran = answer.ok ? text : null;      // after an error it is tried again
+    if (answer.absent && text.trim() !== one.ours)
+        answer.absent = null;
     if (!one.fresh)
         one.output.replaceChildren();
+    for (const radio of one.output.querySelectorAll(".live-view [type=radio]"))     // what the page's own question had
+        if (chosen.includes(radio.value))
+            radio.click();
+    if (answer.error)
+        put(one, {error: answer.error});
     take(answer);
     follow(one);
     return answer;
@@ -362,10 +390,9 @@ function hear({cell: id, output, clear, widget, state, content}) {
 // --- What a cell shows -----------------------------------------------------------------------------------------------
 
 function put(one, output) {
-    if (output.absent && !one.fresh) {
+    if (output.absent && !one.fresh && one.text.trim() === one.ours) {
         one.fresh = true;
-        const textContent = `A browser has no ${output.absent}, which this needs. What stands here was recorded. ` +
-                            `(${output.error})`;
+        const textContent = `This needs ${output.absent}, which is not available in the browser. Showing a recorded result.`;
         return one.output.replaceChildren(element("p", {className: "note", textContent}), ...one.before);
     }
     if (!one.fresh)
@@ -380,9 +407,9 @@ function put(one, output) {
             add("live-text output_text", into);
     } else if (output.error !== undefined) {
         add("live-error", element("pre", {textContent: output.error.replace(/\n$/, "")}),
-            ...output.all ? [folded("all of it, as Python says it", element("pre", {textContent: output.all}))] : []);
+            ...output.all ? [folded("Full traceback", element("pre", {textContent: output.all}))] : []);
     } else if (output.moves)
-        add("", moves(output.moves));
+        add("", moves(output.moves, one));
     else if (output.widget)
         add("live-widget", view(output.widget, one));
     else
@@ -409,20 +436,41 @@ function tidy(root) {
 }
 
 // An explorer, with the controls that site.js makes; its pictures come from the worker.
-function moves({key, controls, html, text, says_all: saysAll}) {
+function moves({key, controls, html, text, says_all: saysAll}, one) {
+    const era = live.era;
+    let place;
     const box = element("div", {className: "moves", id: `live-${key}`});
     const words = element("pre", {className: "words", textContent: text});
     const view = element("div", {className: "view", innerHTML: html}), news = element("div", {className: "news"});
     news.setAttribute("aria-live", "polite");
     box.dataset.controls = JSON.stringify({controls, together: true});
     box.append(element("div", {className: "controls"}), view);
-    box.append(saysAll ? folded("in words", words) : words, news);
+    box.append(saysAll ? folded("Text description", words) : words, news);
     attach(box, async at => {
+        if (era !== live.era)
+            return again(at);
         const from = performance.now(), made = await ask("move", key, JSON.stringify(at));
         box.dataset.took = Math.round(performance.now() - from);
-        return made.gone ? [view.innerHTML, words.textContent] : [made.html, made.text];
+        return made.gone ? [view.innerHTML, words.textContent]
+            : made.error ? [folded("Full traceback", element("pre", {textContent: made.error})).outerHTML, ""]
+            : [made.html, made.text];
     });
     return box;
+
+    // The Python that drew this picture has ended: run the cell in the new one, and move the picture that it shows.
+    async function again(at) {
+        place ??= [...one.output.querySelectorAll(".moves")].indexOf(box);
+        const focused = [...box.querySelectorAll("input, select, button")].indexOf(document.activeElement);
+        if (box.isConnected)
+            await run(one);
+        const next = one.output.querySelectorAll(".moves")[place];
+        if (next?.go && next !== box) {
+            if (focused >= 0)
+                next.querySelectorAll("input, select, button")[focused]?.focus();
+            await next.go(at);
+        }
+        return [view.innerHTML, words.textContent];
+    }
 }
 
 // Widgets of ipywidgets: their state comes from the worker, and there is a view for each kind that the course uses.
@@ -439,7 +487,10 @@ function heard(id, state, content) {
 function view(id, one) {
     const model = live.models.get(id), s = model.state, kind = s._model_name.replace("Model", "");
     const inner = reference => live.models.get(reference.replace("IPY_MODEL_", ""));
-    const send = data => ask("event", one.id, JSON.stringify({widget: id, ...data}), ...told()).then(take);
+    const era = live.era;
+    // The Python that made this widget may have ended: then the cell is run in the new one.
+    const send = data => era === live.era ? ask("event", one.id, JSON.stringify({widget: id, ...data}), ...told()).then(take)
+                                          : whole.isConnected && run(one);
     const set = state => { Object.assign(s, state); send({state}); };
     const whole = element("div", {className: "live-view"});
     let redraw = () => {};

@@ -100,15 +100,15 @@ PAGE = """<!DOCTYPE html>
 # The front page: the README's words, and the course's first graph under the reader's hand.
 FRONT = jinja2.Template(
     """<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
-<p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive
-every rule for it by hand, build the engine that applies the rules by itself, and train networks with it that read,
-see and write.</p>
+<p>A <strong>gradient</strong> tells you how much a result changes when one of its inputs changes a little. Here you
+derive every rule for it by hand, build an engine that applies the rules automatically, and use it to train networks
+that recognise digits and generate text.</p>
 <p class="facts">{{ many }} lessons of an hour or a little more · school calculus in one variable is enough ·
-these pages move as they are, JupyterLab installs in a minute</p>
+Python runs in these pages, and your answers are checked: nothing to install, and free</p>
 <p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
-<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x, its
-<code>grad</code>. On an arrow, <code>local</code> is the gradient of that one step. Then move w, and x has another
-gradient.</p>
+<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It changes by −4, because the gradient of x (<code>grad</code> in its box)
+is −4. The number <code>local</code> on an arrow is the gradient of that one step. Then move w: the gradient of x
+changes.</p>
 {{ graph | safe }}
 {%- for part, lessons in parts %}
 <h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
@@ -128,12 +128,12 @@ MOVING = jinja2.Template(
     """<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
 <div class="controls"></div>
 {%- if not packed.together %}
-<p class="note">One control at a time: the others go back to where they began. In JupyterLab all move together.</p>
+<p class="note">On this page, moving one control resets the others. In JupyterLab you can combine them.</p>
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
 {%- if packed.last %}<div class="printed">{{ packed.last | safe }}</div>{% endif %}
 {%- if packed.says_all %}
-<details><summary>in words</summary><pre class="words">{{ packed.text }}</pre></details>
+<details><summary>Text description</summary><pre class="words">{{ packed.text }}</pre></details>
 {%- else %}
 <pre class="words">{{ packed.text }}</pre>
 {%- endif %}
@@ -154,15 +154,13 @@ ASKING = jinja2.Template(
 )
 
 # In the place of a verdict on a stub, which nobody can fill in on a page that does not run; the first says where one can.
-UNJUDGED = (
-    """<p class="note room">{}Work it out on paper first, then open what is folded below.</p>"""
-)
-ELSEWHERE = """<strong>In JupyterLab</strong> you put your answer in place of the <code>...</code> and run both cells;
-this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) """
-UNAIDED = """<p class="note room"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
-Here: on paper.</p>"""
-GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem.
-Here stands one, and its answer.</p>"""
+UNJUDGED = """<p class="note room">{}Work it out on paper first, then open the hints below.</p>"""
+ELSEWHERE = """<strong>In JupyterLab</strong>, replace the <code>...</code> with your answer and run both cells:
+this one then checks your answer. (<a href="index.html#Installing">Install the course</a>.) """
+UNAIDED = """<p class="note room"><strong>In JupyterLab</strong>, this cell checks your rule.
+On this page, work on paper.</p>"""
+GYM = """<p class="note"><strong>In JupyterLab</strong>, you get an endless series of problems.
+Here is one example with its answer.</p>"""
 
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
@@ -348,7 +346,7 @@ def exporter():
 def moving(packed, number):
     """HTML of the pictures that frames.py has packed, with their place on the page."""
     if not packed["controls"]:
-        return f'{packed["html"]}\n<p class="note">It has controls of its own in JupyterLab.</p>'
+        return f'{packed["html"]}\n<p class="note">This picture is interactive in JupyterLab.</p>'
     spec = json.dumps(
         {"controls": packed["controls"], "together": packed["together"]},
         ensure_ascii=False,
@@ -498,7 +496,7 @@ def build(folder, executed=executed, parts=None):
     earlier = folder / WRITTEN
     if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(
-            f"{folder} holds other files than a site: name a new folder, or empty it"
+            f"{folder} contains files that are not a site; choose a new folder or empty it"
         )
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -576,12 +574,12 @@ if __name__ == "__main__":
         prog="make site", description="Write the course as pages that move without Python."
     )
     parser.add_argument(
-        "folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told"
+        "folder", nargs="?", default=ROOT / "site", help="output folder (default: site/)"
     )
     parser.add_argument(
         "--parts",
         metavar="FOLDER",
-        help="put Pyodide beside the pages, from this folder, which is filled if it is empty",
+        help="bundle Pyodide with the site, using this folder as a download cache",
     )
     given = parser.parse_args()
     try:

@@ -219,7 +219,8 @@ def told(error):
     global absent
     absent = error.name if isinstance(error, ModuleNotFoundError) else absent
     if isinstance(error, ModuleNotFoundError) or absent and isinstance(error, NameError):
-        return put({"absent": absent, "error": str(error)})
+        put({"absent": absent, "error": str(error)})
+        return absent
     own = error.__traceback__  # from the cell on: what is above it is this file
     while own and not own.tb_frame.f_code.co_filename.startswith("<"):
         own = own.tb_next
@@ -250,11 +251,12 @@ def answering(act):
             try:
                 act(cell, what)
                 ok = True
+                lacking = None
             except BaseException as error:
                 ok = False
-                told(error)
+                lacking = told(error)
             out.flush()
-        return json.dumps({"ok": ok} | progress())
+        return json.dumps({"ok": ok, "absent": lacking} | progress())
 
     return answer
 
@@ -275,7 +277,8 @@ def run(cell, source):
 
 @answering
 def event(cell, done):
-    """Something was done to a widget: JSON of {widget, state}, its new state, or of {widget, content}, a message."""
+    """Something was done to a widget, on which a picture may depend: JSON of {widget, state}, its new state, or of {widget, content}, a message."""
+    move.cache_clear()
     done = json.loads(done)
     data = {"method": "update" if "state" in done else "custom", "buffer_paths": []} | done
     comms[done["widget"]].handle_msg({"content": {"data": data}, "buffers": []})

@@ -22,8 +22,12 @@ function attach(box, draw) {
     let frames, shown = place(), said = words.textContent, drawing = false;
 
     if (!draw) {
-        // Unpacked once, when the box comes near the window or somebody moves a slider.
-        box.load = () => frames ??= unpack(box.querySelector("script").textContent);
+        // Unpacked once, when the box comes near the window or the reader moves a slider.
+        box.load = () => frames ??= unpack(box.querySelector("script").textContent).catch(() => {
+            words.before(element("p", {className: "note", role: "status", textContent:
+                "This browser is too old to move this picture. Please update it, or use another one."}));
+            return new Promise(() => {});       // the picture stays as it is
+        });
         near.observe(box);
         draw = async () => {
             const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
@@ -35,6 +39,12 @@ function attach(box, draw) {
     const rows = controls.map((control, number) => row(control, number));
     box.querySelector(".controls").append(...rows);
     box.style.setProperty("--longest", Math.max(...controls.map(control => control.name.length)));
+
+    box.go = to => {
+        to.forEach((index, i) => at[i] = index);
+        rows.forEach(row => row.follow());
+        return show();
+    };
 
     // The number of the place in the list of places, in the order of `packed`.
     function place() {
@@ -124,11 +134,11 @@ function attach(box, draw) {
         };
         const last = values.length - 1;
         let timer;
-        const play = button("▶ play", `play ${name}`, () => timer ? stop() : start());
+        const play = button("▶ play", `▶ play ${name}`, () => timer ? stop() : start());
         function start() {
             playing.add(number);
             play.textContent = "⏸ pause";
-            play.setAttribute("aria-label", `pause ${name}`);
+            play.setAttribute("aria-label", `⏸ pause ${name}`);
             if (at[number] === last)
                 move(number, 0);
             timer = setInterval(() => move(number, at[number] + 1).then(() => timer && at[number] === last && stop()), pace);
@@ -138,11 +148,11 @@ function attach(box, draw) {
             timer = undefined;
             playing.delete(number);
             play.textContent = "▶ play";
-            play.setAttribute("aria-label", `play ${name}`);
+            play.setAttribute("aria-label", `▶ play ${name}`);
             say();
         }
-        const steps = [["−", -1, "back"], ["+", 1, "on"]].map(([sign, by, way]) =>
-            button(sign, `one step ${way}: ${name}`, () => { if (timer) stop(); move(number, at[number] + by); }));
+        const steps = [["−", -1, "back"], ["+", 1, "forward"]].map(([sign, by, way]) =>
+            button(sign, `Step ${way}: ${name}`, () => { if (timer) stop(); move(number, at[number] + by); }));
         return calm.matches ? steps : [play, ...steps];       // who wants no motion steps
     }
 }
@@ -187,7 +197,7 @@ addEventListener("beforeprint", () => {
         }
     }
     if (named) {
-        answers.prepend(element("h2", {textContent: "What was folded"}));
+        answers.prepend(element("h2", {textContent: "Hints and solutions"}));
         document.querySelector(".turn.end").before(answers);
     }
 });
@@ -208,7 +218,7 @@ function nearest(values, typed) {
 const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
 const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
              shape: "Write it like (8, 5), or () for a single number."};
-// In this browser: the same as JupyterLab's file, which it can be saved as; and, cell by cell, what a reader wrote.
+// In localStorage: the same record as JupyterLab's progress.json, and what a reader wrote in each cell.
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
 const unkept = new Map();       // what this browser would not keep: it is full, or keeps nothing for us
 addEventListener("beforeunload", event => unkept.size && event.preventDefault());
@@ -220,7 +230,7 @@ function ask(box) {
     const boxes = box.querySelector(".boxes"), verdict = box.querySelector(".verdict"), answer = box.querySelector("details");
     const given = parts.map((part, i) => part.kind === "choice" ? chosen(part.label || "your answer", part.choices, `${box.id}-${i}`)
                                                                 : typed(part, `${box.id}-${i}`));
-    const how = chosen("how sure?", sure, `${box.id}-sure`);
+    const how = chosen("How sure are you?", sure, `${box.id}-sure`);
     const button = element("button", {type: "button"});
     boxes.append(...given.map(one => one.row), ...(parts.length ? [how.row] : []), button);
     button.onclick = () => answer.hidden ? reveal() : again();
@@ -248,11 +258,11 @@ function ask(box) {
     function reveal() {
         const texts = given.map(one => one.get());
         if (texts.some(Boolean) && !texts.every(Boolean))
-            return verdict.textContent = "One part is still empty. Fill it in, or empty the others to see the answer.";
+            return verdict.textContent = "Fill in every part, or clear them all to see the answer.";
         const right = texts.map((text, i) => text && agrees(parts[i], text));
         const unclear = right.findIndex(one => one === undefined);
         if (unclear >= 0)
-            return verdict.textContent = `“${texts[unclear]}” is not clear to me. ${HOW[parts[unclear].kind]}`;
+            return verdict.textContent = `Can't read “${texts[unclear]}”. ${HOW[parts[unclear].kind]}`;
         const good = texts.some(Boolean) ? right.every(Boolean) : null;
         if (good !== null)
             change(({predictions}) => predictions[name] ??= {
@@ -298,14 +308,14 @@ function agrees({kind, value, room, shown}, text) {
         return text === shown;
     if (kind === "shape")
         return /^[\s\d,x×()[\]]*$/.test(text) ? (text.match(/\d+/g) ?? []).map(Number).join() === value.map(Number).join() : undefined;
-    const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(read);
+    const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(parse);
     if (numbers.includes(undefined))
         return undefined;
-    return numbers.length === value.length && numbers.every((x, i) => x === read(value[i]) || Math.abs(x - read(value[i])) <= room[i]);
+    return numbers.length === value.length && numbers.every((x, i) => x === parse(value[i]) || Math.abs(x - parse(value[i])) <= room[i]);
 }
 
 // Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "2**36", as quiz/questions.py does.
-function read(text) {
+function parse(text) {
     let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
     plain = plain.replace(/^[a-zA-Z]\w*=|%$/g, "").replace(/^[=≈~]+/, "");
     if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
@@ -333,7 +343,7 @@ function keep(key, text) {
     }
 }
 
-// All that is kept, read anew each time: another page may have written it.
+// All that is kept, read again each time: another page may have written it.
 function shelf() {
     let all = {};
     try {
@@ -342,8 +352,40 @@ function shelf() {
     return Object.assign(all, Object.fromEntries(unkept));
 }
 
+// The value stored under a key, or null if it is missing or damaged. Python and the page rely on its form.
+function read(key) {
+    let value = null;
+    try {
+        value = JSON.parse(shelf()[key] ?? "null");
+    } catch { /* it is not JSON */ }
+    if (!isObject(value))
+        return null;
+    return key === KEPT ? sound(value) : typeof value.text === "string" ? value : null;
+}
+
+function isObject(value) {
+    return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+// The record without its damaged entries; the same form as record.py reads.
+function sound(record) {
+    const texts = value => Array.isArray(value) && value.every(one => typeof one === "string");
+    const counts = (value, ...names) => isObject(value) && names.every(name => Number.isInteger(value[name]));
+    const form = {
+        predictions: one => isObject(one) && texts(one.answer) && [one.right, one.recalled].every(yes => typeof yes === "boolean") &&
+                            (one.sure === null || typeof one.sure === "string"),
+        cards: texts,
+        gym: one => counts(one, "right", "missed", "owed"),
+        tries: one => counts(one, "last") && counts(one.wrong, ...Object.keys(one.wrong ?? {})),
+    };
+    const kept = {exercises: texts(record.exercises) ? record.exercises : []};
+    for (const [part, fits] of Object.entries(form))
+        kept[part] = Object.fromEntries(Object.entries(isObject(record[part]) ? record[part] : {}).filter(([, one]) => fits(one)));
+    return kept;
+}
+
 function progress() {
-    return {exercises: [], predictions: {}, cards: {}, gym: {}, tries: {}, ...JSON.parse(shelf()[KEPT] ?? "{}")};
+    return read(KEPT) ?? sound({});
 }
 
 function change(event) {
@@ -355,8 +397,8 @@ function change(event) {
 
 // {"03_derive_the_arithmetic/square-stub": {text, ours}}
 function work() {
-    const all = Object.entries(shelf()).filter(([key, text]) => key.startsWith(WORK) && text !== null).sort();
-    return Object.fromEntries(all.map(([key, text]) => [key.slice(WORK.length), JSON.parse(text)]));
+    const names = Object.keys(shelf()).filter(key => key.startsWith(WORK)).sort();
+    return Object.fromEntries(names.map(key => [key.slice(WORK.length), read(key)]).filter(([, one]) => one));
 }
 
 // At the end of the page: what is kept, to be saved for JupyterLab and for another browser, brought back, or forgotten.
@@ -369,38 +411,44 @@ function offer() {
     const keeping = element("p", {className: "keep"});
     if (all.length) {
         const whole = new Blob([JSON.stringify({...progress(), cells}, null, 1)], {type: "application/json"});
-        const save = element("a", {download: "progress.json", textContent: "Save them as progress.json",
+        const save = element("a", {download: "progress.json", textContent: "Download my answers",
                                    href: URL.createObjectURL(whole), onclick: () => unkept.clear()});
-        const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
-            if (!confirm("Forget all that is kept here, of every lesson?"))
+        const forget = element("button", {type: "button", textContent: "Delete my answers", onclick: () => {
+            if (!confirm("Delete all saved answers, for every lesson?"))
                 return;
-            [KEPT, ...Object.keys(cells).map(name => WORK + name)].forEach(key => keep(key, null));
+            Object.keys(shelf()).filter(key => key === KEPT || key.startsWith(WORK)).forEach(key => keep(key, null));
             unkept.clear();
             location.reload();
         }});
-        keeping.append(unkept.size ? "This browser does not keep your work, or no more of it: save it before you close this page. "
-                                   : "Kept in this browser: ", `${all.join(", ")}. `, save,
-                       " and put it beside the notebooks, or ", forget, ". ");
+        keeping.append(unkept.size ? "This browser can't save your work (storage is full or blocked). Download it before you close this page: "
+                                   : "Saved in this browser: ", `${all.join(", ")}. `, save,
+                       " (to continue in JupyterLab, put progress.json next to the notebooks) · ", forget, " · ");
     }
     const file = element("input", {type: "file", accept: ".json", onchange: () => bring(file.files[0])});
-    const load = element("label", {textContent: "Bring back a progress.json: "});
+    const load = element("label", {textContent: "Load answers from progress.json: "});
     load.append(file);
     keeping.append(load);
     document.querySelector(".turn.end").before(keeping);
 }
 
-// What a file holds comes to what is here; where both have something, the file's stays.
+// Add what a file holds to what is here; where both have an entry, the file's counts. A file with a damaged entry is refused.
 async function bring(file) {
     try {
-        const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress();
-        for (const part of ["predictions", "cards", "gym", "tries"])
-            Object.assign(now[part], found[part]);
-        now.exercises = [...new Set([...now.exercises, ...found.exercises])];
+        const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress(), fits = sound(found);
+        for (const part of ["predictions", "cards", "gym", "tries"]) {
+            if (Object.keys(fits[part]).length !== Object.keys(found[part] ?? {}).length)
+                throw new Error(part);
+            Object.assign(now[part], fits[part]);
+        }
+        if (!isObject(cells) || fits.exercises.length !== found.exercises.length ||
+            !Object.values(cells).every(one => isObject(one) && typeof one.text === "string"))
+            throw new Error("exercises");
+        now.exercises = [...new Set([...now.exercises, ...fits.exercises])];
         for (const [name, {text, ours}] of Object.entries(cells))
-            keep(WORK + name, JSON.stringify({text: `${text}`, ours}));
+            keep(WORK + name, JSON.stringify({text, ours}));
         keep(KEPT, JSON.stringify(now));
     } catch {
-        return document.querySelector(".keep").append(" That is no progress.json of this course.");
+        return document.querySelector(".keep").append(" This file is not a progress.json from this course.");
     }
     location.reload();
 }
@@ -423,7 +471,7 @@ sought.oninput = async () => {
     const all = sought.value.trim() ? (await (index ?? sought.onfocus()))(sought.value) : [];
     const shown = all.slice(0, 12);
     many.textContent = !sought.value.trim() ? "" : `${all.length} section${all.length === 1 ? "" : "s"}` +
-                       (all.length > 12 ? ", the best 12:" : "");
+                       (all.length > 12 ? "; showing the top 12" : "");
     found.replaceChildren(...shown.map(({id, where, heading, text, terms}) => {
         const top = heading === where.replace(/^\d+ /, "");
         const one = element("li"), link = element("a", {href: id, textContent: top ? where : `${where}: ${heading}`});

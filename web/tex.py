@@ -16,6 +16,13 @@ def inline(tex, display="inline"):
         tex = re.sub(r"\\(lim|sum|max|min)(?=_)", r"\g<0>\\limits", tex)
     made = convert(tex, display=display)
     made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # said by HTML itself
+    # Chromium draws no menclose, other browsers draw a frame of their own: site.css draws this one in all of them.
+    made = re.sub(
+        r'<menclose notation="box">(.*?)</menclose>',
+        r'<mrow class="boxed">\1</mrow>',
+        made,
+        flags=re.DOTALL,
+    )
     # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, | a bracket,
     # and ∂ a letter.
     made = re.sub(

