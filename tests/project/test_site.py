@@ -854,10 +854,10 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
         }
     }
     page.get_by_text("Delete my answers").click()  # nobody says yes to what is asked then
-    assert page.locator(".keep").inner_text().startswith("Kept")
-    page.once("dialog", lambda asked: predictions.accept())
+    assert page.locator(".keep").inner_text().startswith("Saved")
+    page.once("dialog", lambda asked: asked.accept())
     page.get_by_text("Delete my answers").click()
-    page.wait_for_function("document.querySelector('.keep')?.textContent.startsWith('Bring')")
+    page.wait_for_function("document.querySelector('.keep')?.textContent.startsWith('Load')")
     assert box.locator("[type=text]").input_value() == "" and not page.faults
 
 
