@@ -319,7 +319,7 @@ def test_what_is_live_in_a_lesson_is_seen(site):
                 assert told in cell and "not yet" not in cell.split("<details")[0], (name, last)
             if re.match(r"predict\(", last):
                 assert "<details" in cell, (name, last)
-        assert source.count("In JupyterLab</strong> you put your answer") == any(
+        assert source.count("In JupyterLab</strong>, replace the") == any(
             cell.source.startswith('check("') for cell in written
         ), name
 
