@@ -443,9 +443,11 @@ def test_catches_agree_with_the_library(key):
         for box in problem.boxes:
             g, *xs = (number(text) for text in re.findall(r"= (\S+?)(?:,|$)", box.label))
             _, pull = ag.vjp(row, *xs)
-            scope = dict(zip(["g", "z", *row.letters], [g, row.function(*xs), *xs]), np=np, abs=abs)
+            scope = dict(
+                zip(["g", "z", *row.input_names], [g, row.function(*xs), *xs]), np=np, abs=abs
+            )
             right = (
-                pull(np.float64(g))[row.letters.index(letter)]
+                pull(np.float64(g))[row.input_names.index(letter)]
                 if len(xs) > 1
                 else pull(np.float64(g))
             )
