@@ -42,7 +42,7 @@ EXAMPLES = {
 def gym(lesson=None):
     """Problems without end, on what lessons up to `lesson`, "05", have taught; by default, those the record knows of.
 
-    Kinds: the gradients of a graph, the rule of a row, shapes and axes on the way back, tests that catch a wrong
+    Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests that catch a wrong
     rule, Jacobians by index. Everything works by keyboard: Enter checks, and once all is right goes on. A problem
     that was not right at once is recorded in progress.json and comes back soon. What is not two digits, from "02" on,
     is a ValueError.

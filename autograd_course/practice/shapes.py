@@ -86,7 +86,7 @@ def _reduce(key, rng):
     wrong = [
         (
             (axis,),
-            "The way forward added up along that axis. On the way back g is copied along it: nothing is "
+            "The way forward added up along that axis. In the backward pass g is copied along it: nothing is "
             "summed.",
         )
     ]
@@ -206,7 +206,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     nudges = [
         "g has the shape of z: work that out first.",
         f"The gradient has the shape of its value, here {asked}.",
-        f"Sum over those axes of g along which {asked} was copied on the way forward.",
+        f"Sum over those axes of g along which {asked} was copied in the forward pass.",
     ]
 
     def judge(texts):

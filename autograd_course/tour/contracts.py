@@ -421,7 +421,7 @@ x.data = np.ones(3)
 → ValueError: shape
 
 ag.grad(lambda x: x * x)(np.ones(2))
-→ ValueError: scalar is needed
+→ ValueError: grad: expected a function that returns a scalar
 
 bad = ag.elementwise(np.add, lambda g, z, x, y: np.ones(5), lambda g, z, x, y: g)
 bad(leaf([1.0, 2.0]), 1.0).sum().backward()

@@ -165,7 +165,7 @@ PARTS = {
         ],
     ),
     "back": Part(
-        "The way back",
+        "The backward pass",
         [
             (
                 "tape:backward_pass",
@@ -181,7 +181,7 @@ PARTS = {
             (
                 "tape:match_input values:unbroadcast",
                 "08 The gradient of a broadcast array",
-                "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back.",
+                "Your unbroadcast, in one place for every row: what was copied forward is summed in the backward pass.",
             ),
             (
                 "tape:Tensor.backward tape:leaf_gradients values:copy_if_view",
@@ -197,7 +197,7 @@ PARTS = {
             (
                 "rows:linear",
                 "08 There and back",
-                "The second kind of row: if the function is linear, the way back is its transpose.",
+                "The second kind of row: if the function is linear, the backward pass is its transpose.",
             ),
             (
                 "ops:sum ops:mean ops:_keep_dims ops:_spread",
@@ -207,20 +207,20 @@ PARTS = {
             (
                 "ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
                 "08 Operations that move entries",
-                "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
+                "Values are moved, spread or made another dtype, and the backward pass undoes that; only what was spread is "
                 "summed.",
             ),
             (
                 "ops:getitem ops:scatter ops:_scatter",
                 "08 Indexing",
-                "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added.",
+                "Each is the backward pass of the other. An entry that is read twice gets the gradients of both readings, added.",
             ),
         ],
         [
             (
                 "ops:_concatenate ops:concatenate ops:_slice_of ops:_as_list ops:stack",
                 "08 Four more rules (optional)",
-                "Joined forward, cut apart on the way back.",
+                "Joined forward, cut apart in the backward pass.",
             ),
             (
                 "ops:flip ops:split ops:pad ops:swapaxes",
@@ -253,7 +253,7 @@ PARTS = {
             (
                 "ops:unfold ops:fold ops:_unfold* ops:_fold* ops:pair ops:_window_pairs ops:_sizes",
                 "14 A window as a row",
-                "Each window of an image becomes a row of numbers; the way back adds them up where they were.",
+                "Each window of an image becomes a row of numbers; the backward pass adds them up where they were.",
             ),
             (
                 "ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
@@ -263,7 +263,7 @@ PARTS = {
             (
                 "ops:einsum ops:_einsum ops:_sum_unshared",
                 "18 One rule for every product (optional)",
-                "One rule for every product that letters spell: on the way back they swap places.",
+                "One rule for every product that letters spell: in the backward pass they swap places.",
             ),
         ],
     ),
@@ -426,7 +426,7 @@ PARTS = {
                 "tape:Tensor.detach tape:is_constant tape:tensor_made_by",
                 "22 Is it the gradient of another loss?",
                 "`detach` gives the same value without its past: a constant to every derivative. `tensor_made_by` does the opposite: "
-                "to a value that was computed elsewhere it gives a way back.",
+                "to a value that was computed elsewhere it gives a backward pass.",
             ),
         ],
     ),

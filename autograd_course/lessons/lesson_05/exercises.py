@@ -300,9 +300,9 @@ def _expect_inputs(got, inputs, call):
     ):
         return
     if not isinstance(got, (tuple, list)) or not all(isinstance(one, _Value) for one in got):
-        hint = "The inputs are a tuple of the Values themselves, (x, y): the way back goes through them."
+        hint = "The inputs are a tuple of the Values themselves, (x, y): the backward pass goes through them."
     elif not got:
-        hint = "There are no inputs: the way back would end here."
+        hint = "There are no inputs: the backward pass would end here."
     elif len(got) == 1:
         hint = "There are two inputs, (x, y), also when both are the same Value."
     else:
@@ -949,7 +949,7 @@ def _counting(answer):
                 "the Values of a small graph after backward(L)",
                 "changed",
                 "as they were",
-                "Only .grad changes on the way back: the numbers of the forward pass stay.",
+                "Only .grad changes in the backward pass: the numbers of the forward pass stay.",
             )
 
     return backward

@@ -577,7 +577,7 @@ def _after_if_it_ends(*case):
             "        L = loss(parameters, x, y)\n",
             "p.data -=",
             "backward(L)\n            p.data -=",
-            "The way back is walked once for every parameter, and .grad adds up: once is enough, before the step.",
+            "The backward pass is walked once for every parameter, and .grad adds up: once is enough, before the step.",
         ),
         edit(
             "rate * p.grad",
@@ -684,7 +684,7 @@ _WHOLE = (
             "w1 * a + w3",
             "max(w2 * a + w3, 0)",
             "w2 * a + w3",
-            "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`.",
+            "In the forward pass relu is missing: below 0, b and c are 0. `max(…, 0)`.",
         ),
         edit(
             "max(w1 * a + w3, 0)",
@@ -695,7 +695,7 @@ _WHOLE = (
             "g",
             C,
             "g",
-            "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c.",
+            "The relus are missing on both ways: below 0, b is 0 in the forward pass, and nothing passes in the backward pass. The same for c.",
         ),
         edit(
             B,

@@ -286,7 +286,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
-        "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g.",
+        "That sums once more. In the backward pass nothing is summed: every entry of x gets a copy of its g.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
@@ -849,7 +849,7 @@ def _in_the_mean(g, index, shape):
         (_first_wins, "Entry 0 was read twice, so 100 and 3 belong there, and both count."),
         (
             lambda g, index, shape: g[index],
-            "That reads once more. On the way back g is written, to the places that were read.",
+            "That reads once more. In the backward pass g is written, to the places that were read.",
         ),
         (
             lambda g, index, shape: g,

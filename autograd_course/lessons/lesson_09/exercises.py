@@ -304,7 +304,7 @@ WRONG_X = [
     (lambda g, z, x, y: y, "What arrives is missing: g."),
     (
         lambda g, z, x, y: g @ np.linalg.inv(y),
-        "An inverse solves for x. The way back is the transposed: y.T.",
+        "An inverse solves for x. The backward pass is the transposed: y.T.",
     ),
     (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
     (
@@ -358,7 +358,7 @@ WRONG_Y = [
     ),
     (
         lambda g, z, x, y: np.linalg.pinv(x) @ g,
-        "An inverse solves for y. The way back is the transposed: x.T.",
+        "An inverse solves for y. The backward pass is the transposed: x.T.",
     ),
     (
         lambda g, z, x, y: x.mT @ g / len(x),
@@ -1026,7 +1026,7 @@ def _expect_gradients(name, Fixed, f, xs, hints):
                 f"backward, from the sum of {name}",
                 got,
                 "gradients",
-                "A shape does not fit on the way back, in a rule or in what a rule sends.",
+                "A shape does not fit in the backward pass, in a rule or in what a rule sends.",
             )
         expect(
             got,

@@ -87,7 +87,7 @@ def moments(n, marks):
     """What happens to a chain, moment by moment: (what is done, the step, what the tape holds of a segment, the marks
         that are set).
 
-    Without marks the tape holds all of it. With them, it holds one segment at a time, on the way back.
+    Without marks the tape holds all of it. With them, it holds one segment at a time, in the backward pass.
     """
     if not marks:
         return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [

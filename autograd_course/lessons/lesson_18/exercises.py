@@ -1,4 +1,4 @@
-"""Lesson 18: who reads whom, the way back of an embedding and of attention, einsum's two rules, and layer norm's."""
+"""Lesson 18: who reads whom, the backward pass of an embedding and of attention, einsum's two rules, and layer norm's."""
 
 import numpy as np
 
@@ -303,7 +303,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
             np.add.at(table, letters, g)
             return table""",
     explained="A letter that does not occur gets 0. One that occurs three times gets the sum of three arrivals.",
-    why="Indexing, and its way back: nothing new in it but the name.",
+    why="Indexing, and its backward pass: nothing new in it but the name.",
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
@@ -429,7 +429,7 @@ def _unmasked(g, Q, K, V, P):
 _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
 ARRIVES = "What arrives at P has P's shape, (T, n): gP = g @ V.T. That, and not g, goes through softmax's rule."
-FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
+FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
 
 
 @exercise(

@@ -20,7 +20,7 @@ class Line:
     row: str
     name: str
     reads: list
-    back: bool  # whether it belongs to the way back
+    back: bool  # whether it belongs to the backward pass
     size: int  # bytes of what it makes; 0 of what is a view, or a number of Python's
 
 
@@ -212,7 +212,7 @@ def _box(x, y, line, look, read, partner):
 
 
 def _across(start, end, read, held):
-    """From a value on the way forward to a line of the way back that reads it: bold where that line runs."""
+    """From a value in the forward pass to a line of the backward pass that reads it: bold where that line runs."""
     (x, y), (u, v) = (start[0] + WIDE, start[1] + HIGH / 2), (end[0], end[1] + HIGH / 2)
     colour, width = (style.INK, 3) if read else (style.VALUE, 2) if held else (style.LINE, 0.8)
     middle = (x + u) / 2
@@ -263,7 +263,7 @@ def _told(program, at):
             + f" ({line.row})" * bool(line.row),
             f"it reads {', '.join(line.reads)}",
             f"read here for the last time: {', '.join(gone) or 'nothing'}",
-            f"kept for the way back: {', '.join(kept) or 'nothing'}",
+            f"kept for the backward pass: {', '.join(kept) or 'nothing'}",
             f"held: {_said(program.bytes(at))} in {', '.join(held)}",
         ]
     )

@@ -1,4 +1,4 @@
-"""Lesson 22: a weight that votes, and a fixed point with its way there and its way back."""
+"""Lesson 22: a weight that votes, and a fixed point with its way there and its backward pass."""
 
 import numpy as np
 
