@@ -161,6 +161,29 @@ _KEYWORD_HINTS = {
 }
 
 
+def argument_error(name, error, keywords, parameters):
+    """Return a TypeError for a call whose arguments do not match, with hints for PyTorch's keywords.
+
+    Parameters
+    ----------
+    name : str
+        The function that was called.
+    error : object
+        Python's own words for the mismatch.
+    keywords : dict
+        The keywords of the call.
+    parameters : object
+        The signature of the function.
+
+    Returns
+    -------
+    TypeError
+        The error, to be raised.
+    """
+    hints = [f" ({hint})" for keyword, hint in _KEYWORD_HINTS.items() if keyword in keywords]
+    return TypeError(f"{name}: {error}{''.join(hints)}; its arguments are {parameters}")
+
+
 def explain_arguments(f):
     """Wrap a function to explain calls whose arguments do not match its signature.
 
@@ -184,10 +207,7 @@ def explain_arguments(f):
                 parameters = inspect.signature(f)
                 parameters.bind(*args, **kwargs)
             except TypeError as error:
-                hints = [f" ({hint})" for name, hint in _KEYWORD_HINTS.items() if name in kwargs]
-                raise TypeError(
-                    f"{f.__name__}: {error}{''.join(hints)}; its arguments are {parameters}"
-                ) from None
+                raise argument_error(f.__name__, error, kwargs, parameters) from None
             raise
 
     return wrapped

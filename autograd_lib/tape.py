@@ -31,7 +31,7 @@ from types import MappingProxyType
 import numpy as np
 
 from . import values as _values
-from .hints import explain_arguments
+from .hints import argument_error, explain_arguments
 from .values import (
     Value,
     _check_floating,
@@ -192,8 +192,7 @@ class Tensor(Value):
         self._requires_grad = bool(wanted)
         self.was_trainable = self.was_trainable or self._requires_grad
 
-    @explain_arguments
-    def backward(self, grad=None):
+    def backward(self, grad=None, **unknown):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
         If the pass raises or is interrupted, no `.grad` has changed.
@@ -205,9 +204,14 @@ class Tensor(Value):
 
         Raises
         ------
+        TypeError
+            If an argument is unknown, such as PyTorch's `retain_graph`.
         RuntimeError
             If this Tensor requires no gradient, or if a `.data` it was computed from has changed.
         """
+        if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
+            error = f"got an unexpected keyword argument {next(iter(unknown))!r}"
+            raise argument_error("backward", error, unknown, "(grad=None)")
         if self.level:
             raise RuntimeError(
                 "backward() cannot be called inside a function that is being differentiated or "
