@@ -162,7 +162,7 @@ _KEYWORD_HINTS = {
 
 
 def argument_error(name, error, keywords, parameters):
-    """Return a TypeError for a call whose arguments do not match, with hints for PyTorch's keywords.
+    """Return a TypeError for a call whose arguments do not match its signature.
 
     Parameters
     ----------
