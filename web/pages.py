@@ -50,7 +50,18 @@ PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ page.named }}</title>
+<title>{{ page.named }}{% if page.named != course %} · {{ course }}{% endif %}</title>
+<meta name="description" content="{{ page.description }}">
+<meta property="og:type" content="article">
+<meta property="og:site_name" content="{{ course }}">
+<meta property="og:title" content="{{ page.named }}">
+<meta property="og:description" content="{{ page.description }}">
+{%- if address %}
+<link rel="canonical" href="{{ address }}{{ page.file }}">
+<meta property="og:url" content="{{ address }}{{ page.file }}">
+{%- endif %}
+<link rel="icon" href="icon.svg" type="image/svg+xml">
+<meta name="theme-color" content="#0072B2">
 <link rel="stylesheet" href="site.css">
 <style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
 <script src="site.js" defer></script>
@@ -75,6 +86,8 @@ PAGE = """<!DOCTYPE html>
 <a href="{{ places.Binder }}">Binder</a>.</p>
 {%- endif %}
 {{ turn(" end") }}
+<footer class="note">{{ course }} · MIT licence
+{%- if source %} · <a href="{{ source }}">source code</a>{% endif %}</footer>
 </main>
 <div class="aside" id="contents">
 {%- if page.sections | length > 1 %}
@@ -356,12 +369,12 @@ def moving(packed, number):
 
 
 def front():
-    """(HTML of the front page, {mark: HTML}): what a reader of the site wants of the README, and a graph to move."""
+    """Return the HTML of the front page, and {mark: HTML} of the graph on it that moves."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    title = re.match(r"# ([^\n]+)\n", text)[1]
-    lab = re.search(r"```\nmake lab\n```.+?\n\n", text, re.DOTALL)[0]
-    installing = re.search(r"## Installing\n\n(.+?)\n## ", text, re.DOTALL)[1]
-    below = re.search(r"## The lessons\n\n(.+?)\n\n\*\*", text, re.DOTALL)[1]
+    title = cut(text, r"# ([^\n]+)\n", "a title")
+    lab = cut(text, r"(```\nmake lab\n```.+?\n\n)", "the command `make lab`")
+    installing = cut(text, r"## Installing\n\n(.+?)\n###? ", 'a section "## Installing"')
+    below = cut(text, r"## The lessons\n\n(.+?)\n\n\*\*", 'a section "## The lessons"')
     parts = [
         (part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
         for part, rows in grouped(text)
@@ -381,6 +394,14 @@ def front():
         rest=markdown(rest),
     )
     return page, {mark: moving(front_graph(), 0)}
+
+
+def cut(readme, pattern, what):
+    """Return what `pattern` captures of the README; RuntimeError says what the front page misses."""
+    found = re.search(pattern, readme, re.DOTALL)
+    if not found:
+        raise RuntimeError(f"The front page is made from README.md, which has to have {what}.")
+    return found[1]
 
 
 def grouped(text):
@@ -429,6 +450,8 @@ class Page:
         )
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
         self.named = f"{self.number} {self.title}".strip()
+        first = re.search(r"</h1>.*?<p>(.*?)</p>", body, re.DOTALL)
+        self.description = textwrap.shorten(plain(first[1]) if first else self.title, 160)
         self.group = ""  # the heading that stands before it in the list of all pages
         self.texts = read_out(body)
         self.runs = "code_cell" in body
@@ -527,9 +550,19 @@ def build(folder, executed=executed, parts=None):
             and launch_links.places(repository, page.file.removesuffix(".html"))
         )
         files[page.file] = template.render(
-            pages=pages, page=page, before=before, after=after, places=places
+            pages=pages,
+            page=page,
+            before=before,
+            after=after,
+            places=places,
+            course=pages[0].title,
+            address=repository and launch_links.pages(repository),
+            source=repository and launch_links.GITHUB + repository,
         )
-    for beside in ("site.css", "site.js"):
+    if repository:
+        address = launch_links.pages(repository)
+        files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
+    for beside in ("site.css", "site.js", "icon.svg"):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"

@@ -963,3 +963,25 @@ def test_a_boxed_formula_has_one_frame_in_every_browser():
     """Firefox and WebKit draw a frame round `menclose` themselves, Chromium does not; site.css draws one round `mrow`."""
     made = tex.block(r"\boxed{x = \frac{1}{2}}")
     assert "menclose" not in made and made.count('<mrow class="boxed">') == 1
+
+
+def test_every_page_says_what_it_is_to_a_search_engine_and_in_a_chat(site):
+    descriptions = []
+    for path in sorted(site.glob("*.html")):
+        head = path.read_text(encoding="utf-8").partition("</head>")[0]
+        (title,) = re.findall(r"<title>(.*?)</title>", head)
+        assert title.endswith("Automatic differentiation, rule by rule"), path.name
+        (description,) = re.findall(r'<meta name="description" content="([^"]+)">', head)
+        assert f'<meta property="og:description" content="{description}">' in head
+        descriptions.append(description)
+        assert '<link rel="icon" href="icon.svg"' in head
+    assert len(set(descriptions)) == len(descriptions) and (site / "icon.svg").exists()
+
+
+@pytest.mark.parametrize("heading", ["## The lessons", "## Installing", "# Automatic"])
+def test_a_heading_that_the_front_page_misses_is_named(tmp_path, monkeypatch, heading):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "README.md").write_text(readme.replace(heading, "x"), encoding="utf-8")
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    with pytest.raises(RuntimeError, match="README.md, which has to have"):
+        pages.front()
