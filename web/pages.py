@@ -371,7 +371,7 @@ def moving(packed, number):
 def front():
     """Return the HTML of the front page, and {mark: HTML} of the graph on it that moves."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    title = cut(text, r"# ([^\n]+)\n", "a title")
+    title = cut(text, r"\A# ([^\n]+)\n", "a title")
     lab = cut(text, r"(```\nmake lab\n```.+?\n\n)", "the command `make lab`")
     installing = cut(text, r"## Installing\n\n(.+?)\n###? ", 'a section "## Installing"')
     below = cut(text, r"## The lessons\n\n(.+?)\n\n\*\*", 'a section "## The lessons"')
