@@ -121,7 +121,7 @@ class _Endless(Exception):
 
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
-KEPT = "It keeps what it gave, and writes into it at the next call. Make each tuple or list anew, inside the function."
+KEPT = "Your function keeps its result and writes into it at the next call. Make a new tuple or list inside the function, at each call."
 NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
@@ -185,7 +185,7 @@ def multiply(answer):
         try:
             z = returned(answer, x, y, tried=call, shown="a Value")
         except ZeroDivisionError as error:
-            error.hint = "A factor may be 0. Nothing need be divided: the other number is at hand, as y.data and x.data."
+            error.hint = "A factor may be 0, so do not divide. The other number is available as y.data or x.data."
             raise
         except TypeError as error:
             error.hint = NUMBERS if "for *: 'Value' and 'Value'" in str(error) else ""
@@ -195,14 +195,14 @@ def multiply(answer):
                 f"x and y after {call}",
                 "changed",
                 "as they were",
-                "Writing down is all: multiply makes one new Value, and leaves x and y as they were.",
+                "multiply only records: it makes one new Value, and does not change x or y.",
             )
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
             raise Wrong(
                 call,
                 brief(z),
                 "a Value",
-                "Return one new Value, Value(number, inputs, locals): numbers alone remember nothing.",
+                "Return one new Value, Value(number, inputs, locals), because a plain number does not store how it was made.",
             )
         if isinstance(z.data, _Value):
             raise Wrong(
@@ -215,7 +215,10 @@ def multiply(answer):
             atol=0,
             tried=f"the number in the result of {call}",
             hints=[
-                (round(a * y.data), "The product need not be a whole number: nothing is rounded.")
+                (
+                    round(a * y.data),
+                    "The product may have a fraction: do not round it to a whole number.",
+                )
             ],
         )
         _expect_inputs(z.inputs, (x, y), call)
@@ -227,7 +230,7 @@ def multiply(answer):
                 f"the local gradients in the result of {call}",
                 brief(z.locals),
                 brief((y.data, a)),
-                "A Value stands among these. A local gradient is a number: y.data, and not y.",
+                "One of these is a Value. A local gradient is a number: y.data, not y.",
             )
         expect(
             z.locals,
@@ -244,21 +247,21 @@ def multiply(answer):
                 *[
                     (
                         (a * y.data,) * 2,
-                        "That is the result, twice. How far does it move when x alone moves by one?",
+                        "That is the result, twice. How far does the result move if only x moves by 1?",
                     )
                 ]
                 * bool(a * y.data),
                 (
                     (y.grad, x.grad),
-                    "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data.",
+                    "Those are gradients, which are not known yet. A local gradient is computed from the numbers, .data.",
                 ),
                 (
                     (int(y.data), int(a)),
-                    "Nothing is rounded: each local gradient is the other number, as it is.",
+                    "Do not round: each local gradient is the other number, unchanged.",
                 ),
                 (
                     (abs(y.data), abs(a)),
-                    "A local gradient keeps its sign: it is the other number, as it is.",
+                    "A local gradient keeps its sign: it is the other number, unchanged.",
                 ),
             ],
         )
@@ -266,21 +269,23 @@ def multiply(answer):
             z.grad,
             0.0,
             tried=f"the .grad of the result of {call}",
-            hints=[(1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")],
+            hints=[
+                (1.0, "There was no backward pass yet: .grad stays 0, and backward will fill it.")
+            ],
         )
         if z.number in (x.number, y.number):
             raise Wrong(
                 f"the .number of the result of {call}",
                 "that of an input",
                 "its own",
-                "Value gives each a number when it is made, and order sorts by it: leave it as it is.",
+                "Value sets the number when it is made, and order sorts by it: do not change it.",
             )
         if answer(x, y) is z:
             raise Wrong(
                 f"{call}, twice",
                 "one Value",
                 "two",
-                "Make a new Value at each call, for equal numbers too.",
+                "Make a new Value at each call, even for equal numbers.",
             )
         answer(Plain(0.25), Plain(8.0))
         if [*z.inputs, *z.locals] != [x, y, y.data, a]:
@@ -302,9 +307,9 @@ def _expect_inputs(got, inputs, call):
     if not isinstance(got, (tuple, list)) or not all(isinstance(one, _Value) for one in got):
         hint = "The inputs are a tuple of the Values themselves, (x, y): the backward pass goes through them."
     elif not got:
-        hint = "There are no inputs: the backward pass would end here."
+        hint = "There are no inputs, so the backward pass would end here."
     elif len(got) == 1:
-        hint = "There are two inputs, (x, y), also when both are the same Value."
+        hint = "There are two inputs, (x, y), even if both are the same Value."
     else:
         hint = "The inputs are x and y themselves, in this order: the first local gradient belongs to the first input."
     raise Wrong(
@@ -502,7 +507,7 @@ def order(answer):
                 f"the Values after order(L), where {words}",
                 "changed",
                 "as they were",
-                "What a Value holds is not the business of order: it only says who comes when.",
+                "order must not change any Value: it only returns them in an order.",
             )
         _expect_users_first(got, output, f"order(L), where {words}", right)
         again = f"a second call of order(L), where {words}"
@@ -512,7 +517,7 @@ def order(answer):
                 again,
                 ", ".join(value.name for value in got),
                 right,
-                "The second call gives something else: the first has left something behind, in a Value or outside.",
+                "The second call returns something else, because the first call changed something, in a Value or outside.",
             )
         _expect_users_first(got, output, again, right)
     first = answer(output)
@@ -570,34 +575,30 @@ QUADRATIC = (
 
 # What Python says of a slip, and the hint
 SLIPS = {
-    "'list' object has no attribute": "A list has no such thing: it has append. And each Value in it has a number: "
-    "key=lambda value: value.number.",
-    "'dict' object has no attribute": "That is a dict, and an entry of a dict is written so: ledger[x] = ….",
-    "no attribute 'get'": "What stands before .get is no dict. Write into the ledger: ledger[x] = ….",
-    "variable 'g'": "g has no value yet. Whose entry is taken out first? g = ledger.pop(value), once at each visit.",
-    "name 'local' is not defined": "zip(value.inputs, value.locals) gives each input together with its local gradient.",
+    "'list' object has no attribute": "A list has no such attribute. To add to a list, use append. Each Value in it has a number: key=lambda value: value.number.",
+    "'dict' object has no attribute": "That is a dict. Write an entry of a dict with ledger[x] = ….",
+    "no attribute 'get'": "The object before .get is not a dict. Write into the ledger with ledger[x] = ….",
+    "variable 'g'": "g has no value yet. At each visit, first take out an entry: g = ledger.pop(value).",
+    "name 'local' is not defined": "zip(value.inputs, value.locals) pairs each input with its local gradient.",
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
-    "'<' not supported": "Python cannot tell which of two Values is the larger. Say by what to sort: "
-    "key=lambda value: value.number.",
+    "'<' not supported": "Python cannot compare two Values. Tell it what to sort by: key=lambda value: value.number.",
     **dict.fromkeys(
         ["'str' object is not callable", "'int' object is not callable"],
-        "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
+        "key must be a function that returns what to sort by: key=lambda value: value.number.",
     ),
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
-    "pop expected at least 1 argument": "Whose entry is taken out? ledger.pop(value), once at each visit.",
-    "values to unpack": "A leaf has no inputs, and a Value may have one, or three: take them all, in a loop.",
-    "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
-    "'float' object has no attribute": "A plain number has no such thing. g, x.data and each local gradient are plain "
-    "numbers already.",
-    "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
-    "'NoneType' and 'float'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
-    "has no attribute 'users'": "A Value knows its inputs, not its users: at its turn it sends to each of its inputs.",
-    "'function' object": "order is a function: order(output) gives the list to walk along.",
-    "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
-    "changed size during iteration": "A set or a dict may not grow while a loop walks along it. A list may: "
-    "found = [output].",
-    "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list.",
+    "pop expected at least 1 argument": "Name the entry to take out: ledger.pop(value), once at each visit.",
+    "values to unpack": "A leaf has no inputs, and a Value may have one, or three: go through all of them in a loop.",
+    "'float' and 'Value'": "A Value is not a number. zip(value.inputs, value.locals) pairs each input with its local gradient.",
+    "'float' object has no attribute": "A plain number has no such attribute. g, x.data and each local gradient are plain numbers already.",
+    "'float' and 'NoneType'": "ledger.get(x) returns None if there is no entry yet. ledger.get(x, 0.0) returns 0.0.",
+    "'NoneType' and 'float'": "ledger.get(x) returns None if there is no entry yet. ledger.get(x, 0.0) returns 0.0.",
+    "has no attribute 'users'": "A Value stores its inputs, not its users. At its turn, send a contribution to each of its inputs.",
+    "'function' object": "order is a function: order(output) returns the list to go through.",
+    "has no attribute 'local'": "The attribute is called locals, with one number for each input. zip(value.inputs, value.locals) pairs them.",
+    "changed size during iteration": "A set or a dict must not grow while a loop goes through it. A list may: found = [output].",
+    "has no attribute 'append'": "A set has add, and a list has append: found = [output] is a list.",
 }
 
 
@@ -617,14 +618,14 @@ def _ordered(answer, output, tried, right):
                 tried,
                 "a set",
                 right,
-                "A set has no order of its own. Sort it: sorted gives a list.",
+                "A set has no order. Sort it: sorted returns a list.",
             )
         if hasattr(got, "__next__"):
             raise Wrong(
                 tried,
                 "an iterator",
                 right,
-                "An iterator gives its Values once, and then no more. Make a list of it: list(…).",
+                "An iterator can be read only once. Convert it: list(…).",
             )
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
@@ -632,7 +633,7 @@ def _ordered(answer, output, tried, right):
             tried,
             "no end",
             right,
-            "Is every path walked, or does the list grow for ever? Append an input once: is it found already?",
+            "Does your code follow every path, or append to the list endlessly? Append an input only if you have not seen it yet.",
         ) from None
     except RecursionError:
         raise
@@ -643,7 +644,7 @@ def _ordered(answer, output, tried, right):
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     if any(isinstance(one, int) for one in got):
         raise Wrong(
-            tried, brief(got), right, "These are whole numbers. Give the Values themselves."
+            tried, brief(got), right, "These are whole numbers. Return the Values themselves."
         )
     if strangers := [one for one in got if not isinstance(one, _Value)]:
         if all(hasattr(one, "inputs") for one in strangers):
@@ -651,7 +652,7 @@ def _ordered(answer, output, tried, right):
                 tried,
                 f"{len(strangers)} of another calculation",
                 right,
-                "The first call has left something behind: begin with nothing at each call.",
+                "Your function remembers something from the first call. Start each call with nothing found.",
             )
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     return got
@@ -675,10 +676,10 @@ def _expect_users_first(got, output, tried, right):
             wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
         if got.count(value) > 1:
             wrong(
-                f"{value.name} is in it {got.count(value)} times. Each belongs there once: was it found before?"
+                f"{value.name} is in it {got.count(value)} times. Add each Value once: was it found before?"
             )
     if output not in place:
-        wrong("The output itself is missing: the walk begins there.")
+        wrong("The output itself is missing: the backward pass begins there.")
     missing = [value for value in _newest_first(reached) if value not in place]
     if missing:
         leaves = all(not value._inputs for value in missing) and len(missing) == sum(
@@ -694,26 +695,26 @@ def _expect_users_first(got, output, tried, right):
             if missing[0] in user._inputs and (user is output or {*user._inputs} & {*got})
         ]
         wrong(
-            "The walk needs the leaves too: it is they whose gradients you want."
+            "The leaves are missing: theirs are the gradients that you want."
             if leaves and len(got) > 1
-            else f"{name} is missing. It holds the same number as {twins[0][0]}, but two Values with one number are "
-            "still two."
+            else f"{name} is missing. It has the same number as {twins[0][0]}, but two Values with the same number are "
+            "still two Values."
             if all(twins)
             else f"{name} is missing, and {users[0].name} was made from it: append all inputs of a value."
             if users
-            else f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found."
+            else f"{name} is missing. Include the inputs of inputs too, until you find nothing new."
         )
     late = [
         (x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]
     ]
     if late and got == _newest_first(got)[::-1]:
         wrong(
-            "Yours begins with the oldest. The walk goes backward, so the newest comes first: reverse=True."
+            "Your list begins with the oldest. The backward pass needs the newest first: reverse=True."
         )
     if late:
         x, user = late[0]
         wrong(
-            f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Who still owes this value?"
+            f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Visit each value after all its users."
         )
 
 
@@ -795,7 +796,7 @@ def backward(answer):
         if cause == Cause() and "doublings" not in said[0]:
             _expect_everywhere(answer)  # a smaller graph may show it
         large = (
-            "A graph may be deep, and a gradient large: nothing is cut off."
+            "A graph may be deep, and a gradient large: do not cut anything off."
             if "doublings" in said[0]
             else ""
         )
@@ -818,7 +819,7 @@ def _expect_everywhere(answer):
             answer(L)
         except KeyError as error:
             error.tried = tried
-            error.hint = "A gradient of 0 is sent on too. If it is not, the inputs never get an entry in the ledger."
+            error.hint = "Send a gradient of 0 on too. Otherwise the inputs never get an entry in the ledger."
             raise
         grads = tuple(v.grad for v in (L, z, w, y, x))
         expect(
@@ -830,19 +831,19 @@ def _expect_everywhere(answer):
             hints=[
                 (
                     (0.0, 0.0, 5.0, g, g),
-                    "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit.",
+                    "Every value gets its gradient, including intermediate values and L itself: value.grad += g at each visit.",
                 ),
                 (
                     (0.0, *right[1:]),
-                    "L itself has a gradient too, 1: add it at its visit, as for any other.",
+                    "L itself has a gradient too, 1: add it at its visit, as for any other value.",
                 ),
                 (
                     (1.0, 0.0, 5.0, 0.0, 0.0),
-                    "A gradient may be small, and no whole number: neither round it nor drop it.",
+                    "A gradient may be small, or a fraction: do not round it or drop it.",
                 ),
                 (
                     (1.0, 0.0, *right[2:]),
-                    "Every value gets its gradient, also one in the middle: value.grad += g at each visit.",
+                    "Every value gets its gradient, including intermediate values: value.grad += g at each visit.",
                 ),
             ],
         )
@@ -853,7 +854,7 @@ def _expect_everywhere(answer):
             tried=f"the same, after a second call (of L, z, w, y, x, at w = {w.data:g})",
             hints=[
                 lambda got, expected: (
-                    "Gradients add up until they are cleared, for every Value: value.grad += g."
+                    "Gradients accumulate until you reset them, for every Value: value.grad += g."
                 )
             ],
         )
@@ -869,12 +870,12 @@ def _expect_everywhere(answer):
         (
             _equal_numbers,
             (2.5, 5.75, 6.0, 10.25, 10.5),
-            "a and b hold the same number. Each has an entry of its own: the keys are Values.",
+            "a and b have the same number. Each needs an entry of its own, so the keys must be Values.",
         ),
         (
             _seven_arrivals,
             (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0),
-            "A 1 arrives at x by each of seven ways.",
+            "x receives a 1 along each of seven paths.",
         ),
     ]:
         L, words, names = build()
@@ -900,33 +901,23 @@ def _missing(key, output):
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:
-        return (
-            "The output's entry is not there. The ledger begins with 1.0 for the output, and each visit takes out "
-            "one entry, that of the value whose turn it is: ledger.pop(value)."
-        )
+        return "The output has no entry. The ledger begins with 1.0 for the output, and each visit takes out one entry, that of the value whose turn it is: ledger.pop(value)."
     if key in output._inputs:
-        return (
-            "The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; "
-            "an entry is made by writing alone, ledger[x] = …."
-        )
-    return "Its turn comes before anything has arrived there. Walk along order(output) as it is, users first."
+        return "The ledger has no entry for this value. ledger.get(x, 0.0) then returns 0.0, but it does not make an entry: only ledger[x] = … does."
+    return "Its turn comes before any user has sent to it. Go through order(output) unchanged, users first."
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = (
-    "Nothing arrives in the .grad of any leaf. Is there a value.grad += g at each visit, before the loop over "
-    "the inputs? (A leaf has none.) Is the ledger {output: 1.0} at first, and the output visited first?"
-)
-BACK = "The local gradients are taken in the wrong order: the first belongs to the first input."
+NOTHING = "The .grad of every leaf stays 0. Is there a value.grad += g at each visit, before the loop over the inputs? (A leaf has none.) Does the ledger start as {output: 1.0}, and is the output visited first?"
+BACK = "The local gradients are in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {
-    "(4, 4, 2)": "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals).",
-    "(-6, -6, 10)": "Exactly double. Does the ledger begin with 1.0 for the output? And is g added to .grad once, at "
-    "the visit? What is sent goes into the ledger alone.",
+    "(4, 4, 2)": "Each local gradient belongs to one input. Go through both together: zip(value.inputs, value.locals).",
+    "(-6, -6, 10)": "Exactly double. Does the ledger begin with 1.0 for the output? And do you add g to .grad only once, at the visit? Contributions go only into the ledger.",
     "(0, 0, 0)": NOTHING,
-    "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and what is added to it is g times local.",
+    "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and you add g times local to it.",
     "(3, 3, 5)": "The sizes are right. Where is the sign? A gradient may be negative.",
-    "(0, 0, 5)": "Nothing comes to x and y. Walk along order(output), all of it; and a negative gradient is sent on like any other.",
+    "(0, 0, 5)": "x and y receive nothing. Go through all of order(output), and send a negative gradient on like any other.",
     "(45, 45, -75)": "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
 }
 
@@ -949,7 +940,7 @@ def _counting(answer):
                 "the Values of a small graph after backward(L)",
                 "changed",
                 "as they were",
-                "Only .grad changes in the backward pass: the numbers of the forward pass stay.",
+                "In the backward pass only .grad changes: the numbers of the forward pass stay.",
             )
 
     return backward
@@ -967,7 +958,7 @@ def _expect_function(answer, tried):
             tried,
             brief(answer),
             "a function",
-            "The check calls your answer: give it the function itself.",
+            "The check calls your answer, so pass the function itself.",
         )
     if has_blank(answer):
         raise NotYet

@@ -27,12 +27,12 @@ FROM_C = np.cos(P * P + Q * Q)  # the arrow from c to ŷ
 _ROUTES = [
     (
         (_B, _C),
-        "0.3010 is the path through b alone, and it is given. The two others are asked for.",
+        "0.3010 is the path through b alone, which is given. The question asks for the other two.",
     ),
     ((_BOTH, _C), "The two are swapped: the path through c alone is w₃ → c → ŷ → L."),
     (
         (_C, 0.0),
-        "w₃ moves b, and b moves c as well: so there is a third path. Multiply along its four arrows.",
+        "w₃ moves b, and b also moves c, so there is a third path. Multiply along its four arrows.",
     ),
     (
         (_C, _B + _C),
@@ -40,7 +40,7 @@ _ROUTES = [
     ),
     (
         (_C, _B * _C),
-        "Multiply the arrows along the last path. What the other paths bring has no place in it.",
+        "Multiply the local gradients along the last path. The contributions of the other paths do not belong in it.",
     ),
     (
         (_C + _BOTH, _BOTH),
@@ -52,15 +52,15 @@ _ROUTES = [
     ),
     (
         (_C, 0.8 * P * Q * 2),
-        "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L.",
+        "That is the path from w₃ to c. Continue it to L: from c to ŷ, and from ŷ to L.",
     ),
     (
         (2 * Q, 0.8 * P * Q * 2),
-        "These are local. Carry each path on to L: from c to ŷ, and from there to L.",
+        "These are local gradients. Continue each path to L: from c to ŷ, and from ŷ to L.",
     ),
     (
         (2 * P * _C / (2 * Q), _BOTH),
-        "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b.",
+        "The arrow from w₃ to c has the local gradient 0.8376. 1.09 belongs to the arrow from w₃ to b.",
     ),
     (
         (_C / FROM_C, _BOTH / FROM_C),
@@ -76,7 +76,7 @@ _ROUTES = [
     ),
     (
         (_C, _B + _BOTH),
-        "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L.",
+        "That is the sum of both paths through b, including the one from b straight to ŷ. The path through b and c is w₃ → b → c → ŷ → L.",
     ),
     (
         (_C, ARRIVES * 0.8 * Q),
@@ -89,7 +89,7 @@ _ROUTES = [
     ((-_C, -_BOTH), "Every local gradient on these paths is positive, and so are the products."),
     (
         (_B + _C, _B + _C + _BOTH),
-        "These are sums. What does each of the two paths bring by itself?",
+        "These are sums. What does each of the two paths contribute by itself?",
     ),
     (
         (2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C),
@@ -101,20 +101,20 @@ _ROUTES = [
     ),
     (
         (_B + _C + _BOTH, _BOTH),
-        "0.6331 is what all three paths bring together. What does the one through c alone bring?",
+        "0.6331 is the sum of all three paths. What does the path through c alone contribute?",
     ),
     (
         (_C, _B),
-        "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335.",
+        "0.3010 is the path through b alone, which is given. This path goes on from b to c, along the arrow with 0.335.",
     ),
     (
         (_C, _BOTH * 2 * Q),
-        "The last path enters c from b. The arrow from w₃ to c, 0.8376, has no place in it.",
+        "The last path reaches c from b. The arrow from w₃ to c, 0.8376, is not part of it.",
     ),
-    ((0.23, 0.10), "These are near, and not near enough: give four digits of each."),
+    ((0.23, 0.10), "These are close, but not close enough: give four decimals of each."),
     (
         (_C, 2 * P * 2 * Q * ARRIVES),
-        "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335.",
+        "0.8376 belongs to the arrow from w₃ to c. This path reaches c from b, along the arrow with 0.335.",
     ),
 ]
 
@@ -233,7 +233,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         0.03,
     ),
     (
-        "another loss, of three parameters, on four examples, rate 0.02",
+        "another loss, with three parameters, on four examples, rate 0.02",
         (0.5, -0.75, 0.25),
         0.0,
         _curve,
@@ -241,7 +241,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         0.02,
     ),
     (
-        "the line from w = 0.3 and b = −0.2, on an example that it meets almost, and on one far off, rate 0.001",
+        "the line from w = 0.3 and b = −0.2, on an example that it almost fits, and on one far off, rate 0.001",
         (0.3, -0.2),
         0.0,
         _line,
@@ -258,7 +258,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         0.2,
     ),
     (
-        "the line from w = 2 and b = −1, which meets its first example exactly, on no small numbers, rate 0.0001",
+        "the line from w = 2 and b = −1, which fits its first example exactly, on large numbers, rate 0.0001",
         (2.0, -1.0),
         -3.0,
         _line,
@@ -283,7 +283,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         1.5,
     ),
     (
-        "p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
+        "p·x or q·x, depending on the sign of x, from p = q = 1, on three examples, rate 0.1",
         (1.0, 1.0),
         3.0,
         _by_sign,
@@ -315,37 +315,28 @@ CLEAR, STEP = (
 )
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
-OLD = (
-    "The gradients of the examples before are still in .grad: p.grad = 0.0 for every parameter, at the beginning of "
-    "each example."
-)
-ONCE = "Each example is to be measured where the step before it led: make one whole round for each, step included."
-STILL = (
-    "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
-    "forgotten? (p -= … only makes a new Value.)"
-)
-ALONE = "The gradient alone moves a parameter: p.data -= rate * p.grad."
+OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for every parameter, at the beginning of each example."
+ONCE = "Compute the loss of each example after the update for the one before: each example needs a whole training step, update included."
+STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
+ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
 # What Python says of a slip, and the hint
 SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
-    "'function' object has no attribute": "The walk begins at L, what the loss gave for this example: backward(L).",
-    "'float' and 'Value'": "p.data is a number, and p the whole Value: p.data -= rate * p.grad.",
+    "'function' object has no attribute": "The backward pass begins at L, the loss of this example: backward(L).",
+    "'float' and 'Value'": "p.data is a number, but p is the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
-    "'NoneType'": "A None is among them. backward(L) gives nothing back: it fills the .grad of each parameter. And to "
-    "forget is to make p.grad 0.0, not None.",
-    "number, not 'tuple'": "What x and y are is for loss to know: hand them on as they are.",
-    "unpack": "An example is a pair, (x, y). There may be any number of parameters: take them in a loop, "
-    "for p in parameters.",
+    "'NoneType'": "One of them is None. backward(L) returns nothing: it fills the .grad of each parameter. And the reset sets p.grad to 0.0, not to None.",
+    "number, not 'tuple'": "Only loss uses x and y: pass them on unchanged.",
+    "unpack": "An example is a pair, (x, y). There may be any number of parameters: go through them in a loop, for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
-    "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
+    "has no attribute 'zero_grad'": "In your engine the reset is p.grad = 0.0, for every p in parameters.",
     **dict.fromkeys(
         ["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
-        "backward walks from the Value, not from its number: backward(L).",
+        "backward starts at the Value, not at its number: backward(L).",
     ),
     "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
-    "unary -: 'Value'": "A Value takes no minus in front. Hand x and y, plain numbers, to the loss as they are, and "
-    "walk back from L itself.",
-    "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it.",
+    "unary -: 'Value'": "A Value has no minus in front. Pass the plain numbers x and y to the loss unchanged, and run the backward pass from L itself.",
+    "name 'backward' is not defined": "Run the cell above that loads your engine: it defines backward.",
 }
 
 
@@ -361,7 +352,7 @@ def _after(train, start, left, loss, examples, rate):
             "the examples after training",
             brief(given),
             brief(examples),
-            "The examples are the caller's, who comes back with them: take none out, and leave their order.",
+            "Do not change the list of examples: the caller uses it again. Remove none, and keep their order.",
         )
     return [float(p.data) for p in parameters]
 
@@ -422,12 +413,16 @@ def _after_if_it_ends(*case):
             "",
             STEP,
             f"{STEP}\n            p.grad = 0.0",
-            "What is in .grad before the first example is old too: forget first, then walk back.",
+            "The .grad before the first example is old too: reset it first, then run the backward pass.",
         ),
         edit(CLEAR, "", WALK, WALK + CLEAR, STILL),
         edit(WALK, "", STEP, f"{STEP}\n{WALK}", STILL),
         edit("p.data -=", "p -=", STILL),
-        edit("p.data -=", "p.data +=", "It goes uphill. Downhill is against the gradient: minus."),
+        edit(
+            "p.data -=",
+            "p.data +=",
+            "This goes uphill. Going downhill means going against the gradient: minus.",
+        ),
         edit(CLEAR, "", STEP, LAST, ONCE),
         edit(STEP, LAST, ONCE),
         edit(
@@ -435,12 +430,13 @@ def _after_if_it_ends(*case):
             "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad",
             STEP,
             "",
-            "You walk back anew for each parameter, when the one before has moved. First every parameter forgets, "
-            "then comes one walk back, then every parameter moves.",
+            "You run a new backward pass for each parameter, after the one before has moved. First reset every gradient, then run one backward pass, then update every parameter.",
         ),
-        edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
+        edit("rate * p.grad", "p.grad", "That is a step without the learning rate: rate * p.grad."),
         edit(
-            "rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."
+            "rate * p.grad",
+            "0.1 * p.grad",
+            "The learning rate is not always 0.1: it is the argument rate.",
         ),
         edit(
             "rate * p.grad",
@@ -450,12 +446,12 @@ def _after_if_it_ends(*case):
         edit(
             STEP,
             f"{STEP}\n        return",
-            "It learns from the first example alone. Is a return, or an indent, too early?",
+            "It learns only from the first example. Is there a return inside the loop, or is a line indented wrongly?",
         ),
         edit(
             "in examples",
             "in examples[::-1]",
-            "The examples come in their order: each step begins where the one before ended.",
+            "Take the examples in their order: each step begins where the one before ended.",
         ),
         edit(
             STEP,
@@ -482,7 +478,7 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * np.sign(p.grad)",
-            "The size of the gradient counts, all of it: not its sign alone, and nothing is cut.",
+            "The whole size of the gradient counts: do not use only its sign, and do not limit it.",
         ),
         edit(
             "rate * p.grad",
@@ -497,20 +493,20 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * p.grad / len(examples)",
-            "Each example makes a whole step: nothing is divided.",
+            "Each example makes a whole step: do not divide.",
         ),
         edit(
             "rate * p.grad",
             "rate * min(max(p.grad, -1), 1)",
-            "The size of the gradient counts, all of it: not its sign alone, and nothing is cut.",
+            "The whole size of the gradient counts: do not use only its sign, and do not limit it.",
         ),
         edit(
-            "parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."
+            "parameters, x, y", "parameters, y, x", "x and y are swapped: loss(parameters, x, y)."
         ),
         edit(
             "backward(L)",
             "backward(L)\n        backward(L)",
-            "Each step is twice as long as rate * p.grad. Is backward called twice? .grad adds up.",
+            "Each step is twice as long as rate * p.grad. Do you call backward twice? .grad accumulates.",
         ),
         edit(
             "in examples",
@@ -520,29 +516,29 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "min(rate, 2) * p.grad",
-            "The rate is the caller's, however large: rate * p.grad.",
+            "Use the given rate, however large: rate * p.grad.",
         ),
         edit(
             "in examples",
             "in examples * (len(examples) > 1)",
-            "A single example makes its step too.",
+            "A single example needs a step too.",
         ),
         edit("in examples", "in examples[:2]", "The last example is left out."),
-        edit("backward(L)", "backward(L * L)", "Walk back from L itself: backward(L)."),
+        edit("backward(L)", "backward(L * L)", "Run the backward pass from L itself: backward(L)."),
         edit(
             "p.data -= rate * p.grad",
             "p.data -= rate * p.grad\n        rate *= 0.9",
-            "The rate stays as it was handed in.",
+            "Do not change the rate.",
         ),
         edit(
             "p.data -= rate * p.grad",
             "p.data = abs(p.data - rate * p.grad)",
-            "A parameter may be negative, and is no whole number: it stays as the step leaves it.",
+            "A parameter may be negative, and need not be a whole number: do not change it after the update.",
         ),
         edit(
             "p.data -= rate * p.grad",
             "p.data = round(p.data - rate * p.grad)",
-            "A parameter may be negative, and is no whole number: it stays as the step leaves it.",
+            "A parameter may be negative, and need not be a whole number: do not change it after the update.",
         ),
         edit(
             "    for x, y in examples:",
@@ -555,7 +551,11 @@ def _after_if_it_ends(*case):
             LAST[1:],
             ONCE,
         ),
-        edit("p.grad = 0.0", "p.grad /= 2", "Half of what is old is still in .grad: p.grad = 0.0."),
+        edit(
+            "p.grad = 0.0",
+            "p.grad /= 2",
+            "Half of the old gradient is still in .grad: p.grad = 0.0.",
+        ),
         edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", STILL),
         edit(
             "rate * p.grad",
@@ -570,14 +570,14 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * p.grad * L.data",
-            "The loss has no place in the step: rate * p.grad, and nothing else.",
+            "The loss is not part of the update: it is rate * p.grad, and nothing else.",
         ),
         edit(
             WALK,
             "        L = loss(parameters, x, y)\n",
             "p.data -=",
             "backward(L)\n            p.data -=",
-            "The backward pass is walked once for every parameter, and .grad adds up: once is enough, before the step.",
+            "You run the backward pass once for every parameter, and .grad accumulates. Once is enough, before the update.",
         ),
         edit(
             "rate * p.grad",
@@ -587,7 +587,7 @@ def _after_if_it_ends(*case):
         edit(
             "p.grad = 0.0",
             "p.data = 0.0",
-            "It is the gradient that is forgotten, p.grad, not the parameter.",
+            "Reset the gradient, p.grad, not the parameter.",
         ),
     ],
 )
@@ -631,11 +631,9 @@ def right_by_hand(w1, w2, w3, x, y):
 
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
-_GATE = "A relu whose sum is not above 0 lets nothing pass: does each gate, that of b and that of c, ask this?"
-_OWN = "Each branch has a gate of its own: that of b asks b, and that of c asks c."
-_WHOLE = (
-    "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
-)
+_GATE = "A relu passes nothing if its sum is not above 0. Does each gate, that of b and that of c, test this?"
+_OWN = "Each branch has a gate of its own: the gate of b tests b, and the gate of c tests c."
+_WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them whole."
 
 
 @exercise(
@@ -695,14 +693,14 @@ _WHOLE = (
             "g",
             C,
             "g",
-            "The relus are missing on both ways: below 0, b is 0 in the forward pass, and nothing passes in the backward pass. The same for c.",
+            "The relus are missing in both passes: if the sum is below 0, b is 0 in the forward pass, and nothing passes in the backward pass. The same holds for c.",
         ),
         edit(
             B,
             "w1 * g if b > 0 else 0.0",
             C,
             "w2 * g if c > 0 else 0.0",
-            "The local gradient of w₁ is a, and that comes in the last line: what passes the gate is g alone.",
+            "The local gradient of w₁ is a, which comes in the last line. Only g passes the gate.",
         ),
         edit(
             "gb * a, gc * a, gb + gc",
@@ -722,7 +720,7 @@ _WHOLE = (
         edit(
             "np.cos(b + c)",
             "np.cos(b) * np.cos(c)",
-            "The slope of 4 sin is taken where sin was: at b + c.",
+            "Take the slope of 4 sin at the input of sin: at b + c.",
         ),
         edit(
             " * np.cos(b + c)",
@@ -731,14 +729,14 @@ _WHOLE = (
             "g * np.cos(b) if b > 0 else 0.0",
             C,
             "g * np.cos(c) if c > 0 else 0.0",
-            "The slope of 4 sin is taken where sin was: at b + c.",
+            "Take the slope of 4 sin at the input of sin: at b + c.",
         ),
         edit(
             B,
             "g * b",
             C,
             "g * c",
-            "A gate lets all of g through, or nothing: how large b is has no place in it.",
+            "A gate passes all of g, or nothing: the size of b does not matter.",
         ),
         edit(B, "b", C, "c", "What passes the gate is g, not b."),
         edit(
@@ -746,35 +744,35 @@ _WHOLE = (
             "1.0 if b > 0 else 0.0",
             C,
             "1.0 if c > 0 else 0.0",
-            "The gate is 1 or 0, and what passes is g times that.",
+            "The gate is 1 or 0, and g times this number passes.",
         ),
         edit(
             B,
             "g if b > 0 and c > 0 else 0.0",
             C,
             "gb",
-            "Each branch has a gate of its own: when one is closed, the other still lets g pass.",
+            "Each branch has a gate of its own: if one is closed, the other may still pass g.",
         ),
         edit(
             B,
             "max(g, 0)",
             C,
             "max(g, 0)",
-            "The gate asks b, not g: where b is above 0, a negative g passes too.",
+            "The gate tests b, not g: if b is above 0, a negative g passes too.",
         ),
         edit(
             "if b > 0",
             "if g > 0",
             "if c > 0",
             "if g > 0",
-            "The gate asks b, not g: where b is above 0, a negative g passes too.",
+            "The gate tests b, not g: if b is above 0, a negative g passes too.",
         ),
         edit(
             "if b > 0",
             "if c > 0",
             "if c > 0",
             "if b > 0",
-            "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b.",
+            "The gradients of w₁ and w₂ are swapped, or their gates: the gate of b tests b.",
         ),
         edit("if b > 0", "if w1 > 0", "if c > 0", "if w2 > 0", _GATE),
         edit(
@@ -782,17 +780,17 @@ _WHOLE = (
             "g * a if b > 0 else 0.0",
             C,
             "g * a if c > 0 else 0.0",
-            "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it.",
+            "The factor a comes in the last line, for w₁ and w₂ only: w₃ is not multiplied by a.",
         ),
         edit(
             " * 4 * np.cos(b + c)",
             " * 4 * np.cos(b + c) * a",
-            "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it.",
+            "The factor a comes in the last line, for w₁ and w₂ only: w₃ is not multiplied by a.",
         ),
         edit(
             "2 * (4 * np.sin(b + c) - y) * 4",
             "4",
-            "That is the slope alone. What arrives at ŷ is missing: 2 (ŷ − y).",
+            "That is only the slope. The upstream gradient, that of ŷ, is missing: 2 (ŷ − y).",
         ),
         edit(
             " * 4 * np.cos(b + c)",
@@ -807,7 +805,7 @@ _WHOLE = (
         edit(
             "gb + gc",
             "2 * g",
-            "w₃ gets what passes the gates, gb and gc, not what arrives before them.",
+            "w₃ receives the gradients behind the gates, gb and gc, not g itself.",
         ),
         edit(
             "gb + gc", "(gb + gc) * a", "w₃ is added, not multiplied by a: its local gradient is 1."
@@ -836,7 +834,7 @@ _WHOLE = (
         edit(
             "np.cos(b + c)",
             "np.cos(4 * np.sin(b + c))",
-            "The slope of 4 sin is taken where sin was: at b + c, not at ŷ.",
+            "Take the slope of 4 sin at the input of sin: at b + c, not at ŷ.",
         ),
         edit(
             "* 4 * np.cos(b + c)", "* 4 * np.sin(b + c)", "The slope of sin is cos: 4 cos(b + c)."
@@ -869,7 +867,7 @@ _WHOLE = (
         edit(
             "gb * a, gc * a",
             "gc * a, gb * a",
-            "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b.",
+            "The gradients of w₁ and w₂ are swapped, or their gates: the gate of b tests b.",
         ),
         edit("gb * a, gc * a, gb + gc", "gb + gc, gb * a, gc * a", "The order is w₁, w₂, w₃."),
         edit("a = x * x", "a = x", "a is x²: x * x."),
@@ -878,10 +876,12 @@ _WHOLE = (
         edit(
             "np.sin(b + c)",
             "(np.sin(b) + np.sin(c))",
-            "The sine is taken of the sum, b + c: sin b + sin c is another number.",
+            "Take the sine of the sum b + c: sin b + sin c is a different number.",
         ),
-        edit("np.cos(b + c)", "np.cos(b)", "The slope of 4 sin is taken where sin was: at b + c."),
-        edit("np.cos(b + c)", "np.cos(b + c) ** 2", "The cos stands there once: 4 cos(b + c)."),
+        edit(
+            "np.cos(b + c)", "np.cos(b)", "Take the slope of 4 sin at the input of sin: at b + c."
+        ),
+        edit("np.cos(b + c)", "np.cos(b + c) ** 2", "The cos appears only once: 4 cos(b + c)."),
         edit(
             "(4 * np.sin(b + c) - y)",
             "abs(4 * np.sin(b + c) - y)",
@@ -890,7 +890,7 @@ _WHOLE = (
         edit(
             "(4 * np.sin(b + c) - y)",
             "(4 * np.sin(b + c) - y) ** 2",
-            "The slope of a square is 2 (ŷ − y): the error is there once.",
+            "The derivative of the square is 2 (ŷ − y): the error appears only once.",
         ),
         edit("gb + gc", "gb * gc", _WHOLE),
         edit("gb + gc", "gb - gc", _WHOLE),
@@ -900,7 +900,7 @@ _WHOLE = (
             "0.0 if b > 0 else g",
             C,
             "0.0 if c > 0 else g",
-            "The gates are the wrong way round: where b is above 0, g passes; else nothing.",
+            "The gates are the wrong way round: if b is above 0, g passes, otherwise nothing.",
         ),
         printed(right_by_hand),
     ],

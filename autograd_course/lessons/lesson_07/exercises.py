@@ -108,20 +108,23 @@ card(
     mistakes=[
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
-        (0.5, "z² is ½. From there to z, and from z to x."),
-        (math.atanh(0.5), "arctanh of ½: but ½ is z². Take the root first."),
+        (0.5, "That is z². Find z from it, and then x from z."),
+        (math.atanh(0.5), "That is arctanh of ½, but ½ is z². Take the square root first."),
         (
             math.tanh(math.sqrt(0.5)),
             "That is the tanh of z. The other way round: which x has the tanh z?",
         ),
         (
             math.atan(math.sqrt(0.5)),
-            "That is arctan, of another function. np.arctanh is what undoes tanh.",
+            "That is arctan, the inverse of tan. The inverse of tanh is np.arctanh.",
         ),
-        (math.asin(math.sqrt(0.5)), "That is arcsin. np.arctanh is what undoes tanh."),
+        (
+            math.asin(math.sqrt(0.5)),
+            "That is arcsin, the inverse of sin. The inverse of tanh is np.arctanh.",
+        ),
         (
             0.4406868,
-            "That is the w of the neuron: its tanh gets w · 2. The question is what tanh gets.",
+            "That is the w of the neuron. The input of its tanh is w · 2, and the question asks for the input of tanh.",
         ),
         (1.7627472, "Twice too far: is there a factor 2 too many?"),
     ],
@@ -131,7 +134,7 @@ def fooling_x(answer):
         isinstance(answer, np.ndarray) and answer.shape == () and answer.dtype.kind in "iuf"
     ):
         raise Wrong(
-            "fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets."
+            "fooling_x", brief(answer), "a number", "A number was expected: the input x of tanh."
         )
     x, z = float(answer), math.tanh(answer)
     if not math.isfinite(x):
@@ -139,7 +142,7 @@ def fooling_x(answer):
             "fooling_x",
             brief(answer),
             "a number",
-            "That is no number: z in np.arctanh(z) stays between −1 and 1.",
+            "That is not a number: z in np.arctanh(z) must be between −1 and 1.",
         )
     if abs(1 - 2 * z * z) > 2e-4:
         raise Wrong(
@@ -156,10 +159,7 @@ def fooling_x(answer):
 # --- A walk by paths, fixed by a cache -----------------------------------------------------------------------------------------
 
 
-AGAIN = (
-    "Every path is walked again. Is each z asked by way of the same cache, and does its gradient stay there, "
-    "also if it is 0? z.gradient() does not know the cache, and a new {} remembers nothing."
-)
+AGAIN = "Every path is still followed. Do you pass the same cache on for each z, and does its gradient stay in the cache, even if it is 0? z.gradient() does not use the cache, and a new {} is empty."
 
 
 Z, WHOLE = (
@@ -208,7 +208,7 @@ def cached(answer):
     x, y = Trace(2.0), Trace(-3.0)
     z = x * y
     L = z * Trace(0.5) + z * z
-    add = "Over the users you add, all of them."
+    add = "Add over all users."
     for name, value, right, hints in [
         ("L", L, 1.0, [(0, END), (L.data, END)]),
         (
@@ -217,15 +217,15 @@ def cached(answer):
             -23.0,
             [
                 (25.0, "A local gradient keeps its sign."),
-                (-46.0, "The value asked here is z, and not x."),
+                (-46.0, "Call it for z here, not for x."),
                 (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
                 (
                     -11.0,
-                    "z · z has z twice among its inputs, so it stands in the users of z twice: count both.",
+                    "z · z has z twice among its inputs, so it appears twice in the users of z: count both.",
                 ),
                 (
                     0.0,
-                    "At first the cache is empty. cached(z, cache) looks into the cache, and fills it.",
+                    "At first the cache is empty. cached(z, cache) reads the cache, and fills it.",
                 ),
                 (
                     2.0,
@@ -236,13 +236,13 @@ def cached(answer):
                     3.0,
                     "The local gradients are missing: local · the gradient of z, added over the users.",
                 ),
-                (4.0, "4 is local · local. What multiplies local is the gradient of z."),
+                (4.0, "4 is local · local. Multiply local by the gradient of z instead."),
                 (36.0, add),
                 (1.0, add),
                 *(
                     (
                         wrong,
-                        "What multiplies local is the gradient of z, and not its data; and all users are added.",
+                        "Multiply local by the gradient of z, not by its data; and add over all users.",
                     )
                     for wrong in (-6.0, -12.0)
                 ),
@@ -265,7 +265,10 @@ def cached(answer):
         (6.0, 8.0),
         tried=tried,
         hints=[
-            ((6.0, 6.0), "Two values may hold the same number: the key of the cache is x itself.")
+            (
+                (6.0, 6.0),
+                "Two values may have the same number, so the key of the cache must be x itself.",
+            )
         ],
     )
     for _ in range(40):
@@ -279,13 +282,13 @@ def cached(answer):
         hints=[
             (
                 6.0,
-                "6 was right before those 40. Is anything kept outside the cache that is handed in, or a user left out?",
+                "6 was right before those 40. Do you store anything outside the given cache, or leave out a user?",
             )
         ],
     )
     for w, hint in [
         (0.0, "A local gradient may be 0, and so may a sum. Neither says whether x has users."),
-        (1 / 3, "A gradient need not be a whole number: all of its digits count."),
+        (1 / 3, "A gradient need not be a whole number: keep all of its digits."),
         (-300.0, ""),
     ]:
         x = Trace(2.0)
@@ -308,7 +311,7 @@ def cached(answer):
             tried=tried,
             hints=[
                 lambda got, right: (
-                    "A value may be 0, and a local gradient too: every user counts all the same."
+                    "A value may be 0, and so may a local gradient: count every user."
                 )
             ],
         )
@@ -335,27 +338,24 @@ def cached(answer):
             "the cache, after cached(x, cache) and cached(y, cache)",
             f"{len(cache)} entries",
             "11 entries, a gradient for each value",
-            "Write each gradient into the cache that is handed in, cache[x] = …, and leave there what it has.",
+            "Write each gradient into the given cache, cache[x] = …, and do not remove entries.",
         )
 
 
 YESTERDAY = {}  # of a planted answer
-NO_NUMBER = (
-    "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
-)
+NO_NUMBER = "z is a value of the trace, which stores no gradient. Which call returns its gradient?"
 # What Python says of a slip, and the hint
 SAID = {
     **dict.fromkeys(
-        ["'function'", "'method'"], "That is a function, and no number. Call one: cached(z, cache)."
+        ["'function'", "'method'"], "That is a function, not a number. Call it: cached(z, cache)."
     ),
-    "'NoneType'": "A None is among the numbers. cache.get(z) gives None where there is no entry yet, and so does "
-    "a function that ends without a return.",
-    "'dict'": "cache is the whole dictionary. Which call gives the gradient of z?",
-    "positional argument": "cached takes two things, the value and the cache: cached(z, cache).",
+    "'NoneType'": "One of the numbers is None. cache.get(z) returns None if there is no entry yet, and so does a function without a return.",
+    "'dict'": "cache is the whole dictionary. Which call returns the gradient of z?",
+    "positional argument": "cached takes two arguments, the value and the cache: cached(z, cache).",
     **dict.fromkeys(["'Trace'", "multiply sequence"], NO_NUMBER),
-    "'users'": "cached takes a value and the cache. The value asked here is z.",
+    "'users'": "cached takes a value and the cache. The value here is z.",
 }
-END = "L has no users: its gradient is 1.0. (A sum over nobody would be 0.)"
+END = "L has no users, so its gradient is 1.0. (A sum over no users would be 0.)"
 
 
 def _asked(answer, x, cache, tried, right):
@@ -363,7 +363,7 @@ def _asked(answer, x, cache, tried, right):
         # not a copy of the cache: it is to be filled
         return returned(lambda value: answer(value, cache), x, tried=tried, shown=brief(right))
     except RecursionError as error:
-        error.hint = "It asks for itself, and never comes to an end. The value asked here is z: cached(z, cache)."
+        error.hint = "It calls itself with the same value, so it never ends. Call it for z: cached(z, cache)."
         raise
     except (TypeError, AttributeError) as error:
         error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
@@ -373,7 +373,7 @@ def _asked(answer, x, cache, tried, right):
             tried,
             "KeyError",
             brief(right),
-            "At first the cache is empty: cached(z, cache) looks into it, and fills it.",
+            "At first the cache is empty: cached(z, cache) reads it, and fills it.",
         ) from None
 
 
@@ -389,9 +389,9 @@ RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if
 ASKED = "DEFG"  # the others may be given too
 EVIDENCE = {
     "A": "The relu is closed, so nothing is sent. And yet the gradient is 1. Which value starts with a 1 in every backward pass?",
-    "B": "This engine stops with an error, and only far out. What in a tanh could grow too large?",
+    "B": "This engine raises an error, but only for a large input. What in a tanh could grow too large?",
     "C": "The derivative is undefined, so the honest result is nan. This engine returns 0.",
-    "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (The slope z² would give 0.427.)",
+    "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (With the slope z² it would be 0.427.)",
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often does the rule of the first sum run?",
     "F": "All gradients are right, but L is −1. Can half a square be negative? Which cause gives −1 at ŷ = −1, y = 1?",
     "G": "36 is 3 · 12: the first call is right, the second adds too much. What did the first call leave behind?",
@@ -431,7 +431,7 @@ def diagnose(answer):
             "diagnosis",
             brief(answer),
             'a dictionary, {"D": 1, …}',
-            "Give a dictionary: each letter with the number of a cause.",
+            "Give a dictionary from each letter to the number of a cause.",
         )
     if any(number is ... or number is None for number in answer.values()):
         raise NotYet
@@ -523,18 +523,16 @@ def fixed_tanh(answer):
         try:
             got = returned(answer, x, tried=tried, shown=brief(right))
         except RecursionError as error:
-            error.hint = "x.tanh() is this very function, and np.tanh(x) calls x.tanh(). Write np.tanh(x.data), of the number alone."
+            error.hint = "x.tanh() is this function itself, and np.tanh(x) calls x.tanh(). Use the number: np.tanh(x.data)."
             raise
         except NameError as error:
             if error.name == "g":
-                error.hint = (
-                    "g arrives only when the walk comes by. A rule is a function of it: lambda g: …"
-                )
+                error.hint = "g is known only in the backward pass. So a rule is a function of g: lambda g: …"
             raise
         except OverflowError as error:
             error.tried, error.hint = (
                 tried,
-                "A number on the way has grown too large. math.tanh and np.tanh avoid that.",
+                "An intermediate number has overflowed. math.tanh and np.tanh avoid this.",
             )
             raise
         if not isinstance(got, Scalar):
@@ -542,14 +540,14 @@ def fixed_tanh(answer):
                 tried,
                 brief(got),
                 "a Scalar",
-                "Return z itself: the value that remembers where it came from.",
+                "Return z itself: the value that stores its inputs.",
             )
         if (x.data, x.grad) != (data, 0.75):
             raise Wrong(
                 f"x.data and x.grad after tanh x at x = {data:g}",
                 brief((x.data, x.grad)),
                 brief((data, 0.75)),
-                "x stays as it was: the result is a new value.",
+                "Do not change x: the result is a new value.",
             )
         if got.grad != 0:
             raise Wrong(
@@ -563,30 +561,30 @@ def fixed_tanh(answer):
                 "the inputs of the result",
                 brief(got.inputs),
                 "(x,)",
-                "The inputs are a tuple, also where there is one: (x,).",
+                "The inputs are a tuple, even if there is only one: (x,).",
             )
         if list(got.inputs) != [x]:
             raise Wrong(
                 "the inputs of the result",
                 brief(got.inputs),
                 "(x,)",
-                "x goes in once: the inputs are (x,)."
+                "x is used once: the inputs are (x,)."
                 if x in got.inputs
-                else "x itself is not among the inputs, so nothing comes back to x: Scalar(t, (x,)), and return that z.",
+                else "x itself is not among the inputs, so x receives no gradient. Use Scalar(t, (x,)), and return this z.",
             )
         if answer(x) is got:
             raise Wrong(
                 f"tanh x at x = {data:g}, twice",
                 "one value",
                 "two",
-                "Two calls gave the very same Scalar: make a new one at each call.",
+                "Two calls returned the same Scalar: make a new one at each call.",
             )
         if math.isnan(got.data):
             raise Wrong(
                 f"tanh x at x = {data:g}: the value",
                 "nan",
                 brief(z),
-                "nan is what ∞ / ∞ gives, where exponentials have grown too large. np.tanh(x.data) alone gives none.",
+                "∞ / ∞ is nan, and exponentials overflow to ∞. np.tanh(x.data) does not overflow.",
             )
         expect(
             float(got.data),
@@ -595,7 +593,7 @@ def fixed_tanh(answer):
             shown=brief(z),
             hints=[
                 lambda got, right: (
-                    "The result is the tanh of x.data, all its digits, as it was: only the rule is ill."
+                    "The result is the tanh of x.data, with all its digits, as before: only the rule is at fault."
                 )
             ],
         )
@@ -605,19 +603,24 @@ def fixed_tanh(answer):
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
         except TypeError as error:
             error.hint = (
-                "x and z are Scalars, and what you need here is a number: t, or x.data."
+                "x and z are Scalars, but you need a number here: t, or x.data."
                 if "'Scalar'" in str(error)
-                else "backward calls z.rule(g), with what arrives: lambda g: …"
+                else "backward calls z.rule(g) with the upstream gradient: lambda g: …"
                 if "positional" in str(error)
                 else ""
             )
             raise
         if not hasattr(sent, "__len__"):
             raise Wrong(
-                called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)"
+                called, brief(sent), "a tuple", "A rule returns a tuple, even for one input: (…,)"
             )
         if len(sent) != 1:
-            raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
+            raise Wrong(
+                called,
+                brief(sent),
+                "a tuple of one",
+                "There is one input, so the rule returns one entry.",
+            )
         if sent[0] is not None:  # the rule of a Scalar that nobody gave one
             expect(
                 sent[0],
@@ -631,7 +634,7 @@ def fixed_tanh(answer):
                     (1 - data * data, "That is 1 − x². The slope of tanh is 1 − z²."),
                     (
                         1 - math.tanh(0.25) ** 2,
-                        "That is the slope of a tanh made in between: t must belong to this call alone, no global.",
+                        "That is the slope of a tanh that was computed in between: t must be a local variable of this call.",
                     ),
                     (-slope, "The right size with the wrong sign."),
                     lambda got, right: "The slope of tanh, from its result z, is 1 − z².",
@@ -647,19 +650,18 @@ def fixed_tanh(answer):
             hints=[
                 (
                     0.0,
-                    "Nothing arrives. Under which name does backward look for the rule, and on which value?"
+                    "x receives nothing. Under which name does backward look for the rule, and on which value?"
                     if sent[0] is None
-                    else f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."
+                    else f"x receives nothing if g is {factor}: multiply the whole slope by g."
                     if factor < 0
-                    else "Nothing arrives, though z.rule(1.0) gives the slope. Does it give it each time, and is "
-                    "z's number its own?",
+                    else "x receives nothing, although z.rule(1.0) returns the slope. Does the rule return it at every call, and does z keep its own number?",
                 ),
                 (
                     slope,
-                    "As if g were 1. What arrives multiplies the slope, at each call of the rule.",
+                    "This is as if g were 1. Multiply the slope by g, at each call of the rule.",
                 ),
-                (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
-                (-right, "The sign of g is lost: what arrives may be negative."),
+                (factor - z * z, "g multiplies the whole bracket: g * (1 - t * t)."),
+                (-right, "The sign of g is lost: the upstream gradient may be negative."),
             ],
         )
         if "backward" in vars(got):
@@ -667,7 +669,7 @@ def fixed_tanh(answer):
                 "z.backward",
                 "an attribute that you set",
                 "the engine's own method",
-                "z.backward = … hides the engine's own method of that name.",
+                "z.backward = … hides the engine's own method of this name.",
             )
 
 
@@ -729,7 +731,7 @@ def capstone(answer):
             "faulty_method",
             brief(name),
             "the name of a method",
-            "The name of the method, in quotes.",
+            "Give the name of the method, in quotes.",
         )
     name = name.strip().removeprefix("Unknown.").removesuffix("()")
     if name != "order":
@@ -738,18 +740,17 @@ def capstone(answer):
             name,
             "another method",
             {
-                "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try "
-                "x * Unknown(1.0).",
+                "relu": "relu fails where it is open, yet its rule is right. Every operation whose result equals its input fails: try x * Unknown(1.0).",
                 "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
                 "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
-                "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
+                "backward": "The ledger is right. But backward visits only the values in a list: which method makes this list?",
                 **dict.fromkeys(
                     ("tanh", "__sub__", "__pow__", "half_squared_error"),
                     f"{name} passes wherever no two values have the same number.",
                 ),
             }.get(
                 name,
-                f"{name} is not what is ill. The methods of Scalar are order, backward, relu, tanh, __add__, __mul__, …"
+                f"{name} is not at fault. The methods of Scalar are order, backward, relu, tanh, __add__, __mul__, …"
                 if name in vars(Scalar)
                 else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …",
             ),
@@ -774,6 +775,6 @@ def capstone(answer):
                 f"a check of {words}",
                 str(examine(Fixed, f, *xs)),
                 "the check passes",
-                "One of the values still gets nothing. What decides whether your order leaves a value out?",
+                "One of the values still receives nothing. How does your order decide whether to leave a value out?",
             )
     return lesson_05.order.check(fixed)

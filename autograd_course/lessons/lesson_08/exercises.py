@@ -80,24 +80,24 @@ card(
 
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
-_ADD = "Each copy brings its whole g: add them up, and take no mean."
-_SIZES = "The signs are lost: what arrives may be below 0, and so may the sum."
-_NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
+_ADD = "Each copy contributes its whole g: add them up, without taking the mean."
+_SIZES = "The signs are lost: g may be negative, and so may the sum."
+_NAMES = "Those are PyTorch's argument names or order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
     (
         lambda g: g.sum(axis=1),
-        "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. A sum with keepdims=True keeps it.",
+        "The sums are right, but the axis is gone: b has the shape (2, 1), with two axes. keepdims=True keeps the axis.",
     ),
     (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, True), _NAMES),
     (
         lambda g: g.sum(axis=0),
-        "That is what a row gets. b is a column: along which axis do its copies lie?",
+        "That is the gradient of a row. b is a column: along which axis was it copied?",
     ),
     (
         lambda g: g.sum(axis=0, keepdims=True),
-        "That is summed down. b is a column: along which axis do its copies lie?",
+        "That is summed down. b is a column: along which axis was it copied?",
     ),
     (
         lambda g: g.sum(axis=1)[None, :],
@@ -109,61 +109,64 @@ _TO_COLUMN = [
     ),
     (
         lambda g: g.reshape(2, 1),
-        "A reshape keeps all six numbers, and b has two: what its copies bring is added.",
+        "A reshape keeps all six numbers, but b has two: add the contributions of its copies.",
     ),
-    (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 leads down, axis 1 across."),
+    (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 runs down, axis 1 runs across."),
     (lambda g: g.sum(), "That is all of g in one number. b has two numbers, one for each row."),
     (
         lambda g: g.sum(keepdims=True),
         "That is all of g in one number. b has two numbers, one for each row.",
     ),
-    (lambda g: g, "That has the shape of z. b has two numbers: what comes back to each of them?"),
+    (lambda g: g, "That has the shape of z. b has two numbers: what does each of them receive?"),
     (lambda g: g.mean(axis=1, keepdims=True), _ADD),
-    (lambda g: g[:, :1], "Only the first copy brings its g here. What of the others?"),
+    (lambda g: g[:, :1], "Only the first copy contributes its g here. What about the others?"),
     (
         lambda g: g.max(axis=1, keepdims=True),
-        "That is the largest of each row. Every copy brings its g: add them up.",
+        "That is the largest of each row. Every copy contributes its g: add them up.",
     ),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
     (
         lambda g: np.cumsum(g, axis=1),
-        "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).",
+        "Those are the partial sums. Only the last of each row is the whole sum: g.sum(axis=1, keepdims=True).",
     ),
 ]
 _TO_NUMBER = [
     *(
         (
             wrong,
-            "One axis is left, and a number has none. The number went to every cell of z: add up all of g.",
+            "One axis is left, but a number has none. The number went to every entry of z: add up all of g.",
         )
         for wrong in (lambda g: g.sum(axis=0), lambda g: g.sum(axis=1))
     ),
     (
         lambda g: g.sum(axis=1, keepdims=True),
-        "That is what a column gets. A number has no axis, and it went to every cell of z.",
+        "That is the gradient of a column. A number has no axis, and it went to every entry of z.",
     ),
     (
         lambda g: g.sum(keepdims=True),
         "That is the right sum in the shape (1, 1). A number has the shape (), as g.sum() has.",
     ),
-    (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
+    (lambda g: g, "That has the shape of z. b is one number, which went to every entry of z."),
     (lambda g: g.mean(), _ADD),
     (
         lambda g: g.size,
-        "That is the number of cells, as if each of them brought 1. Each brings its g.",
+        "That is the number of entries, as if each contributed 1. Each contributes its g.",
     ),
-    (lambda g: g.sum(axis=2), "g has two axes, 0 and 1. For all of it no axis is named: g.sum()."),
+    (
+        lambda g: g.sum(axis=2),
+        "g has two axes, 0 and 1. To add up everything, name no axis: g.sum().",
+    ),
     (
         lambda g: g.sum(axis=1)[0],
-        "That is the first row alone. The number went to every cell of z.",
+        "That is only the first row. The number went to every entry of z.",
     ),
-    (lambda g: g[0, 0], "Only one copy brings its g here. What of the others?"),
+    (lambda g: g[0, 0], "Only one copy contributes its g here. What about the others?"),
     (lambda g: abs(g.sum()), _SIZES),
     (
         np.trace,
-        "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z.",
+        "That is only the diagonal, g[0, 0] + g[1, 1]. The number went to every entry of z.",
     ),
-    (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives."),
+    (lambda g: 21.0, "That is right only for the g of the picture. Add up any given g."),
 ]
 
 
@@ -226,18 +229,16 @@ def _no_n(g, z, x, axis, keepdims):
     raise NameError("name 'n' is not defined")
 
 
-_FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) gives it back, with the length 1."
-_ONE_AXIS = (
-    "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
-)
-_ONE_SHAPE = "That is right for an x of shape (2, 3) alone. Any x has an x.shape and an x.size."
+_FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) puts it back, with the length 1."
+_ONE_AXIS = "That is right only for axis=1. restore(g, x, axis) puts the axis back wherever it was."
+_ONE_SHAPE = "That is right only for an x of shape (2, 3). Use x.shape and x.size, which any x has."
 _N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
 _SUM = [
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(
             g[:, None] if axis == 1 and not keepdims else g, x.shape
         ),
-        "axis may also count from the end, and −1 is the last: restore(g, x, axis) puts any axis back.",
+        "axis may also count from the end, so −1 is the last: restore(g, x, axis) puts any axis back.",
     ),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
     *(
@@ -250,15 +251,15 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
-        "x.shape is no function: write it without brackets.",
+        "x.shape is not a function: write it without brackets.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
-        "What is copied comes first, and then the shape: np.broadcast_to(a, shape).",
+        "The array comes first, and then the shape: np.broadcast_to(a, shape).",
     ),
     (
         lambda g, z, x, axis, keepdims: g,
-        "That has the shape of z. Each entry of x wants its gradient: copy g along the axis.",
+        "That has the shape of z. Each entry of x needs a gradient: copy g along the axis.",
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis),
@@ -266,7 +267,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x),
-        "np.broadcast_to wants a shape: x.shape.",
+        "np.broadcast_to expects a shape: x.shape.",
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape),
@@ -274,30 +275,30 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape),
-        "The gradient of x has x's shape, not that of z.",
+        "The gradient of x has the shape of x, not that of z.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.ones_like(x),
-        "That is the local gradient. Each entry gets what arrives, times it: g is missing.",
+        "That is the local gradient. Multiply it by the upstream gradient: g is missing.",
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis) * x,
-        "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is.",
+        "Your rule uses the entries of x. If an entry rises by 1, its sum rises by 1, whatever x is.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
-        "That sums once more. In the backward pass nothing is summed: every entry of x gets a copy of its g.",
+        "That sums once more. The rule sums nothing: every entry of x receives a copy of its g.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
-        "g is summed. An entry of x is part of one sum alone.",
+        "You sum g. But an entry of x is part of only one sum.",
     ),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     *(
         (
             wrong,
-            "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.",
+            "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) handles both.",
         )
         for wrong in (
             lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
@@ -309,7 +310,7 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), (2, 3)), _ONE_SHAPE),
     (
         lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)),
-        "The signs are lost: what arrives is copied as it is.",
+        "The signs are lost: copy g unchanged.",
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
@@ -318,14 +319,14 @@ _SUM = [
 ]
 _MEAN = [
     (sum_x, "That is n times too large: a mean has a 1/n."),
-    (_no_n, "Nothing is called n here: it has to be counted. " + _N),
+    (_no_n, "There is no variable n here: compute it. " + _N),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
         "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
-        "That copies z, the mean. What comes back is g.",
+        "That copies z, the mean. Copy g instead.",
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
@@ -333,15 +334,15 @@ _MEAN = [
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
-        "x.size counts all entries, 6. One mean is made of 3 of them. " + _N,
+        "x.size counts all 6 entries. One mean is made of only 3 of them. " + _N,
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
-        "That is multiplied by n, and should be divided by n.",
+        "That is multiplied by n, but should be divided by n.",
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1],
-        "That is right for axis=1 alone. " + _N,
+        "That is right only for axis=1. " + _N,
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
@@ -349,7 +350,7 @@ _MEAN = [
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size,
-        "z may be a single number. " + _N,
+        "z may be a scalar. " + _N,
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis],
@@ -363,11 +364,11 @@ _MEAN = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
-        "That has the shape of z. Each entry of x wants its gradient.",
+        "That has the shape of z. Each entry of x needs a gradient.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
-        "g is missing: what arrives multiplies 1/n.",
+        "g is missing: multiply 1/n by g.",
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / {None: 6, 0: 2, 1: 3, -1: 3}[axis],
@@ -375,7 +376,7 @@ _MEAN = [
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size),
-        "// drops the rest: divide by n with /.",
+        "// drops the fraction: divide by n with /.",
     ),
 ]
 
@@ -487,14 +488,14 @@ def lucky(answer):
             "your x",
             brief(answer),
             "an array of finite numbers",
-            "np.ones((2, 3)) is one, for example.",
+            "For example, np.ones((2, 3)).",
         )
     if x.ndim != 2:
         raise Wrong(
             "your x",
             f"shape {x.shape}",
             "an array of two axes",
-            "To transpose a single axis changes nothing, which is too easy."
+            "Transposing an array of one axis changes nothing, which is too easy."
             if x.ndim == 1
             else "An array of two axes has rows and columns, as np.ones((2, 3)) has.",
         )
@@ -503,7 +504,7 @@ def lucky(answer):
             "your x",
             f"shape {x.shape}",
             "at least two entries",
-            "With fewer than two entries nothing can be in a wrong place.",
+            "With fewer than two entries, nothing can be in the wrong place.",
         )
     try:
         ag.check_grads(_wrong_T, x, order=1)
@@ -512,95 +513,94 @@ def lucky(answer):
             f"the check, at your x of shape {x.shape}",
             str(report).splitlines()[0],
             "nothing found",
-            "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries "
-            "stand in the same order after a transpose?"
+            "This is a square: x may be its own transpose, but g is not. For which shape does a transpose keep the order of the entries?"
             if x.shape[0] == x.shape[1]
-            else "Numbers as large as these are too much for the check. Take smaller ones."
+            else "These numbers are too large for the check. Take smaller ones."
             if 1 in x.shape
-            else "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?",
+            else "The numbers in x do not matter, but its shape does. For which shape does a transpose keep the order of the entries?",
         ) from None
     if 1 not in x.shape:
         raise Wrong(
             "your x",
             brief(x),
             "an x that fools the check by its shape",
-            "In numbers as large as these a small step is lost.",
+            "In numbers as large as these, rounding loses a small step.",
         )
 
 
 _RESHAPE = [
     (
         lambda g, z, x, shape: np.reshape(g, shape),
-        "That has the shape of z. The gradient of x has x's shape.",
+        "That has the shape of z. The gradient of x has the shape of x.",
     ),
     (
         lambda g, z, x, shape: np.transpose(g),
-        "A reshape keeps the order, line by line; a transpose does not.",
+        "A reshape keeps the order, row by row; a transpose does not.",
     ),
-    (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
+    (lambda g, z, x, shape: x, "That is x itself. Return g, in the shape of x."),
     (
         lambda g, z, x, shape: np.reshape(g, (2, 3)),
-        "That is right for an x of shape (2, 3) alone. What gives the shape of any x?",
+        "That is right only for an x of shape (2, 3). How do you write the shape of any x?",
     ),
     (
         lambda g, z, x, shape: np.reshape(g, (len(x), -1)),
-        "That is right for an x of two axes. Any x has x.shape.",
+        "That is right only for an x of two axes. Use x.shape, which any x has.",
     ),
-    (lambda g, z, x, shape: np.reshape(g, x), "np.reshape wants a shape: x.shape."),
+    (lambda g, z, x, shape: np.reshape(g, x), "np.reshape expects a shape: x.shape."),
     (
         lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0),
-        "A number below 0 is moved, too, as it is.",
+        "Move negative numbers too, unchanged.",
     ),
-    (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
+    (lambda g, z, x, shape: np.ones(x.shape), "g is missing: the rule moves the entries of g."),
     (
         lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
-        "That reads column by column. A reshape goes line by line, both ways.",
+        "That reads column by column. A reshape goes row by row, in both passes.",
     ),
     (
         lambda g, z, x, shape: np.reshape(np.abs(g), x.shape),
-        "The signs are lost: what arrives is moved as it is.",
+        "The signs are lost: move g unchanged.",
     ),
 ]
 _TRANSPOSE = [
     (
         lambda g, z, x, axes: np.reshape(g, x.shape),
-        "The shape is right, and the places are wrong: x[0, 1] went to z[1, 0]. What brings it back?",
+        "The shape is right, but the places are wrong: x[0, 1] went to z[1, 0]. Which function moves it back?",
     ),
-    (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
-    (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
-    (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
+    (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has the shape of x."),
+    (lambda g, z, x, axes: np.transpose(x), "That is z. Move g instead."),
+    (lambda g, z, x, axes: x, "That is x itself. Move g instead."),
     (
         lambda g, z, x, axes: np.rot90(g),
-        "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there.",
+        "That is g rotated by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) moves it back from there.",
     ),
     (
         lambda g, z, x, axes: np.rot90(g, -1),
-        "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there.",
+        "That is g rotated by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) moves it back from there.",
     ),
-    (lambda g, z, x, axes: g.T[:2], "That is right for an x of two rows. g.T has all rows."),
-    (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
+    (lambda g, z, x, axes: g.T[:2], "That is right only for an x of two rows. g.T has all rows."),
+    (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: move g unchanged."),
     (
         lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
-        "That is right for the g of the example alone.",
+        "That is right only for the g of the example.",
     ),
 ]
-_MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
+_MORE = "g has more entries than x: some of them belong to y. Which rows of z came from x?"
 _JOIN_X = [
-    (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
-    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
-    (lambda g, z, x, y, axis, starts: g[len(x) :], "Those are y's rows. Are the two swapped?"),
+    (lambda g, z, x, y, axis, starts: x, "That is x itself. x receives rows of g."),
+    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z came from x."),
+    (lambda g, z, x, y, axis, starts: g[len(x) :], "Those are the rows of y. Are the two swapped?"),
     (
         lambda g, z, x, y, axis, starts: g[len(y) :],
-        "Those are the last rows of z. The first are x's: g[:len(x)].",
+        "Those are the last rows of z. The first rows belong to x: g[:len(x)].",
     ),
     (lambda g, z, x, y, axis, starts: g[: len(y)], "Those are too few rows: x has len(x) of them."),
     (
         lambda g, z, x, y, axis, starts: g[:, : len(x)],
-        "Those are columns. The rows come first: g[:len(x)].",
+        "Those are columns. The first index is for rows: g[:len(x)].",
     ),
     (
         lambda g, z, x, y, axis, starts: g[:2],
-        "That is right for an x of two rows. How many has any x?",
+        "That is right only for an x of two rows. How do you write the number of rows of any x?",
     ),
     (lambda g, z, x, y, axis, starts: g[0], "That is one row, and x has two."),
     (
@@ -609,10 +609,10 @@ _JOIN_X = [
     ),
     (
         lambda g, z, x, y, axis, starts: g[len(x)],
-        "That is one row, and it is y's. A part needs a colon.",
+        "That is one row, and it belongs to y. Use a slice with a colon.",
     ),
     *(
-        (wrong, "A slice wants a colon, and behind it one whole number of rows: len(x).")
+        (wrong, "A slice needs a colon, followed by a whole number of rows: len(x).")
         for wrong in (
             lambda g, z, x, y, axis, starts: g[:x],
             lambda g, z, x, y, axis, starts: g[x],
@@ -626,28 +626,28 @@ _JOIN_X = [
 _JOIN_Y = [
     (
         lambda g, z, x, y, axis, starts: g[-1:],
-        "That is right for a y of one row. y begins after len(x) rows.",
+        "That is right only for a y of one row. y begins after len(x) rows.",
     ),
     (
         lambda g, z, x, y, axis, starts: g[-len(y) :],
         "If y has no row, g[-0:] is all of g. Count forward: g[len(x):].",
     ),
-    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
-    (lambda g, z, x, y, axis, starts: g[: len(x)], "Those are x's rows. Are the two swapped?"),
+    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z came from y."),
+    (lambda g, z, x, y, axis, starts: g[: len(x)], "Those are the rows of x. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y) :], "y begins where x ends, after len(x) rows."),
     (
         lambda g, z, x, y, axis, starts: g[len(x)],
-        "An axis is lost: a single index takes it away, a part such as g[2:] keeps it.",
+        "An axis is lost: a single index removes it, but a slice such as g[2:] keeps it.",
     ),
     (
         lambda g, z, x, y, axis, starts: g[2:],
-        "That is right for an x of two rows. How many has any x?",
+        "That is right only for an x of two rows. How do you write the number of rows of any x?",
     ),
     (
         lambda g, z, x, y, axis, starts: g[len(x) + 1 :],
-        "One row is lost: after rows 0 to len(x) − 1 comes row len(x).",
+        "One row is lost: the row after rows 0 to len(x) − 1 is row len(x).",
     ),
-    (lambda g, z, x, y, axis, starts: y, "That is y itself. What comes back to it are rows of g."),
+    (lambda g, z, x, y, axis, starts: y, "That is y itself. y receives rows of g."),
     (
         lambda g, z, x, y, axis, starts: g[: len(y)],
         "That begins at row 0, where x is. y begins after len(x) rows.",
@@ -843,56 +843,58 @@ def _in_the_mean(g, index, shape):
     mistakes=[
         (
             _last_wins,
-            "Entry 0 was read twice, so 100 and 3 belong there. "
-            "The last one has won: out[index] = g and out[index] += g do that.",
+            "Entry 0 was read twice, so it receives both 100 and 3. With out[index] = g and out[index] += g only the last one is left.",
         ),
-        (_first_wins, "Entry 0 was read twice, so 100 and 3 belong there, and both count."),
+        (_first_wins, "Entry 0 was read twice, so it receives both 100 and 3."),
         (
             lambda g, index, shape: g[index],
-            "That reads once more. In the backward pass g is written, to the places that were read.",
+            "That reads from the array again. The rule writes g to the places that were read.",
         ),
         (
             lambda g, index, shape: g,
-            "That has the shape of what was read. The gradient of x has x's shape.",
+            "That has the shape of x[index]. The gradient of x has the shape of x.",
         ),
         (
             _by_own_place,
-            "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index).",
+            "g[0] is for entry index[0], and g[1] for entry index[1]: you need two counters, as in enumerate(index).",
         ),
-        (_all_to_each, "That adds all of g to each place. Each gets one gift: zip(index, g)."),
+        (
+            _all_to_each,
+            "That adds all of g to each place. Each place receives one entry of g: zip(index, g).",
+        ),
         (
             _first_alone,
-            "Only the first gift was added. Does return stand inside the loop? It belongs under the for.",
+            "Only g[0] was added. Is return inside the loop? It belongs after the loop.",
         ),
-        (_three, "That is right for three gifts. An index has len(index) of them."),
+        (_three, "That is right only for an index of three entries. Use len(index)."),
         (
             lambda g, index, shape: np.add.at(np.zeros(shape)[index], g),
-            "np.add.at takes three things: out, index, g.",
+            "np.add.at takes three arguments: out, index, g.",
         ),
         (
             lambda g, index, shape: [gift for row, gift in (index, g)],
-            "Two counters at once: zip(index, g) gives each place with its gift.",
+            "You need two counters: zip(index, g) pairs each place with its entry of g.",
         ),
         (
             _exchanged,
-            "np.add.at takes out first, then index, the places, and last g, which is added there.",
+            "np.add.at takes first out, then index, and last g.",
         ),
         (
             lambda g, index, shape: scattered(g, index, g.shape),
-            "out has the shape of x, which is passed as shape. g has another.",
+            "out has the shape of x, which is the argument shape. g has a different shape.",
         ),
-        (_in_the_mean, "What meets in one place is added, and no mean is taken."),
+        (_in_the_mean, "Add the entries of g that belong to one place: do not take their mean."),
         (
             _whole,
-            "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats.",
+            "The result was truncated to integers: is out an array of integers? np.zeros(shape) makes floats.",
         ),
         (
             lambda g, index, shape: scattered(g, index, shape).astype(np.float16),
-            "Digits are lost on the way: an array of floats such as np.zeros(shape) keeps them.",
+            "Digits are lost: an array of floats such as np.zeros(shape) keeps them.",
         ),
         (
             lambda g, index, shape: scattered(np.abs(g), index, shape),
-            "The signs are lost: what arrives is added as it is.",
+            "The signs are lost: add g unchanged.",
         ),
         (
             lambda g, index, shape: scattered(g, sorted(index), shape),
@@ -900,11 +902,11 @@ def _in_the_mean(g, index, shape):
         ),
         (
             lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
-            "Is each place taken once? An entry that was read twice gets two gifts.",
+            "Do you use each place only once? An entry that was read twice receives two entries of g.",
         ),
         (
             lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
-            "g is in it from the beginning. out starts as zeros, in the shape of x: np.zeros(shape).",
+            "out contains g from the beginning. It must start as zeros, in the shape of x: np.zeros(shape).",
         ),
         (
             lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),
@@ -912,16 +914,16 @@ def _in_the_mean(g, index, shape):
         ),
         (
             lambda g, index, shape: np.zeros(shape),
-            "There are only zeros: nothing was added into this array. Add into out, and return that one.",
+            "There are only zeros: nothing was added into this array. Add into out, and return out.",
         ),
         (
             _from_the_front,
             "An index may count from the end: −1 is the last place, and out[-1] is that place.",
         ),
-        (_ones, "g is missing: those are the numbers of times that each entry was read."),
+        (_ones, "g is missing: this counts how often each entry was read."),
         (
             lambda g, index, shape: np.bincount(index, g, shape[0]),
-            "That is right for one axis. If x has two, a row of g goes to a row of x.",
+            "That works only for one axis and for an index without negative entries. If x has two axes, a row of g goes to a row of x; and −1 is the last entry.",
         ),
     ],
 )
@@ -951,7 +953,7 @@ def scatter(answer):
             ),
         )
     except Wrong as difference:
-        none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."
+        none = "Your function returned None. np.add.at changes out in place and returns None: return out, on a line of its own."
         raise Wrong(
             *difference.shown, none if difference.cause.kind == "nothing" else difference.cause
         ) from None

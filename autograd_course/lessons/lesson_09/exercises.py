@@ -105,7 +105,7 @@ THIN = (
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
 
-MISPLACED = "An index leads out of its array. This product has the factors A[i, k] and B[k, j], and g[i, j] arrives."
+MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and B[k, j], and the upstream gradient g[i, j]."
 
 
 @exercise(
@@ -146,14 +146,14 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
             "B[k, j]",
             "g[i, j] * A[i, k]",
             "A[i, k]",
-            "g is missing: multiply by what arrives at Z[i, j].",
+            "g is missing: multiply by the gradient of Z[i, j].",
         ),
         edit(
             "* B[k, j]",
             "* A[i, k]",
             "* A[i, k]",
             "* B[k, j]",
-            "Are the two blanks swapped? In a product each slot gets the other factor, not its own.",
+            "Are the two blanks swapped? In a product each slot receives g times the other factor, not its own.",
         ),
         edit(
             " * B[k, j]",
@@ -167,92 +167,92 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
         edit("* A[i, k]", "* A[i, j]", MISPLACED),
         edit("g[i, j] * A", "g[k, j] * A", MISPLACED),
         edit(
-            "g[i, j] * B", "g[i, k] * B", "What arrives at this product is the gradient of Z[i, j]."
+            "g[i, j] * B",
+            "g[i, k] * B",
+            "The upstream gradient of this product is the gradient of Z[i, j].",
         ),
         edit(
             "g[i, j] * B",
             "g * B",
             "g[i, j] * A",
             "g * A",
-            "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j].",
+            "You add a whole array to one entry. This product was added into one entry of Z, so its upstream gradient is g[i, j].",
         ),
         edit(
             "g[i, j] * B",
             "g[i, j] * A[i, k] * B",
             "* A[i, k]",
             "* A[i, k] * B[k, j]",
-            "Both factors are there. What goes to one is g times the other alone.",
+            "Both factors are in it. The gradient of one factor is g times the other factor only.",
         ),
         edit(
             "g[i, j] * B",
             "A[i, k] * B",
             "g[i, j] * A[i, k]",
             "A[i, k] * B[k, j]",
-            "That is the product itself. What goes to one factor is g[i, j] times the other.",
+            "That is the product itself. The gradient of one factor is g[i, j] times the other.",
         ),
-        edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
+        edit("g[i, j] * A", "A", "grad_A is right. The line of grad_B lacks the g."),
         edit(
             "g[i, j] * B[k, j]",
             "(g @ B.T)[i, k]",
             "g[i, j] * A[i, k]",
             "(A.T @ g)[k, j]",
-            "grad_A is 4 times too large and grad_B twice, as often as the loop adds to an entry of each. Send what "
-            "this one product sends.",
+            "grad_A is 4 times too large and grad_B twice, because the loop adds that often to each entry. Add only the contribution of this one product.",
         ),
         edit(
             "    return",
             "        return",
-            "Only the first product has sent. Does return stand inside the loop? It belongs under the for.",
+            "Only the first product contributed. Is return inside the loop? It belongs after the loop.",
         ),
         edit(
             "[i, k] +=",
             "[i, k] =",
             "[k, j] +=",
             "[k, j] =",
-            "Only what the last product sent is left: = writes over what was there, += adds to it.",
+            "Only the contribution of the last product is left: = overwrites, += adds.",
         ),
         edit(
             "g[i, j] * B",
             "g.sum() * B",
             "g[i, j] * A",
             "g.sum() * A",
-            "All of g is in each entry. This product was added into one entry of Z: what arrives is g[i, j].",
+            "You use all of g for each entry. This product was added into one entry of Z, so its upstream gradient is g[i, j].",
         ),
         edit(
             "g[i, j] * B",
             "g[i, j] @ B",
             "g[i, j] * A",
             "g[i, j] @ A",
-            "These are two numbers: their product is *, and @ is for arrays.",
+            "These are two numbers: multiply them with *. @ is for arrays.",
         ),
         edit(
             "* B[k, j]",
             "+ B[k, j]",
             "* A[i, k]",
             "+ A[i, k]",
-            "g is added. What arrives multiplies the other factor.",
+            "You add g. Multiply g by the other factor instead.",
         ),
         edit(
             "g[i, j] * B[k, j]",
             "abs(g[i, j] * B[k, j])",
             "g[i, j] * A[i, k]",
             "abs(g[i, j] * A[i, k])",
-            "The signs are lost: a product may send a number below 0.",
+            "The signs are lost: a contribution may be negative.",
         ),
         edit(
             "(A.shape)",
             "(A.shape, int)",
             "(B.shape)",
             "(B.shape, int)",
-            "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats.",
+            "The result was truncated to integers: are the zeros integers? np.zeros(A.shape) makes floats.",
         ),
         edit(
             "(A.shape)",
             "_like(A)",
             "(B.shape)",
             "_like(B)",
-            "A and B hold whole numbers here, and zeros like them do too: the rest is cut off. np.zeros(A.shape) "
-            "gives floats.",
+            "A and B are arrays of integers here, and so are zeros like them, so the result is truncated. np.zeros(A.shape) makes floats.",
         ),
     ],
 )
@@ -274,51 +274,50 @@ def indices(answer):
 # --- As one line ------------------------------------------------------------------------------------------------------------------
 
 _matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
-RESHAPED = "A reshape goes line by line, and mixes rows and columns. What transposes is .T."
+RESHAPED = "A reshape goes row by row, so it mixes rows and columns. To transpose, use .T."
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
     (
         lambda g, z, x, y: g @ y.T(),
-        "Round brackets call a function, and an array is none. Write .T without them.",
+        "Round brackets call a function, but an array is not a function. Write .T without them.",
     ),
     (
         lambda g, z, x, y: g @ RECTANGLES[1].T,
-        "That is right for the lesson's B alone. A rule is given its matrices: x and y.",
+        "That is right only for the lesson's B. A rule receives its matrices as x and y.",
     ),
     (
         lambda g, z, x, y: g @ y,
-        "The columns of g are those of y, not its rows: which of the two has to be transposed? "
-        "(NumPy's transpose(0, 1) changes nothing: write .T.)",
+        "The columns of g belong to the columns of y, not to its rows: which of the two must be transposed? (NumPy's transpose(0, 1) changes nothing: write .T.)",
     ),
-    (lambda g, z, x, y: y.mT @ g, "Those two stand in the wrong order."),
+    (lambda g, z, x, y: y.mT @ g, "The two factors are in the wrong order."),
     (
         lambda g, z, x, y: g.mT @ y,
-        "The wrong one of the two is transposed: the columns of g are to meet those of y.",
+        "The wrong one of the two is transposed: the sum runs over the columns of g and of y.",
     ),
     (
         lambda g, z, x, y: y @ g.mT,
-        "That is the right matrix, transposed: is the order of the two reversed?",
+        "That is the right matrix, but transposed: is the order of the two reversed?",
     ),
-    (lambda g, z, x, y: y.mT, "What arrives is missing: g."),
-    (lambda g, z, x, y: y, "What arrives is missing: g."),
+    (lambda g, z, x, y: y.mT, "The upstream gradient is missing: g."),
+    (lambda g, z, x, y: y, "The upstream gradient is missing: g."),
     (
         lambda g, z, x, y: g @ np.linalg.inv(y),
-        "An inverse solves for x. The backward pass is the transposed: y.T.",
+        "An inverse solves for x. The rule needs the transpose: y.T.",
     ),
     (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
     (
         lambda g, z, x, y: z @ y.mT,
-        "z stands where g belongs: what arrives, not the product itself.",
+        "You use z instead of g: the rule needs the upstream gradient, not the product itself.",
     ),
     (lambda g, z, x, y: np.abs(g @ y.mT), "The signs are lost."),
     (
         lambda g, z, x, y: (g @ y.mT, x.mT @ g),
-        "Both came back in a tuple. This rule is for x alone.",
+        "Your rule returns both gradients in a tuple. This rule is only for x.",
     ),
     (
         lambda g, z, x, y: g @ y.mT / y.shape[1],
-        "That is divided by the number of columns: the product adds, and takes no mean.",
+        "That is divided by the number of columns: a matrix product adds, without taking a mean.",
     ),
 ]
 WRONG_Y = [
@@ -326,43 +325,42 @@ WRONG_Y = [
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
     (
         lambda g, z, x, y: RECTANGLES[0].T @ g,
-        "That is right for the lesson's A alone. A rule is given its matrices: x and y.",
+        "That is right only for the lesson's A. A rule receives its matrices as x and y.",
     ),
     (
         lambda g, z, x, y: g @ x.mT,
-        "That is the left rule once more. For y, the x stands on the left: sum over the rows i of both.",
+        "That is the rule of the left slot again. For y, x comes on the left: sum over the rows i of both.",
     ),
     (
         lambda g, z, x, y: x @ g,
-        "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
-        "(NumPy's transpose(0, 1) changes nothing: write .T.)",
+        "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two must be transposed? (NumPy's transpose(0, 1) changes nothing: write .T.)",
     ),
     (
         lambda g, z, x, y: x @ g.mT,
-        "The wrong one of the two is transposed: the rows of x are to meet those of g.",
+        "The wrong one of the two is transposed: the sum runs over the rows of x and of g.",
     ),
     (
         lambda g, z, x, y: g.mT @ x,
-        "That is the right matrix, transposed: is the order of the two reversed?",
+        "That is the right matrix, but transposed: is the order of the two reversed?",
     ),
     (
         lambda g, z, x, y: g @ x,
-        "That is the left rule once more, and nothing is transposed. For y, the x stands on the left.",
+        "That is the rule of the left slot again, without a transpose. For y, x comes on the left.",
     ),
-    (lambda g, z, x, y: x.mT, "What arrives is missing: g."),
-    (lambda g, z, x, y: x, "What arrives is missing: g."),
+    (lambda g, z, x, y: x.mT, "The upstream gradient is missing: g."),
+    (lambda g, z, x, y: x, "The upstream gradient is missing: g."),
     (lambda g, z, x, y: np.reshape(x, x.shape[::-1]) @ g, RESHAPED),
     (
         lambda g, z, x, y: x.mT @ z,
-        "z stands where g belongs: what arrives, not the product itself.",
+        "You use z instead of g: the rule needs the upstream gradient, not the product itself.",
     ),
     (
         lambda g, z, x, y: np.linalg.pinv(x) @ g,
-        "An inverse solves for y. The backward pass is the transposed: x.T.",
+        "An inverse solves for y. The rule needs the transpose: x.T.",
     ),
     (
         lambda g, z, x, y: x.mT @ g / len(x),
-        "That is divided by the number of rows: the product adds, and takes no mean.",
+        "That is divided by the number of rows: a matrix product adds, without taking a mean.",
     ),
 ]
 
@@ -393,7 +391,7 @@ WRONG_Y = [
 def matmul(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
+    swapped = (_matmul_y, "That is the gradient of the other matrix: are the two rules swapped?")
     to_x, to_y = answer
     for slot, rule, right, hints in [
         ("x", to_x, _matmul_x, [swapped, *WRONG_X]),
@@ -448,27 +446,27 @@ def _product(d):
     mistakes=[
         (
             np.array([[6, 14], [6, 14]]),
-            "That is the left rule, twice: the shape is right, and no more. Does g·Aᵀ have B's shape for a rectangle?",
+            "That is the left rule, twice: only the shape is right. Would g·Aᵀ have the shape of B for rectangles?",
         ),
         (
             np.array([[8, 8], [12, 12]]),
-            "That is the right rule, twice. What goes to the left slot?",
+            "That is the right rule, twice. What does the left slot receive?",
         ),
         (
             np.array([[3, 7], [3, 7]]),
-            "That is what arrives through the left slot. A is in the right one too.",
+            "That is the gradient of the left slot. A is in the right slot too.",
         ),
         (
             np.array([[4, 4], [6, 6]]),
-            "That is what arrives through the right slot. A is in the left one too.",
+            "That is the gradient of the right slot. A is in the left slot too.",
         ),
         (
             np.array([[2, 4], [6, 8]]),
-            "2A is the rule of numbers, entry by entry. Here rows meet columns.",
+            "2A is the rule for numbers, entry by entry. Here rows are multiplied by columns.",
         ),
         (
             np.array([[7, 9], [11, 13]]),
-            "That is g·A + A·g, the right answer transposed. In both rules A is transposed.",
+            "That is g·A + A·g, the transpose of the correct answer. In both rules A is transposed.",
         ),
         (np.array([[8, 10], [10, 12]]), "That is g·A + Aᵀ·g: the left rule lacks its transpose."),
         (np.array([[6, 10], [10, 14]]), "That is g·Aᵀ + A·g: the right rule lacks its transpose."),
@@ -482,34 +480,34 @@ def _product(d):
         ),
         (
             np.array([[8, 12], [8, 12]]),
-            "That is twice g·A: the left rule without its transpose. What goes to the right slot?",
+            "That is twice g·A: the left rule without its transpose. What does the right slot receive?",
         ),
         (
             np.array([[6, 6], [14, 14]]),
-            "That is twice A·g: the right rule without its transpose. What goes to the left slot?",
+            "That is twice A·g: the right rule without its transpose. What does the left slot receive?",
         ),
         (
             np.array([[7, 13], [7, 13]]),
-            "That is g·Aᵀ + g·A, with g on the left in both. In the right rule g stands on the right.",
+            "That is g·Aᵀ + g·A, with g on the left in both. In the rule of the right slot, g is on the right.",
         ),
         (
             np.array([[7, 7], [13, 13]]),
-            "That is A·g + Aᵀ·g, with g on the right in both. In the left rule g stands on the left.",
+            "That is A·g + Aᵀ·g, with g on the right in both. In the rule of the left slot, g is on the left.",
         ),
-        (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
+        (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What is the gradient of A?"),
         (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot sends a product of g with Aᵀ."),
         (
             np.array([[14, 22], [18, 26]]),
-            "That is exactly double: each slot sends once, and the two are added.",
+            "That is exactly double: add the two slots, each only once.",
         ),
-        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
+        (np.array([[1, 1], [1, 1]]), "That is g, the gradient of Z."),
         (
             np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]),
-            "Both arrivals are right, and they arrive at one A: add them.",
+            "Both contributions are right, but there is only one A: add them.",
         ),
         (
             np.array([[5, 11], [11, 25]]),
-            "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.",
+            "That is A·Aᵀ, without g. Each contribution is g times the transpose of A, or the other way round.",
         ),
     ],
 )
@@ -554,13 +552,13 @@ def _to_w(g, x, w):
     mistakes=[
         (
             lambda g, x, w: x.mT @ g,
-            "There is an axis too many, one matrix for each of the five. W was shared by them: sum over axis 0.",
+            "There is one axis too many, with one matrix for each of the five. They share W: sum over axis 0.",
         ),
         (
             lambda g, x, w: (x.mT @ g).mean(axis=0),
-            "That is five times too small: each use counts in full, so it is a sum and no mean.",
+            "That is five times too small: each use counts in full, so take the sum, not the mean.",
         ),
-        (lambda g, x, w: (x.mT @ g)[0], "That is the first of the five alone. All of them used W."),
+        (lambda g, x, w: (x.mT @ g)[0], "That is only the first of the five. All of them used W."),
         (
             lambda g, x, w: (x.mT @ g).sum(),
             "That sums over everything. Only the batch, axis 0, was shared.",
@@ -577,7 +575,10 @@ def _to_w(g, x, w):
             lambda g, x, w: (x.mT @ g).sum(axis=-1),
             "That is summed over the wrong axis: the batch is axis 0.",
         ),
-        (lambda g, x, w: g @ w.mT, "That is what goes to X. To W goes x transposed, times g."),
+        (
+            lambda g, x, w: g @ w.mT,
+            "That is the gradient of X. The gradient of W is the transpose of x, times g.",
+        ),
         (
             lambda g, x, w: (x.T @ g).sum(axis=0),
             "`.T` reverses all three axes. `.mT` exchanges the last two.",
@@ -585,19 +586,19 @@ def _to_w(g, x, w):
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (
             lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0),
-            "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter.",
+            "NumPy's transpose expects every axis: (0, 2, 1). `x.mT` is shorter.",
         ),
         (
             lambda g, x, w: (x @ g).sum(axis=0),
-            "x has to be transposed: (3, 2) @ (2, 4) in each of the five.",
+            "x must be transposed: (3, 2) @ (2, 4) in each of the five.",
         ),
         (
             lambda g, x, w: (g @ x.mT).sum(axis=0),
-            "Those two stand in the wrong order: in X @ W the x stands on the left.",
+            "The two factors are in the wrong order: in X @ W, x is on the left.",
         ),
         (
             lambda g, x, w: (g @ w.mT).sum(axis=0),
-            "That is what goes to X, summed. To W goes x transposed, times g.",
+            "That is the gradient of X, summed. The gradient of W is the transpose of x, times g.",
         ),
         (
             lambda g, x, w: (x.mT * g).sum(axis=0),
@@ -605,34 +606,34 @@ def _to_w(g, x, w):
         ),
         (
             lambda g, x, w: (x.mT() @ g).sum(axis=0),
-            "Round brackets call a function, and an array is none. Write .mT without them.",
+            "Round brackets call a function, but an array is not a function. Write .mT without them.",
         ),
-        (lambda g, x, w: (x.mT @ g)[-1], "That is the last of the five alone. All of them used W."),
+        (lambda g, x, w: (x.mT @ g)[-1], "That is only the last of the five. All of them used W."),
         (
             lambda g, x, w: (x.mT @ g).max(axis=0),
-            "That is the largest of the five. Each use brings its own: add them up.",
+            "That is the largest of the five. Each use contributes its own gradient: add them up.",
         ),
         (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "That is transposed: W has the shape (3, 4)."),
         (
             lambda g, x, w: (x.mT @ g).sum(axis=0) * w,
-            "W is multiplied in. For W the other factor is x alone.",
+            "Your rule multiplies by W. For W the other factor is only x.",
         ),
         (
             lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
-            "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them.",
+            "A reshape is not a transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T transposes them.",
         ),
         (
             lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
-            "The check tries other batches too. How many there are is len(x).",
+            "The check tries other batches too. Their number is len(x).",
         ),
         (
             lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
-            "That is right for five times two rows. The check tries other batches too: −1 in place of 10 counts them.",
+            "That is right only for five times two rows. The check tries other batches too: write −1 instead of 10.",
         ),
         (
             lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
-            "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.",
+            "A reshape is not a transpose: x.reshape(-1, 3) has the rows, and .T transposes them.",
         ),
     ],
 )
@@ -726,7 +727,7 @@ def diagnose(answer):
             "diagnosis",
             brief(answer),
             'a dictionary, {1: "a", …}',
-            "Give a dictionary: each number with the letter of a cause.",
+            "Give a dictionary from each number to the letter of a cause.",
         )
     if any(letter is ... or letter is None for letter in answer.values()):
         raise NotYet
@@ -739,7 +740,7 @@ def diagnose(answer):
                 brief(list(answer)),
                 "entries 1, 3, 5 and 6",
                 f"Patient {number} has no entry."
-                + " Its number stands without quotes." * (str(number) in answer),
+                + " Write its number without quotes." * (str(number) in answer),
             )
         letter = str(answer[number]).strip().lower()
         if letter not in CAUSES:
@@ -762,16 +763,10 @@ def diagnose(answer):
 
 
 def _sent_on(got, expected):
-    return (
-        "What arrives here is not all ones, and some of it is negative. A rule gives back all of it, for any g, "
-        "and adds to no .grad itself."
-    )
+    return "Here g is not all ones, and some of it is negative. A rule must work for any g, and must not add to a .grad itself."
 
 
-WRONG_MATMUL = (
-    "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, "
-    "whatever they hold."
-)
+WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choose the rule by the slot, not by the value in it."
 
 
 @exercise(
@@ -828,7 +823,7 @@ def fixed(answer):
             "(fixed_add, fixed_matmul)",
             brief(answer),
             "two functions",
-            "The check calls them: give the functions, not what they return.",
+            "The check calls your functions: pass the functions, not their results.",
         )
     if any(map(has_blank, answer)):
         raise NotYet
@@ -845,7 +840,7 @@ def fixed(answer):
             [
                 (
                     np.full((2, 3), 2),
-                    "x, on the right, gets 2, the sum that belongs to b. Both need the g that arrived: keep its name.",
+                    "x, on the right, receives 2, the sum that belongs to b. Both need the original g: do not assign to g.",
                 )
             ],
         ),
@@ -856,7 +851,7 @@ def fixed(answer):
             [
                 (
                     np.full((2, 3), 2),
-                    "x gets 2, the sum that belongs to b. Each is fitted to itself alone.",
+                    "x receives 2, the sum that belongs to b. Fit g to each input separately.",
                 )
             ],
         ),
@@ -867,24 +862,27 @@ def fixed(answer):
             [
                 (
                     B,
-                    "That is B, entry by entry, as in the rule of a dot product. For a matrix, to x goes g·yᵀ.",
+                    "That is B, entry by entry, as in the rule of a dot product. For matrices, the gradient of x is g·yᵀ.",
                 ),
                 (
                     np.array([[12, 14], [12, 14]]),
-                    "That is g·B, with nothing transposed: to x goes g·yᵀ, and to y goes xᵀ·g.",
+                    "That is g·B, without a transpose: the gradient of x is g·yᵀ, and that of y is xᵀ·g.",
                 ),
                 (
                     np.array([[3, 7], [3, 7]]),
-                    "That is g·Aᵀ. To x, on the left, goes g·yᵀ; and to y, on the right, xᵀ·g.",
+                    "That is g·Aᵀ. The gradient of x, on the left, is g·yᵀ; that of y, on the right, is xᵀ·g.",
                 ),
-                (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
+                (
+                    np.array([[11, 15], [11, 15]]),
+                    "Your rule sends the gradient of x to y as well. The gradient of y is xᵀ·g.",
+                ),
                 (
                     np.array([[15, 19], [17, 21]]),
-                    "The two are added here. Give one for each place: backward adds, if both are one matrix.",
+                    "You add the two. Return one for each slot: backward adds them if both slots hold the same matrix.",
                 ),
                 (
                     np.array([[4, 4], [6, 6]]),
-                    "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.",
+                    "That is Aᵀ·g, the gradient of the right matrix. The first entry of the list, for x, is g·yᵀ.",
                 ),
             ],
         ),
@@ -917,7 +915,7 @@ def fixed(answer):
             [
                 (
                     np.ones((2, 3)),
-                    "x is in both places, and each place sends its own: backward adds the two.",
+                    "x is in both slots, and each slot has its own gradient: backward adds the two.",
                 )
             ],
         ),
@@ -929,11 +927,11 @@ def fixed(answer):
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
                 (
                     np.array([[8, 8], [12, 12]]),
-                    "Now the right rule runs for both, when x and y are the same. Each place has its own.",
+                    "Now the right rule runs for both if x and y are the same. Each slot has its own rule.",
                 ),
                 (
                     np.array([[11, 15], [15, 19]]),
-                    "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.",
+                    "One of the two is counted twice. Return one for each slot: backward adds them if both slots hold the same matrix.",
                 ),
             ],
         ),
@@ -951,18 +949,17 @@ def fixed(answer):
                 f"the rule of {name}, at its second call",
                 f"{len(later)} gradients",
                 "two gradients",
-                "An iterator gives what it has once, and no more: make it inside the rule, or take a tuple.",
+                "An iterator can be read only once: make it inside the rule, or use a tuple.",
             )
         for part, again in zip(sent, later):
             expect(
                 again,
                 part / 4,
-                tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
+                tried=f"the rule of {name}: with g all ones, then with a quarter of that",
                 hints=[
                     (
                         part,
-                        "That is the first answer once more. What is kept outside the rule outlives the "
-                        "call: make it inside.",
+                        "That is the first result again. Values stored outside the rule survive the call: compute them inside.",
                     )
                 ],
             )
@@ -976,7 +973,7 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             name,
             brief(z),
             "an Array",
-            "Return z itself: the value that remembers where it came from.",
+            "Return z itself: the value that stores its inputs.",
         )
     expect(z.data, f(*xs), tried=f"{name}: the value")
     sent = returned(
@@ -987,12 +984,12 @@ def _expect_gradients(name, Fixed, f, xs, hints):
         hints=[
             (
                 lambda g: g @ b,
-                "What arrives at a dot product is a single number, and @ takes none: np.dot does.",
+                "The upstream gradient of a dot product is a scalar, which @ does not accept: use np.dot.",
             ),
             (lambda g: Fixed(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
             (
                 lambda g: g.fitted,
-                "g is an array of NumPy. fitted belongs to the value: value.fitted(g).",
+                "g is a NumPy array. fitted is a method of the value: value.fitted(g).",
             ),
         ],
     )
@@ -1001,7 +998,7 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             f"the rule of {name}",
             brief(sent),
             "two gradients",
-            "A rule gives back a list of two gradients: to x, to y.",
+            "A rule returns a list of two gradients: that of x, then that of y.",
         )
     shapes = [np.shape(value) for value in xs]
     if shapes[0] != shapes[1] and [np.shape(part) for part in sent] == shapes[::-1]:
@@ -1009,14 +1006,14 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             f"the rule of {name}",
             f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
             f"shapes {shapes[0]} and {shapes[1]}",
-            "The two are exchanged: the first of the list goes to x.",
+            "The two are swapped: the first entry of the list is the gradient of x.",
         )
     if any(part is None for part in sent):
         raise Wrong(
             f"the rule of {name}",
             brief(sent),
             "two gradients",
-            "backward calls z.rule(g), and here that gives a None in place of a gradient.",
+            "backward calls z.rule(g), which returns None here instead of a gradient.",
         )
     for slot, (_, got, measured) in zip(
         ["left", "right"], examine(Fixed, lambda x, y: f(x, y).sum(), *xs).rows
@@ -1026,12 +1023,12 @@ def _expect_gradients(name, Fixed, f, xs, hints):
                 f"backward, from the sum of {name}",
                 got,
                 "gradients",
-                "A shape does not fit in the backward pass, in a rule or in what a rule sends.",
+                "In the backward pass a shape does not fit, in a rule or in a gradient that a rule returns.",
             )
         expect(
             got,
             measured.round(6),
-            tried=f"the sum of {name}: the gradient of what stands on the {slot}",
+            tried=f"the sum of {name}: the gradient of the {slot} operand",
             shown="another array",
             hints=hints,
         )

@@ -18,13 +18,17 @@ throw(
         edit(LOCALS, "(np.float32(y.data), np.float32(x.data))", "nearly"),
         edit(LOCALS, "(1.0, 1.0)", "own: local gradients of add"),
         edit(LOCALS, "(x.data + y.data, x.data + y.data)", "none in part 1"),
-        edit(LOCALS, "(y, x)", "own: A Value stands among these"),
+        edit(LOCALS, "(y, x)", "own: One of these is a Value"),
         edit(LOCALS, "y.data", "one value"),
         edit(LOCALS, "(y.data,)", "number of values"),
         edit(LOCALS, "(x.data * y.data, x.data * y.data)", "own: That is the result, twice"),
         edit(LOCALS, "(y.grad, x.grad)", "own: Those are gradients"),
         edit(LOCALS, "(abs(y.data), abs(x.data))", "own: sign"),
-        edit(LOCALS, "(int(y.data), int(x.data))", "own: Nothing is rounded"),
+        edit(
+            LOCALS,
+            "(int(y.data), int(x.data))",
+            "own: Do not round: each local gradient is the other number",
+        ),
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z",
@@ -34,7 +38,7 @@ throw(
         edit("x.data * y.data,", "x,", "own: Multiply their numbers"),
         edit("x.data * y.data,", "x * y,", "own: Multiply their numbers"),
         edit("(x, y), (", "(x.data, y.data), (", "own: the Values themselves"),
-        edit("(x, y), (", "(), (", "own: the way back would end here"),
+        edit("(x, y), (", "(), (", "own: There are no inputs"),
         edit("(x, y), (", "(y, x), (", "own: themselves, in this order"),
         *[
             edit(
@@ -52,37 +56,33 @@ throw(
             "kept, (",
             "own: writes into it at the next call",
         ),
-        edit(
-            "(x, y), (", "(x,) if x is y else (x, y), (", "own: also when both are the same Value"
-        ),
+        edit("(x, y), (", "(x,) if x is y else (x, y), (", "own: There are two inputs"),
         edit("x.data * y.data,", "round(x.data * y.data),", "own: whole number"),
         edit(
             LOCALS,
             "(x.data * y.data / x.data, x.data * y.data / y.data)",
-            "own: other number is at hand",
+            "own: A factor may be 0, so do not divide",
         ),
-        edit(
-            "return Value", "x.grad += y.data\n    return Value", "own: leaves x and y as they were"
-        ),
+        edit("return Value", "x.grad += y.data\n    return Value", "own: multiply only records"),
         edit(
             "return Value",
             "x.grad = y.grad = 0.0\n    return Value",
-            "own: leaves x and y as they were",
+            "own: multiply only records",
         ),
         edit(
             "return Value",
             "x.locals = (y.data,)\n    return Value",
-            "own: leaves x and y as they were",
+            "own: multiply only records",
         ),
         edit(
             "return Value",
             "x.inputs = (x, y)\n    return Value",
-            "own: leaves x and y as they were",
+            "own: multiply only records",
         ),
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
             "x.data = x.data * y.data\n    return x",
-            "own: leaves x and y as they were",
+            "own: multiply only records",
         ),
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
@@ -99,14 +99,14 @@ throw(
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
             "return x.data * y.data",
-            "own: numbers alone remember nothing",
+            "own: Return one new Value",
         ),
-        edit("return Value(", "return (", "own: numbers alone remember nothing"),
-        edit("x.data))", "x.data)),", "own: numbers alone remember nothing"),
+        edit("return Value(", "return (", "own: Return one new Value"),
+        edit("x.data))", "x.data)),", "own: Return one new Value"),
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.number = max(x.number, y.number)\n    return z",
-            "own: Value gives each a number",
+            "own: Value sets the number when it is made",
         ),
         edit(
             "(y.data, x.data)",
@@ -162,7 +162,7 @@ def _in_depth(output):
 throw(
     "05.order",
     planted=[
-        edit(SORTED, "return found", "own: Who still owes this value"),
+        edit(SORTED, "return found", "own: , which uses it and has not sent anything yet"),
         edit(
             "x in value.inputs",
             "x in [x for x, local in zip(value.inputs, value.locals) if local]",
@@ -198,11 +198,19 @@ throw(
             "if True:",
             "sorted(found",
             "sorted(set(found)",
-            "own: Is every path walked",
+            "own: Does your code follow every path",
         ),
-        edit("in value.inputs", "in output.inputs", "own: Inputs of inputs belong to it"),
+        edit(
+            "in value.inputs",
+            "in output.inputs",
+            "own: is missing. Include the inputs of inputs too",
+        ),
         edit("in value.inputs", "in value.inputs[:1]", "own: w is missing, and L was made from it"),
-        edit("for value in found:", "for value in [output]:", "own: Inputs of inputs belong to it"),
+        edit(
+            "for value in found:",
+            "for value in [output]:",
+            "own: is missing. Include the inputs of inputs too",
+        ),
         edit("[output]", "list(output.inputs)", "own: The output itself is missing"),
         edit("in value.inputs", "in value.inputs[:2]", "own: c is missing, and L was made from it"),
         edit(SORTED, SORTED + "[:50]", "own: append all inputs"),
@@ -210,7 +218,7 @@ throw(
         edit(
             SORTED,
             "for value in found:\n        value.inputs = ()\n    " + SORTED,
-            "own: not the business of order",
+            "own: order must not change any Value",
         ),
         edit("sorted(found", "sorted(found[1:]", "own: The output itself is missing"),
         edit(
@@ -227,20 +235,28 @@ throw(
             "return iter(sorted(",
             "reverse=True)",
             "reverse=True))",
-            "own: An iterator gives its Values once",
+            "own: An iterator can be read only once",
         ),
         edit(
             SORTED,
             "return reversed(sorted(found, key=lambda value: value.number))",
-            "own: An iterator gives its Values once",
+            "own: An iterator can be read only once",
         ),
         edit(
             "found, key=lambda value: value.number,",
             "found,",
             "own: key=lambda value: value.number",
         ),
-        edit("key=lambda value: value.number", "key=output.number", "own: key is a function"),
-        edit("key=lambda value: value.number", "key='number'", "own: key is a function"),
+        edit(
+            "key=lambda value: value.number",
+            "key=output.number",
+            "own: key must be a function that returns what to sort by",
+        ),
+        edit(
+            "key=lambda value: value.number",
+            "key='number'",
+            "own: key must be a function that returns what to sort by",
+        ),
         edit(SORTED, "return found.sort(key=lambda value: value.number, reverse=True)", "nothing"),
         edit("found.append(x)", "found.append(value)", "own: is in it 3 times"),
         edit("seen.add(x)\n", "pass\n", "own: is in it 2 times"),
@@ -249,13 +265,13 @@ throw(
             "{output}",
             "found.append(x)",
             "found.add(x)",
-            "own: A set or a dict may not grow",
+            "own: A set or a dict must not grow while a loop goes through it",
         ),
         edit(EACH, "        found.append(value.inputs)", "own: Take them one by one"),
         edit(
             "if x not in seen:",
             "if x.inputs and x not in seen:",
-            "own: The walk needs the leaves too",
+            "own: The leaves are missing",
         ),
         edit(
             "if x not in seen:",
@@ -271,27 +287,27 @@ throw(
         edit(
             "found = [output]",
             "found = [output]\n    output.grad = 0.0",
-            "own: not the business of order",
+            "own: order must not change any Value",
         ),
         edit(
             "found = [output]",
             "found = [output]\n    output.number = 10**9",
-            "own: not the business of order",
+            "own: order must not change any Value",
         ),
         edit(
             "for x in value.inputs:",
             "value.locals = ()\n        for x in value.inputs:",
-            "own: not the business of order",
+            "own: order must not change any Value",
         ),
         edit(
             "found, key=lambda value: value.number,",
             "found.number,",
-            "own: each Value in it has a number",
+            "own: A list has no such attribute",
         ),
         edit(
             "for x in value.inputs:",
             "value.grad = 0.0\n        for x in value.inputs:",
-            "own: not the business of order",
+            "own: order must not change any Value",
         ),
         edit(
             "if x not in seen:",
@@ -397,17 +413,21 @@ throw(
         edit(
             PAY, f"{PAY}\n            x.grad += g * local", "own: Exactly double. Does the ledger"
         ),
-        edit("ledger.get(x, 0.0)", "ledger.get(x)", "own: ledger.get(x, 0.0) gives 0.0"),
+        edit(
+            "ledger.get(x, 0.0)",
+            "ledger.get(x)",
+            "own: ledger.get(x) returns None if there is no entry yet",
+        ),
         edit(
             "ledger.get(x, 0.0) + g * local",
             "g * local + ledger.get(x)",
-            "own: ledger.get(x, 0.0) gives 0.0",
+            "own: ledger.get(x) returns None if there is no entry yet",
         ),
         edit("g * local", "g.data * local", "own: local gradient are plain numbers"),
         edit(
             "g * local",
             "(g * local if abs(g * local) > 1e-12 else 0.0)",
-            "own: neither round it | w = 1e-30",
+            "own: A gradient may be small | w = 1e-30",
         ),
         edit("g * local", "max(-1e15, min(1e15, g * local))", "none in part 2 | w = 1e+30"),
         edit(
@@ -433,14 +453,14 @@ throw(
         edit(
             "        for x,",
             "        if len({*value.locals}) > len({*value.inputs}):\n            continue\n        for x,",
-            "own: by writing alone",
+            "own: The ledger has no entry for this value",
         ),
         edit(
             "ledger = {output: 1.0}",
             "ledger, came = {output: 1.0}, {}",
             PAY,
             f"            came[x] = came.get(x, 0) + 1\n            if came[x] < 6:\n    {PAY}",
-            "own: by each of seven ways",
+            "own: x receives a 1 along each of seven paths",
         ),
         edit("g * local", "local.data * g", "own: local gradient are plain numbers"),
         edit(
@@ -453,29 +473,29 @@ throw(
         edit(
             "zip(value.inputs, value.locals)",
             "[value.inputs]",
-            "own: gives each input together with",
+            "own: A Value is not a number",
         ),
         edit(
             "for x, local in zip(value.inputs, value.locals):",
             "for local in value.locals:\n          for x in value.inputs:",
             "own: Each local gradient belongs to one input",
         ),
-        edit("value.locals", "value.local", "own: They are called locals"),
+        edit("value.locals", "value.local", "own: The attribute is called locals"),
         edit("value.locals", "value.locals[::-1]", "own: first belongs to the first input"),
-        edit("value.inputs", "value.users", "own: knows its inputs, not its users"),
+        edit("value.inputs", "value.users", "own: A Value stores its inputs"),
         edit(
             "ledger[x] = ledger.get(x, 0.0) + g * local",
             "ledger[x] += g * local",
-            "own: by writing alone",
+            "own: The ledger has no entry for this value",
         ),
         edit(
             "ledger.pop(value)",
             "ledger.pop(value.number)",
             "own: The keys of the ledger are Values",
         ),
-        edit("ledger.pop(value)", "ledger.pop()", "own: Whose entry"),
+        edit("ledger.pop(value)", "ledger.pop()", "own: ledger.pop(value)"),
         edit("ledger.pop(value)", "ledger.pop(g)", "own: g has no value yet"),
-        edit("ledger[x] = ledger.get", "ledger = ledger.get", "own: before .get is no dict"),
+        edit("ledger[x] = ledger.get", "ledger = ledger.get", "own: The object before"),
         edit(
             "ledger[x] = ledger.get(x, 0.0) + g * local",
             "ledger.append(g * local)",
@@ -484,7 +504,7 @@ throw(
         edit(
             "for x, local in zip(value.inputs, value.locals)",
             "for x in value.inputs",
-            "own: together with its local gradient",
+            "own: pairs each input with its local",
         ),
         edit(
             "value.grad += g",
@@ -497,7 +517,7 @@ throw(
             "rounded in part 2 | x = 1, y = 4, w = -0.333333",
         ),
         edit("output: 1.0", "output: 1.0 if output.inputs else 0.0", "none | backward(x)"),
-        edit("ledger[x] = ledger.get", "ledger.get", "own: by writing alone"),
+        edit("ledger[x] = ledger.get", "ledger.get", "own: The ledger has no entry for this value"),
         edit(
             "for x, local in zip(value.inputs, value.locals):",
             "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
@@ -511,12 +531,12 @@ throw(
         edit(
             "value.grad += g",
             "value.grad += g\n        if g == 0:\n            continue",
-            "own: A gradient of 0 is sent on too",
+            "own: Send a gradient of 0 on too",
         ),
         edit(
             "value.grad += g",
             "value.grad += g if not value.inputs else 0.0",
-            "own: also one in the middle, and L itself",
+            "own: Every value gets its gradient",
         ),
         edit(
             "value.grad += g",
@@ -526,13 +546,13 @@ throw(
         edit(
             "value.grad += g",
             "value.grad += g if value is output or not value.inputs else 0.0",
-            "own: also one in the middle",
+            "own: Every value gets its gradient, including intermediate values",
         ),
         edit("value.grad += g", "value.grad += abs(g)", "own: sign"),
-        edit("ledger.get(x, 0.0)", "ledger.get(x, 1.0)", "own: added to it is g times local"),
-        edit("g * local", "round(g * local)", "own: neither round it"),
+        edit("ledger.get(x, 0.0)", "ledger.get(x, 1.0)", "own: An entry begins at 0"),
+        edit("g * local", "round(g * local)", "own: A gradient may be small"),
         edit("+= g", "+= round(g, 6)", "nearly"),
-        edit("g * local", "(g + local)", "own: added to it is g times local"),
+        edit("g * local", "(g + local)", "own: An entry begins at 0"),
         edit("1.0}", "output.grad or 1.0}", "none in part 1"),
         edit(
             "{output:",
@@ -543,7 +563,7 @@ throw(
             "ledger[x.data] = ledger.get(x.data,",
             "own: The keys of the ledger are Values",
         ),
-        edit("g * local", "np.clip(g * local, -1e3, 1e3)", "own: nothing is cut off"),
+        edit("g * local", "np.clip(g * local, -1e3, 1e3)", "own: A graph may be deep"),
         edit("g * local", "max(g * local, 0.0)", "own: a negative gradient"),
         edit(
             "value.grad += g",

@@ -108,7 +108,7 @@ throw(
         (np.eye(3), "own: square"),
         (np.zeros((2, 3)), "own: numbers in x do not matter"),
         (np.arange(8.0).reshape(4, 2), "own: numbers in x do not matter"),
-        (np.ones(3), "own: a single axis"),
+        (np.ones(3), "own: Transposing an array of one axis changes nothing"),
         ((1, 3), "own: np.ones((1, 3))"),
         (np.ones((1, 1)), "own: two entries"),
         ([[1.0, 2.0], [2.0, 1.0]], "own: square"),
@@ -117,7 +117,7 @@ throw(
         (np.ones((2, 1, 3)), "own: two axes"),
         (np.ones((0, 3)), "own: two entries"),
         (np.full((1, 3), np.nan), "own: np ones 2 3 is"),
-        ([[1e200, 1.0], [1.0, 1e200]], "own: a small step is lost"),
+        ([[1e200, 1.0], [1.0, 1e200]], "own: In numbers as large as these"),
     ],
     also_right=[
         "[[1, 2, 3]]",
@@ -247,9 +247,7 @@ def _until_a_zero(g, index, shape):
 throw(
     "08.scatter",
     planted=[
-        (lambda g, index, shape: _each_pair_once(g, index, shape), "right elsewhere"),
-        (lambda g, index, shape: _until_a_zero(g, index, shape), "first entry"),
-        (_none, "own: gives nothing back"),
+        (_none, "own: Your function returned None"),
         (
             lambda g, index, shape: (_last_wins if len({*index}) == len(index) else scattered)(
                 g, index, shape
@@ -259,7 +257,7 @@ throw(
         (lambda g, index, shape: np.array([103.0, 0, 20]), "shape"),
         (
             lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None,
-            "own: gives nothing back",
+            "own: Your function returned None",
         ),
         edit("out, index, g", "out, np.abs(index), g", "none"),
         edit("out, index, g", "out, index[:127], g[:127]", "right elsewhere"),

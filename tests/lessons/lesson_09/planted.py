@@ -48,7 +48,7 @@ throw(
         edit(
             "g @ y.mT",
             "g(y.mT)",
-            "own: Round brackets call a function, and an array is none. Write .T without them",
+            "own: Round brackets call a function",
         ),
         ((_matmul_y, _matmul_x), "own: are the two rules swapped"),
     ],
@@ -196,11 +196,11 @@ def _kept(rule):
 throw(
     "09.fixed",
     planted=[
-        ((_add(_handed_on), _product()), "own: Both need the g that arrived"),
+        ((_add(_handed_on), _product()), "own: x, on the right, receives 2"),
         edit(
             "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
             "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
-            "own: An iterator gives what it has once",
+            "own: An iterator can be read only once",
         ),
         (
             (
@@ -227,20 +227,26 @@ throw(
             ),
             "own: does not fit",
         ),
-        ((_add(), _product(_left_twice)), "own: Say by place"),
+        (
+            (_add(), _product(_left_twice)),
+            "own: The left rule still runs for both if x and y are the same",
+        ),
         (
             (_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))),
-            "own: goes to the right matrix",
+            "own: That is Aᵀ·g, the gradient of the right matrix",
         ),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "own: entry by entry"),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
-            "own: That is g·Aᵀ. To x",
+            "own: That is g·Aᵀ. The gradient of x",
         ),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "own: goes to y too"),
+        (
+            (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)),
+            "own: Your rule sends the gradient of x to y as well",
+        ),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
-            "own: Give one for each place",
+            "own: Return one for each slot",
         ),
         (
             (
@@ -256,9 +262,12 @@ throw(
         ),
         (
             (_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))),
-            "own: with nothing transposed",
+            "own: That is g·B, without a transpose",
         ),
-        ((_add(), _product(_right_twice)), "own: Each place"),
+        (
+            (_add(), _product(_right_twice)),
+            "own: Now the right rule runs for both if x and y are the same",
+        ),
         (
             (
                 _add(),
@@ -315,7 +324,10 @@ throw(
             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]",
             "own: some of it is negative",
         ),
-        ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "own: exchanged"),
+        (
+            (_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()),
+            "own: The two are swapped",
+        ),
         (
             (_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()),
             "half",
@@ -327,16 +339,19 @@ throw(
         ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "own: value.fitted(g)"),
         ((_add(lambda g, x, y: g), _product()), "own: two gradients"),
         ((_add(lambda g, x, y: (x.fitted(g),)), _product()), "own: two gradients"),
-        ((_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()), "own: fitted to itself"),
+        (
+            (_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()),
+            "own: x receives 2, the sum that belongs to b",
+        ),
         ((_add(back=lambda z: z.data), _product()), "own: Return z itself"),
         ((_add(back=lambda z: None), _product()), "nothing"),
-        ((_add(name="grad_rule"), _product()), "own: in place of a gradient"),
-        ((_add(lambda g, x, y: [g, None]), _product()), "own: in place of a gradient"),
+        ((_add(name="grad_rule"), _product()), "own: backward calls z.rule"),
+        ((_add(lambda g, x, y: [g, None]), _product()), "own: backward calls z.rule"),
         ((_add(value=np.multiply), _product()), "first entry"),
         edit(
             "[x.fitted(g), y.fitted(g)]",
             "[g, 0 * g] if x is y else [g, g]",
-            "own: each place sends its own",
+            "own: x is in both slots",
         ),
         edit(
             "[x.fitted(g), y.fitted(g)]",
