@@ -186,7 +186,12 @@ def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
 
 @pytest.fixture(scope="module", params=["firefox", "webkit"])
 def other(request, tmp_path_factory):
-    """Another browser's window; skipped where that browser is not installed."""
+    """Another browser's window; skipped where that browser is not installed.
+
+    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
+    """
+    if request.param == "webkit" and not request.config.getoption("--all"):
+        pytest.skip("WebKit opens pages with --all")
     with getattr(browsers, request.param)(tmp_path_factory.mktemp(request.param)) as window:
         if not window:
             pytest.skip(f"no {request.param} here")
