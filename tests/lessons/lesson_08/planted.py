@@ -247,6 +247,8 @@ def _until_a_zero(g, index, shape):
 throw(
     "08.scatter",
     planted=[
+        (lambda g, index, shape: _each_pair_once(g, index, shape), "right elsewhere"),
+        (lambda g, index, shape: _until_a_zero(g, index, shape), "first entry"),
         (_none, "own: Your function returned None"),
         (
             lambda g, index, shape: (_last_wins if len({*index}) == len(index) else scattered)(
