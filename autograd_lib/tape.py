@@ -210,8 +210,9 @@ class Tensor(Value):
             If this Tensor requires no gradient, or if a `.data` it was computed from has changed.
         """
         if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
-            error = f"got an unexpected keyword argument {next(iter(unknown))!r}"
-            raise argument_error("backward", error, unknown, "(grad=None)")
+            raise argument_error(
+                "backward", f"unexpected keyword {next(iter(unknown))!r}", unknown, "(grad=None)"
+            )
         if self.level:
             raise RuntimeError(
                 "backward() cannot be called inside a function that is being differentiated or "

@@ -1,5 +1,6 @@
 """The suite's parts: the cells of a notebook come one after the other, in one process, before what asks for their outputs."""
 
+import os
 import re
 import subprocess
 import sys
@@ -103,6 +104,7 @@ def test_a_selection_is_not_thinned_out(options, everything):
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", *options],
         cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != rotation.CHOSEN},
         capture_output=True,
         text=True,
     ).stdout

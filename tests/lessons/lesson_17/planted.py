@@ -5,7 +5,7 @@ from thrown import throw
 
 import autograd_lib as ag
 from autograd_course.grading import edit
-from autograd_course.lessons.lesson_17.exercises import _plain, _slope
+from autograd_course.lessons.lesson_17.exercises import _plain
 
 throw(
     "17.needed",
@@ -51,11 +51,6 @@ def _overwrites(x):
     return x.copy()
 
 
-def _scales_g(g, z, x):
-    g *= _slope(x)
-    return g
-
-
 throw(
     "17.golf",
     planted=[
@@ -86,7 +81,6 @@ throw(
         (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "own: another value"),
         (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "own: float32"),
         (_row(_right_rule, _overwrites), "own: writes into x"),
-        (_row(_scales_g), "own: writes into g"),
         (
             _row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2),
             "own: overflows",
