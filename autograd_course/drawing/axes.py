@@ -20,7 +20,7 @@ class Axes:
         self.parts = []
 
     def at(self, x, y):
-        """Data to px."""
+        """Convert data coordinates to px."""
         left, top, width, height = self.box
         return (
             left + (x - self.x[0]) / (self.x[1] - self.x[0]) * width,
@@ -50,7 +50,7 @@ class Axes:
         self.parts.append(formatting.words(px, py, words, colour, anchor, size, halo))
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
-        """A line, cut off at the edges of the box."""
+        """Draw a line, clipped to the box."""
         left, top, w, h = self.box
         with np.errstate(all="ignore"):  # some run away
             places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
@@ -85,7 +85,7 @@ class Axes:
         self.mark(*self.at(x, y), colour, fill, square, size)
 
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
-        """A dot that stands in px, as in a legend."""
+        """Draw a dot at a position in px, as in a legend."""
         side = 2 * size - 2
         shape = (
             f'<rect x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}" class="dot"'
@@ -107,7 +107,7 @@ def round_step(least):
 
 
 def ticks(low, high, most=6):
-    """Round positions from low to high, with their words."""
+    """Return round positions from low to high, with their labels."""
     step = round_step((high - low) / most)
     return [
         (k * step, formatting.number(k * step))

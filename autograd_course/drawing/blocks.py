@@ -115,7 +115,7 @@ def _drawable(*shapes):
 
 
 def _three(shape):
-    """(sheets, rows, columns)"""
+    """Return the shape as (sheets, rows, columns)."""
     return (1,) * (3 - len(shape)) + tuple(shape)
 
 
@@ -181,7 +181,7 @@ def _bold(name):
 
 
 def filled(x, y, value, look, framed):
-    """A cell with a number in it, or with nothing."""
+    """Draw a cell with a number in it, or an empty one."""
     text = "" if value is None else number(value)
     return cell(x, y, WIDE, HIGH, text, look, framed=framed)
 

@@ -32,7 +32,7 @@ def number(x, digits=4):
 
 
 def percent(share, digits=1):
-    """97.8 %, in one piece."""
+    """Format a share as a percentage without a line break, such as 97.8 %."""
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
@@ -42,7 +42,7 @@ def counted(n, what):
 
 
 def minus(text):
-    """A text with true minus signs for hyphens."""
+    """Replace the hyphens of a text by true minus signs."""
     return text.replace("-", "−")
 
 

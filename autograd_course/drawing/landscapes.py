@@ -258,13 +258,13 @@ def _around(x, y, words):
 
 
 def _within(box):
-    """Whether a box lies in the plot."""
+    """Return True if a box lies in the plot."""
     left, top, width, height = BOX
     return left <= box[0] and box[1] <= left + width and top <= box[2] and box[3] <= top + height
 
 
 def _overlap(box, other):
-    """Whether two boxes (left, right, top, bottom) do."""
+    """Return True if two boxes (left, right, top, bottom) overlap."""
     return box[0] < other[1] and other[0] < box[1] and box[2] < other[3] and other[2] < box[3]
 
 

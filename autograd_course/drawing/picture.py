@@ -19,7 +19,7 @@ class Picture:
 
     @classmethod
     def of(cls, figure, text):
-        """The picture of a matplotlib figure, as SVG. Closes the figure."""
+        """Return a matplotlib figure as a Picture in SVG, and close the figure."""
         import matplotlib.pyplot as plt
 
         file = io.StringIO()

@@ -49,7 +49,7 @@ PALETTE = {  # role: (on white, on a dark ground)
 
 
 def role(name):
-    """A colour as CSS and SVG take it."""
+    """Return a colour as CSS and SVG take it."""
     return f"var(--{name},{PALETTE[name][0]})"
 
 

@@ -123,7 +123,7 @@ def variables():
 
 
 def names_in(variables):
-    """{id of a Tensor: the first of the variables that hold it}; names that start with _ are nobody's choice."""
+    """Map the id of each Tensor to its first variable name, ignoring names that start with _."""
     found = {}
     for name, value in list(variables.items()):
         if isinstance(value, tape.Tensor) and name.isidentifier() and not name.startswith("_"):
@@ -132,7 +132,7 @@ def names_in(variables):
 
 
 def order(output):
-    """The Tensors that `output` reaches, inputs before their users."""
+    """Return the Tensors that `output` reaches, inputs before their users."""
     seen, found, waiting = set(), [], [output]
     while waiting:
         tensor = waiting[-1]
@@ -244,7 +244,7 @@ def names(nodes):
 
 
 def is_constant(node):
-    """Whether it is a plain number that somebody wrote into the expression."""
+    """Return True if the node is a plain number written into the expression."""
     return node.op is None and node.name is None and not node.reached and node.value.ndim == 0
 
 
@@ -256,7 +256,7 @@ def brief(x):
 
 
 def _entries(x):
-    """Those of a small array."""
+    """Format every entry of a small array."""
     return f" {contents(x)}" if 0 < x.ndim and 0 < x.size <= 16 else ""
 
 
@@ -544,14 +544,14 @@ def _xy(point):
 
 
 def _tip(tip, end):
-    """A triangle from the end of a line to the card."""
+    """Draw a triangle from the end of a line to the card."""
     dx, dy = tip[0] - end[0], tip[1] - end[1]
     half = 4 / (dx * dx + dy * dy) ** 0.5
     return f"M{_xy(tip)} L{_xy((end[0] - dy * half, end[1] + dx * half))} {_xy((end[0] + dy * half, end[1] - dx * half))}z"
 
 
 def _bar(points):
-    """Two short strokes across a line, just before it ends."""
+    """Draw two short strokes across a line, just before it ends."""
     (ax, ay), (bx, by) = points[-2:]
     far = ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5 or 1
     ux, uy = (bx - ax) / far, (by - ay) / far
@@ -675,12 +675,12 @@ def draw(
 
 
 def size(placed):
-    """(width, height) of its drawing, in px."""
+    """Return (width, height) of the drawing, in px."""
     return placed.width + 2 * EDGE[0], placed.height + 2 * EDGE[1]
 
 
 def _size_of(gx):
-    """Of a gradient: its largest entry."""
+    """Return the size of a gradient's largest entry."""
     return abs(float(gx)) if np.ndim(gx) == 0 else float(np.max(np.abs(gx), initial=0))
 
 

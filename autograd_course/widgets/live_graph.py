@@ -120,7 +120,7 @@ def live_graph(f, /, **arguments):
 
 
 def _around(value):
-    """A slider of 200 steps around a value, which stands on one of them."""
+    """Return a slider of 200 steps around a value, which is one of its stops."""
     step = _step(value)
     return value - 100 * step, value + 100 * step, step, value
 

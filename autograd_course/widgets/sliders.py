@@ -46,7 +46,7 @@ class Explorer(widgets.VBox):
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
-        """{name: value} as the controls stand now."""
+        """Return {name: value} as the controls are set now."""
         return {name: _value(control) for name, control in self.sliders.items()}
 
     def _repr_mimebundle_(self, **options):

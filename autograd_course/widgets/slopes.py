@@ -220,7 +220,7 @@ def _spec(given, usual):
 
 
 def _span(spec):
-    """The numbers a slider runs between."""
+    """Return the limits of a slider."""
     return (min(spec), max(spec)) if isinstance(spec, (list, range)) else spec[:2]
 
 
@@ -269,7 +269,7 @@ def _apart(y, other):
 
 
 def _limits(ys):
-    """Of an axis that shows all of these."""
+    """Return the limits of an axis that shows all of `ys`."""
     low, high = (min(ys), max(ys)) if ys else (-1.0, 1.0)
     room = 0.08 * (high - low) if high - low > 1e-9 * max(1, abs(high)) else 1.0
     return low - room, high + room
@@ -331,7 +331,7 @@ class _Still:
         self.verdict = self._verdict(subject.takes_g, measured)
 
     def axes(self):
-        """Of the curve, of its slope and of the errors."""
+        """Return the axes of the curve, of its slope and of the errors."""
         return (
             Axes(BOX, self.span, self.zs),
             Axes(BOX, self.span if self.against == "x" else self.zs, self.slopes),
@@ -348,7 +348,7 @@ class _Still:
         return (z - self.value(x - step)) / step, (self.value(x + step) - z) / step
 
     def kink(self, x):
-        """Whether the two sides differ, and no less so closer by."""
+        """Return True if the slopes on both sides differ, and no less so closer to x."""
         (left, right), (wider, other) = self.sides(x), self.sides(x, 10 * self.small)
         noise = 1e-14 * abs(self.value(x)) / self.small
         return bool(
@@ -567,7 +567,7 @@ def _words(p):
 
 
 def _moving(p):
-    """The axes of the three panels with what moves."""
+    """Return the axes of the three panels with what moves."""
     still = p.still
     curve, rule, errors = plots = still.axes()
     curve.line([p.x, p.x], curve.y, style.LINE, 1, "3 3")
@@ -634,7 +634,7 @@ def _mark_key(plot, row, across, words, **mark):
 
 
 def _draw(still, x, h):
-    """The whole picture, with the point at x and the step h."""
+    """Draw the whole picture, with the point at x and the step h."""
     p = _Here(still, x, h)
     point, special, differences = _words(p)
     about = [point, still.verdict[0], differences][

@@ -144,7 +144,7 @@ class Story:
         self.work, self.beads, self.sent, self.told = [], {}, {}, []
 
     def add(self, say, nodes, cards, grads, waiting, leaves):
-        """One more frame."""
+        """Add one frame."""
         beads = {
             (node.key, slot): self.beads.get((node.key, slot), "ahead")
             for node in nodes
@@ -467,7 +467,7 @@ class _Walk(Story):
         return total, " ".join(say)
 
     def turn(self, key):
-        """The next visit of `key`, or None."""
+        """Return the next visit of `key`, or None."""
         turns = self.turns.get(key, ())
         following = bisect_right(turns, self.place[0])
         return turns[following] if following < len(turns) else None
@@ -552,7 +552,7 @@ def moves(a, rate, b):
 
 
 def local_gradient(node, slot):
-    """What goes to the input when 1 arrives."""
+    """Return the gradient that goes to the input when 1 arrives."""
     _, _, local = next(tape.backward_pass(node, np.ones_like(node.data)))
     return np.asarray(local[slot])
 
@@ -639,7 +639,7 @@ def picture(frame):
 
 
 def _size(placed):
-    """(width, height) of a graph as it is shown, in px."""
+    """Return (width, height) of a graph as it is shown, in px."""
     return placed.width + 2 * LEFT, placed.height + 2 * ABOVE
 
 
