@@ -53,7 +53,7 @@ def _log(errors, powers):
 
 
 def _said(error, powers):
-    """The number, or that it is too small for the picture."""
+    """Format an error, or say that it is too small for the picture."""
     return number(error) if error >= 10.0 ** powers[0] else f"below 1e{powers[0]}".replace("-", "−")
 
 
@@ -123,7 +123,7 @@ WIDE, HIGH = 104, 56  # px, a card
 
 
 def _short(x):
-    """Four places, for a narrow card."""
+    """Format a number to four places, for a narrow card."""
     return number(round(float(x), 4))
 
 
@@ -290,7 +290,7 @@ def _slide(w1, w2, w3, x, y):
 
 
 def slide_graph(w1, w2, w3, x, y):
-    """The graph of the slide, with its local gradients."""
+    """Draw the graph of the slide, with its local gradients."""
     nodes, _ = _slide(w1, w2, w3, x, y)
     given = f"x {_short(x)}, a {_short(x * x)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"

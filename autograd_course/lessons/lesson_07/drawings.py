@@ -96,7 +96,7 @@ def duel(w, right, published):
 
 
 def _loss(loss):
-    """0.509, and 3.2e−4 where it is small."""
+    """Format a loss, such as 0.509, or 3.2e−4 if it is small."""
     return f"{loss:.3f}" if loss > 0.01 else f"{loss:.1e}".replace("e-0", "e−")
 
 

@@ -64,7 +64,7 @@ def _looks(shape, look="pale", at=()):
 
 
 def _terms(left, right):
-    """3·1 + (−2)·4"""
+    """Format a sum of products, such as 3·1 + (−2)·4."""
     return " + ".join(
         "·".join(f"({number(value)})" if value < 0 else number(value) for value in pair)
         for pair in zip(left, right)

@@ -127,7 +127,7 @@ def sweeps(n, m):
 
 
 def filled(f, x, count):
-    """The Jacobian of f at x after `count` sweeps: by columns with ag.jvp, and beside it by rows with ag.vjp."""
+    """Draw the Jacobian of f at x after `count` sweeps: by columns with ag.jvp, and beside it by rows with ag.vjp."""
     z, pull = ag.vjp(f, x)
     columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]
     rows = [pull(unit)[0] for unit in np.eye(z.size)]

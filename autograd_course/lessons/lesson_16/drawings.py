@@ -14,7 +14,7 @@ CURVATURES = np.log2((0.25, 16))  # the limits of the dial
 
 
 def dial(run, step, last):
-    """A run of gradient descent up to `step` of `last`: the loss above, and below λmax against the mark 2/lr.
+    """Draw a run of gradient descent up to `step` of `last`: the loss above, and below λmax against the mark 2/lr.
 
     run: a Run of network.py; `step` is one at which its λmax was measured.
     """
@@ -107,7 +107,7 @@ def turned(curvatures, angle):
 
 
 def bowl(H, angle, times=0):
-    """The bowl ½⟨w, Hw⟩ from above, with a direction v and Hv; beside it the bowl cut along v.
+    """Draw the bowl ½⟨w, Hw⟩ from above, with a direction v and Hv; beside it the bowl cut along v.
 
     times: how often v was replaced by Hv, made length 1, before; the directions on the way are drawn pale.
     """
@@ -210,7 +210,7 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
 
 
 def _short(x):
-    """Three places, for what follows a slider."""
+    """Format a number to three places."""
     return number(round(float(x), 3))
 
 

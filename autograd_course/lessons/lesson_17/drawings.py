@@ -26,7 +26,7 @@ def shares(parts, most):
 
 
 def _rough(size):
-    """What was measured, to two digits."""
+    """Format a measured size to two digits."""
     return float(f"{size:.2g}")
 
 
@@ -273,5 +273,5 @@ def layers(table, first=0, count=0, measured=None):
 
 
 def _brief(size):
-    """One decimal, or two where one would say 0."""
+    """Format a size to one decimal, or to two where one would say 0."""
     return number(round(size, 1) or round(size, 2))

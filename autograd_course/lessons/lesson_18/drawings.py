@@ -150,7 +150,7 @@ def attention_row(letters, scores, values, place):
 
 
 def attended(letter, raised_by, place):
-    """A row of attention over eight letters, the score of one of them raised."""
+    """Draw a row of attention over eight letters, with the score of one of them raised."""
     scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
     scores[letter] += raised_by
     return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], place)

@@ -72,7 +72,7 @@ def train(model, draw, steps=100):
 
 
 def loss_by_place(model, draw):
-    """The mean loss at each of the 12 places, over 500 texts that it has not seen."""
+    """Return the mean loss at each of the 12 places, over 500 texts that it has not seen."""
     texts = draw(np.random.default_rng(1), 500)
     with ag.no_grad():
         log_p = ag.log_softmax(model(texts[:, :-1])).data

@@ -15,7 +15,7 @@ NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 
 def _share(p):
-    """A probability, to two digits; counting gives none that is 0 or 1."""
+    """Format a probability to two digits; counting gives none that is 0 or 1."""
     return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else f"{p:.2f}"
 
 
@@ -126,7 +126,7 @@ def who_knew(text, network, counting):
 
 
 def mixture(network, counting, w):
-    """The loss of the mixture w·network + (1 − w)·counting, against w."""
+    """Draw the loss of the mixture w·network + (1 − w)·counting, against w."""
     at = np.linspace(0, 1, 41)
     losses = [nats(one * network + (1 - one) * counting) for one in at]
     here = nats(w * network + (1 - w) * counting)

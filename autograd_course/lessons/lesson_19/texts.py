@@ -52,7 +52,7 @@ def split(texts):
 
 
 def joined(texts, letters):
-    """The texts, a line each, as whole numbers."""
+    """Return the texts, a line each, as whole numbers."""
     return encode("\n" + "\n".join(texts) + "\n", letters)
 
 
@@ -108,7 +108,7 @@ def opened(text):
 
 
 def nats(p):
-    """The mean surprise of letters that had these probabilities."""
+    """Return the mean surprise of letters that had these probabilities."""
     return float(-np.log(p).mean())
 
 
@@ -134,7 +134,7 @@ class Task:
         self.seen = np.tile(np.arange(half, context) + 1, len(self.windows))
 
     def writer(self):
-        """The model, untrained."""
+        """Return the untrained model."""
         return Writer(self.letters, **self.model)
 
     def guessed(self, model):
@@ -198,7 +198,7 @@ class Task:
         )
 
     def recorded(self):
-        """(the run, the model as it was then)"""
+        """Return (the run, the model as it was then)."""
         model = self.writer()
         with np.load(FOLDER / f"{self.what}.npz") as weights:
             for name, w in model.p.items():
@@ -207,7 +207,7 @@ class Task:
 
 
 def task(what):
-    """The Task "names" or "prose"."""
+    """Return the Task "names" or "prose"."""
     if what == "names":
         found = names()
         return Task(

@@ -120,7 +120,7 @@ def two_columns(program, line):
     partner = _partner(lines, now.name)
 
     def place(k):
-        """The upper left corner of line k: down the left column, and up the right one."""
+        """Return the upper left corner of line k: down the left column, and up the right one."""
         return (
             (right, low - (k - forward + 1) * HIGH)
             if lines[k].back

@@ -241,7 +241,7 @@ def agree(slopes, scene, t):
 
 
 def _alike(one, other):
-    """How many characters two texts have in common from the left."""
+    """Return the length of the common prefix of two texts."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(other))
 
 
@@ -346,7 +346,7 @@ def way(kept, exercises, predictions, titles):
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
 
     def token(px, py, sign):
-        """What became of a prediction."""
+        """Draw the sign for the result of a prediction."""
         inks = (style.INK, style.PAPER) if sign == "?" else (style.PAPER, style.INK)
         plot.mark(px, py, fill=inks[0], size=6)  # on a phone larger ones touch
         plot.words(px, py + 5, sign, inks[1], size=13)

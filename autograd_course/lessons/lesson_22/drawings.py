@@ -12,7 +12,7 @@ TURN = 2 * np.pi
 
 
 def votes(w, q, target, lr):
-    """A weight w at every step, and below it q, the bit that it is replaced by, beside the mean of q so far.
+    """Draw a weight w at every step, and below it q, the bit that it is replaced by, beside the mean of q so far.
 
     w, q: (steps,)
     """
@@ -59,7 +59,7 @@ def votes(w, q, target, lr):
 
 
 def cobweb(f, slope, z, rounds, start):
-    """A loop z ← f(z), drawn between the curve of f and the diagonal; beside it the sums of the loop back, u ← 1 + J·u.
+    """Draw a loop z ← f(z) between the curve of f and the diagonal; beside it the sums of the loop back, u ← 1 + J·u.
 
     f, slope: functions of one number; z: the fixed point, where J = slope(z); start: where the loop begins.
     """
