@@ -64,7 +64,7 @@ class Axes:
         )
 
     def key(self, px, py, words, colour, width, dash="none"):
-        """A line of a legend, its name beside it, in px."""
+        """Draw a line of a legend with its name beside it, in px."""
         self.parts.append(
             f'<path d="M{px} {py - 5}h28" stroke="{colour}" stroke-width="{width}" '
             f'stroke-dasharray="{dash}"/>'
@@ -96,7 +96,7 @@ class Axes:
 
 
 def round_step(least):
-    """The smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
+    """Return the smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
     power = floor(log10(least))
     return next(
         step

@@ -140,7 +140,7 @@ def _reduce(operation, arrays):
 
 
 def _misfit(shapes, blocks, sign, formula):
-    """The blocks as they are, and each axis on which they do not fit."""
+    """Draw the blocks as they are, and each axis on which they do not fit."""
     said = [
         f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())}: these shapes do not fit"
     ]

@@ -37,7 +37,7 @@ def percent(share, digits=1):
 
 
 def counted(n, what):
-    """1 step, 2 steps, 1,000 passes."""
+    """Format a count with its noun: 1 step, 2 steps, 1,000 passes."""
     return f"{n:,} {what}" + ("" if n == 1 else "es" if what.endswith("s") else "s")
 
 
@@ -100,7 +100,7 @@ def scan(image, x, y, side):
 
 @lru_cache(maxsize=512)
 def _png(shades, side):
-    """Bytes, one a pixel, as a PNG in base64: black, and as opaque as they say."""
+    """Return bytes, one a pixel, as a PNG in base64: black, and as opaque as they say."""
 
     def chunk(kind, data):
         return (

@@ -253,7 +253,7 @@ def _span(points):
 
 
 def _around(x, y, words):
-    """The box (left, right, top, bottom) of small words about a place."""
+    """Return the box (left, right, top, bottom) of small words about a place."""
     return x - 6.3 * len(words), x + 6.3 * len(words), y - 11, y + 11
 
 

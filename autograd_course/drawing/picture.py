@@ -83,7 +83,7 @@ def _kept_within(found, left, wide):
 
 
 def beside(*drawings):
-    """HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
+    """Return HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
     return (
         f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
     )

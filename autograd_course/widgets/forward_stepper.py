@@ -43,7 +43,7 @@ def forward_stepper(output, **tangents):
 
 
 def frames(output, tangents):
-    """Every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
+    """Return every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
     if not output.requires_grad:
         raise RuntimeError(
             "forward_stepper: this Tensor requires no gradient, so nothing moves it: make what it is "
@@ -110,7 +110,7 @@ class _Push(Story):
         )
 
     def compute(self, tensor):
-        """A frame for each arrow that brings a tangent to `tensor`."""
+        """Add a frame for each arrow that brings a tangent to `tensor`."""
         key, name = id(tensor), self.names[id(tensor)]
         self.now, self.work, self.beads = key, [], dict.fromkeys(self.beads, "done")
         self.look_at(key)

@@ -76,7 +76,7 @@ def listed(text):
 
 
 def read(output, gradients=True, called=None):
-    """Every Node that `output` reaches, inputs before their users, `output` last.
+    """Return every Node that `output` reaches, inputs before their users, `output` last.
 
     `called` is {id of a Tensor: its name} for those without a `.name`; by default the variables of the code that called us.
     """
@@ -148,7 +148,7 @@ def order(output):
 
 
 def _ways(tensor):
-    """For each argument whether a gradient passes to it in one step."""
+    """Return for each argument whether a gradient passes to it in one step."""
     needed = [slot for slot, _ in tensor.needed]
     return tuple(slot in needed for slot in range(len(tensor.inputs)))
 
@@ -193,7 +193,7 @@ def _local(tensor, passed):
 
 
 def describe(nodes, gradients=True):
-    """The graph as lines: one a node, inputs first."""
+    """Describe the graph in lines: one a node, inputs first."""
     called, output = names(nodes), nodes[-1]
     of = "" if output.value.ndim == 0 else " of the sum of its entries"
     count = counted(len(nodes), "value")
@@ -249,7 +249,7 @@ def is_constant(node):
 
 
 def brief(x):
-    """A number; or an array's shape with its smallest and largest entry."""
+    """Format a number, or an array's shape with its smallest and largest entry."""
     if x.ndim == 0:
         return number(float(x))
     return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
@@ -274,7 +274,7 @@ def _range(x):
 
 
 def _params(node):
-    """The keyword parameters worth a word, such as axis=0."""
+    """Format the keyword parameters worth showing, such as axis=0."""
     said = [
         f"{name}={value}"
         for name, value in node.params.items()
@@ -336,7 +336,7 @@ ENTRY = "entry"  # where that line comes into a row
 
 
 def _sizes(nodes):
-    """{key: (width, height)} of the cards in px, with room for a gradient where one may arrive."""
+    """Return {key: (width, height)} of the cards in px, with room for a gradient where one may arrive."""
     titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
     for node in nodes:
         title, rows = (

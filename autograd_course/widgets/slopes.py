@@ -134,7 +134,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
 
 
 def _takes(rule, count):
-    """Whether a rule can be called with so many arguments, whatever it takes besides by default."""
+    """Return True if a rule can be called with so many arguments, whatever it takes besides by default."""
     try:
         signature(rule).bind(*range(count))
     except TypeError:
@@ -263,7 +263,7 @@ def _pieces(g, low, high):
 
 
 def _apart(y, other):
-    """How far two values are from each other: a number from no number infinitely."""
+    """Return how far two values are from each other: a number from no number infinitely."""
     here, there = np.isfinite(y), np.isfinite(other)
     return abs(y - other) if here and there else np.inf if here != there else 0.0
 
@@ -454,7 +454,7 @@ class _Still:
 
 
 def _trace(plot, line, colour, dash="none"):
-    """A line of a curve; what runs far out of the picture is cut."""
+    """Draw a line of a curve; what runs far out of the picture is cut."""
     far = 4 * (plot.y[1] - plot.y[0])
     plot.line(
         [x for x, _ in line],
@@ -468,7 +468,7 @@ def _trace(plot, line, colour, dash="none"):
 
 
 def _note(plot, words):
-    """In the middle of a panel that would be empty."""
+    """Write words in the middle of a panel that would be empty."""
     plot.words(BOX[0] + BOX[2] / 2, BOX[1] + BOX[3] / 2 - 10, words, style.FAINT, halo=True)
 
 

@@ -107,7 +107,7 @@ class Stepper(widgets.VBox):
 
 
 def frames(output, visits=None):
-    """Every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
+    """Return every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
     if not output.requires_grad:
         raise RuntimeError(
             "backward_stepper: this Tensor requires no gradient, so nothing walks back from it: make what "
@@ -396,7 +396,7 @@ class _Walk(Story):
         return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
-        """The same between arrays, by their shapes."""
+        """Return the same between arrays, by their shapes."""
         if g.shape != node.shape:
             return [f"{gx.shape}"], (
                 f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of "
@@ -473,7 +473,7 @@ class _Walk(Story):
         return turns[following] if following < len(turns) else None
 
     def to_come(self, key):
-        """How many more will arrive at `key` before its next visit."""
+        """Return how many more will arrive at `key` before its next visit."""
         arrivals, turn = self.arrivals.get(key, ()), self.turn(key)
         until = len(arrivals) if turn is None else bisect_left(arrivals, (turn, 0))
         return until - bisect_right(arrivals, self.place)
@@ -523,7 +523,7 @@ class _Walk(Story):
 
 
 def show(x):
-    """A number; a few as they are; else the shape and the range."""
+    """Format a number, a few numbers, or else the shape and the range."""
     if x.ndim == 1 and 0 < x.size <= 4:
         return f"[{', '.join(number(float(entry)) for entry in x)}]"
     if x.size > 1 and x.min() == x.max():
@@ -544,7 +544,7 @@ def _same(a, b):
 
 
 def moves(a, rate, b):
-    """How far a moves when b does."""
+    """Say how far a moves when b does."""
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
     if rate == "0":
         return f"{a} does not move with {b}"
@@ -561,7 +561,7 @@ def local_gradient(node, slot):
 
 
 def picture(frame):
-    """One Frame as a Picture: the sentence, the graph, and beneath it the numbers. Every frame of a story has the same size."""
+    """Draw one Frame as a Picture: the sentence, the graph, and beneath it the numbers. Every frame of a story has the same size."""
     text = _text(frame)
     if frame.placed is None:
         return Picture(graph.listed(text), text, says_all=True)
