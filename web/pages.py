@@ -43,7 +43,7 @@ WRITTEN = (
 )
 LIVE = "application/vnd.jupyter.widget-view+json"
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "web/kernel_startup.py")}
-PAGE_MOST, SITE_MOST = 1_000_000, 8_500_000  # bytes
+PAGE_MOST, SITE_MOST = 1_000_000, 9_000_000  # bytes
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
