@@ -158,7 +158,7 @@ PARTS = {
             ),
             (
                 "rows:Primitive._check_rules rows:Primitive._read_names",
-                "14 Bring your own op",
+                "14 Add your own operation",
                 "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
                 "rules.",
             ),
