@@ -252,7 +252,7 @@ PARTS = {
             ),
             (
                 "ops:unfold ops:fold ops:_unfold* ops:_fold* ops:pair ops:_window_pairs ops:_sizes",
-                "14 A window as a row",
+                "14 A window as a row: the fast form",
                 "Each window of an image becomes a row of numbers; the backward pass adds them up where they were.",
             ),
             (
@@ -262,7 +262,7 @@ PARTS = {
             ),
             (
                 "ops:einsum ops:_einsum ops:_sum_unshared",
-                "18 One rule for every product (optional)",
+                "18 One rule for every product: einsum (optional)",
                 "One rule for every product that letters spell: in the backward pass they swap places.",
             ),
         ],
@@ -376,7 +376,7 @@ PARTS = {
             ),
             (
                 "tape:no_grad* tape:_NeedsBrackets* tape:record_above tape:is_recording",
-                "01 Four ways to one slope",
+                "01 Four ways to differentiate",
                 "A block in which nothing is recorded: levels up to its own are shut.",
             ),
         ],
