@@ -2,14 +2,14 @@
 // `make site` puts PARTS before this: {parts: {name: [where, bytes, sha256]}, lock}, the lock being Pyodide's.
 // Asked {id, ask, given}, it answers {id, ...}; in between it tells {loaded}, in bytes, and what pyodide_kernel.py tells.
 "use strict";
-let kernel, python;
+let kernel, python, PythonError;
 
 onmessage = async ({data: {id, ask, given}}) => {
     try {
         const answer = ask === "start" ? await start(...given) : JSON.parse(kernel[ask](...given));
         postMessage({id, ...answer});
     } catch (error) {       // an exception of a call; anything else is the end of Python itself
-        const raised = ask !== "start" && python && error instanceof python.ffi.PythonError;
+        const raised = ask !== "start" && PythonError && error instanceof PythonError;
         postMessage({id, [raised ? "error" : "dead"]: plainly(error)});
     }
 };
@@ -60,6 +60,7 @@ async function start(progress, cells) {
     names.filter(name => /\.whl$|^course/.test(name))
         .forEach(name => python.unpackArchive(parts[name], "zip", {extractDir: "/course"}));
     python.runPython("import os, sys; sys.path.insert(0, '/course'); os.chdir('/course/notebooks')");
+    PythonError = python.ffi.PythonError;      // read now: after a fatal error, python.ffi itself raises
     kernel = python.pyimport("pyodide_kernel");
     if (kept && !before) {
         const made = python.makeMemorySnapshot(), headers = {sha256: await hash(made)};
