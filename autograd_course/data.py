@@ -10,9 +10,10 @@ import numpy as np
 
 
 def digits():
-    """The scans of `scans()` in two parts: (images, labels, test images, test labels).
+    """Return the scans of `scans()` in two parts: (images, labels, test images, test labels).
 
-    1,437 to learn from and 360 held out, each digit in proportion. The split is the same every time.
+    1,437 to learn from and 360 held out, each digit in proportion. The split is the same every
+    time.
     """
     images, labels = scans()
     train, test = np.split(_digits()["split"], [-360])
@@ -20,11 +21,12 @@ def digits():
 
 
 def scans():
-    """1,797 scans of handwritten digits in the order of their file: (images, labels).
+    """Return 1,797 scans of handwritten digits in the order of their file: (images, labels).
 
-    Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They are the test set of
-    Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, 1998,
-    doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (This stands in digits.npz too.)
+    Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They
+    are the test set of Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI
+    Machine Learning Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (This
+    stands in digits.npz too.)
     """
     return _digits()["pixels"] / 16, _digits()["labels"].astype(int)
 
@@ -36,7 +38,9 @@ def _digits():
 
 
 def moons(n=200, noise=0.25, seed=0):
-    """Two interleaved half circles with noise: points of shape (n, 2), float64, and their classes, 0 or 1, of shape (n,).
+    """Return two interleaved half circles with noise: points and their classes.
+
+    Points have shape (n, 2), float64; classes are 0 or 1, of shape (n,).
 
     They are those of scikit-learn's `make_moons`, number for number.
     """
@@ -51,11 +55,15 @@ def moons(n=200, noise=0.25, seed=0):
 
 
 def mnist(folder=None):
-    """MNIST as `digits()` gives the small set: rows of 784 grey values from 0 to 1, float32, 60,000 and 10,000 of them.
+    """Return MNIST in the form of `digits()`: (images, labels, test images, test labels).
 
-    Without a folder scikit-learn fetches it from OpenML the first time (about 15 MB) and keeps it in its data folder;
-    ConnectionError if it is not installed or cannot. With one it is read from MNIST's own four files, train-images-idx3-ubyte
-    and so on, as they are or as .gz; ValueError or FileNotFoundError names the file that is damaged or missing.
+    Images are rows of 784 grey values from 0 to 1, float32; 60,000 to learn from and 10,000 held
+    out.
+
+    Without a folder scikit-learn fetches it from OpenML the first time (about 15 MB) and keeps it
+    in its data folder; ConnectionError if it is not installed or cannot. With one it is read from
+    MNIST's own four files, train-images-idx3-ubyte and so on, as they are or as .gz; ValueError or
+    FileNotFoundError names the file that is damaged or missing.
     """
     train, test = (
         _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
@@ -102,7 +110,11 @@ def _file(folder, name):
 
 
 def _idx(path, magic):
-    """The array of bytes in an IDX file: the magic number, whose last byte counts the axes, their lengths (all big-endian), the bytes."""
+    """Return the array of bytes in an IDX file.
+
+    The file holds the magic number, whose last byte is the number of axes, the lengths of the axes,
+    all big-endian, and the bytes.
+    """
     with open(path, "rb") as file:
         packed = (
             file.read(2) == b"\x1f\x8b"
@@ -140,7 +152,7 @@ def _idx(path, magic):
 
 
 def _rows(images_from, images, labels_from, labels):
-    """Raw pixels from 0 to 255 and labels, digits or their names, as `mnist` returns them."""
+    """Convert raw pixels (0 to 255) and labels (digits or their names) to the form of `mnist`."""
     if len(images) != len(labels):
         raise ValueError(
             f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They are not of one set: "

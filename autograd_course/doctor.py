@@ -7,7 +7,11 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 
 def installation():
-    """A Verdict: "right" with the versions found, or "wrong" with what is missing or too old and the command that mends it."""
+    """Return a Verdict on the installation.
+
+    It is "right" with the versions found, or "wrong" with what is missing or too old and the
+    command that mends it.
+    """
     from .grading import Verdict
 
     found, missing = [f"Python {sys.version.partition(' ')[0]}"], {}
@@ -49,7 +53,7 @@ def installation():
 
 
 def _needed():
-    """(package, oldest release that will do) of all that autograd_lib and its extra `course` ask for."""
+    """Return (package, oldest accepted release) for autograd_lib and its extra `course`."""
     try:
         stated = requires("autograd_lib")
     except PackageNotFoundError:  # a copy that was not installed: ask for that first
@@ -66,7 +70,10 @@ def _needed():
 
 
 def _asked(name):
-    """What pip is to install for a package of the list: with its extra and bounds, or the project itself."""
+    """Return the requirement to give to pip for a package of the list, or for the project.
+
+    For a package it has the extra and the bounds.
+    """
     if name == "autograd_lib":
         return '-e "..[course]"'  # from the notebooks' folder
     line = next(line for line in requires("autograd_lib") if re.match(r"[\w.-]+", line)[0] == name)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-# For each row that takes keywords, or not every array: (shapes of its arguments, keywords), and behind them (lowest, highest
-# number) where it does not take all between -3 and 3. Every keyword has to occur. A learner's rule has to be right for the
-# first; where it is for that and fails for another, same_line says so.
+# For each row that takes keywords, or not every array: (shapes of its arguments, keywords), and
+# after them (lowest, highest number) if it does not take all numbers from -3 to 3. Every keyword
+# has to occur. A learner's rule has to be right for the first entry; if it fails only for another
+# one, same_line says so.
 SAMPLES = {
     "sum": [
         ([(2, 3)], {}),

@@ -27,18 +27,21 @@ PACKAGE = {"torch": "torch", "jax": "jax", "distributed": '"dask[distributed]"'}
 
 
 def missing(*libraries):
-    """Those of the libraries, by the names they are imported by, that are not installed here."""
+    """Return the import names of the libraries that are not installed here."""
     return [name for name in libraries if find_spec(name) is None]
 
 
 def recorded(lesson):
-    """What a lesson, "21", shows of them where they are missing: {"cells": {name of a function: {"source": its digest,
-    "output": what it printed}}}, and what else the lesson keeps there."""
+    """Return the recorded outputs of a lesson, such as "21", for libraries that are missing.
+
+    The result is {"cells": {function name: {"source": its digest, "output": what it printed}}}, and
+    whatever else the lesson records there.
+    """
     return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 
 
 def excuse(*libraries):
-    """What a cell says in the place of libraries that are not installed here."""
+    """Return the message that a cell prints for libraries that are not installed here."""
     gone = missing(*libraries)
     return (
         f"{' and '.join(CALLED[name] for name in gone)} {'is' if len(gone) == 1 else 'are'} not installed here "
@@ -47,7 +50,7 @@ def excuse(*libraries):
 
 
 def digest(function):
-    """A fingerprint of a function's code."""
+    """Return a fingerprint of a function's code."""
     return hashlib.sha256(textwrap.dedent(inspect.getsource(function)).encode()).hexdigest()[:12]
 
 
@@ -55,7 +58,7 @@ PRINTED = {}  # {name of a function: {"source": its digest, "output": what it pr
 
 
 def elsewhere(lesson, library):
-    """Decorator: calls the function at once if `library` is installed, else prints what it printed where it is.
+    """Decorate a function to run at once if `library` is installed, else print its record.
 
     lesson: whose cell it is, "21". library: the name it is imported by.
     """

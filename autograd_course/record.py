@@ -22,7 +22,7 @@ unkept = []  # events that could not be written
 
 
 def unreadable():
-    """Whether there is a record that cannot be read now."""
+    """Return True if there is a record that cannot be read now."""
     try:
         _read()
     except OSError:
@@ -31,11 +31,15 @@ def unreadable():
 
 
 def read():
-    """{"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled", "missed"}}, "cards": {lesson: [line, …]},
-    "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}
+    """Return the learner's record, empty if there is none.
 
-    An exercise that was solved and is not in "tries" was so before tries were kept: how many it took is not known.
-    A file that is none of ours is set aside as progress.damaged.json, and the record starts anew. One that cannot be read stays.
+    It is {"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled",
+    "missed"}}, "cards": {lesson: [line, …]}, "gym": {key: {"right", "missed", "owed"}}, "tries":
+    {exercise: {"wrong": {hint: times}, "last"}}}.
+
+    An exercise that was solved and is not in "tries" was so before tries were kept: how many it
+    took is not known. A file that is none of ours is set aside as progress.damaged.json, and the
+    record starts anew. One that cannot be read stays.
     """
     try:
         return _read()
@@ -48,7 +52,10 @@ def _empty():
 
 
 def _read():
-    """The record; OSError where there is one that cannot be read: no permission, or another program holds it."""
+    """Return the record; raise OSError if it exists and cannot be read.
+
+    The file may be without read permission, or held by another program.
+    """
     try:
         return sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -59,7 +66,10 @@ def _read():
 
 
 def _patiently(act):
-    """What `act` gives; on Windows a file that another kernel has open can be neither read nor replaced for a moment."""
+    """Return the result of `act`, trying again for a moment on Windows.
+
+    There a file that another kernel has open can be neither read nor replaced.
+    """
     for _ in range(20):
         try:
             return act()
@@ -73,7 +83,7 @@ def damaged():
 
 
 def sound(text):
-    """The record in a file's text, as `read` gives it; raises some error of Python if it is none."""
+    """Return the record in a file's text, as `read` does; raise an exception if it is not valid."""
     found = json.loads(text)
     return {
         "exercises": [str(name) for name in found.get("exercises", [])],
@@ -109,7 +119,7 @@ def sound(text):
 
 
 def solved(name):
-    """The check of exercise `name` said right."""
+    """Record that the check of exercise `name` said right."""
 
     def mark(record):
         if name not in record["exercises"]:
@@ -120,7 +130,7 @@ def solved(name):
 
 
 def missed(name, hint, verdict):
-    """The check of exercise `name` said wrong, with this hint or "".
+    """Record that the check of exercise `name` said wrong, with this hint or "".
 
     The same verdict twice running is one try, and none counts once the exercise is solved.
     """
@@ -143,7 +153,10 @@ def _tries(record, name):
 
 
 def predicted(name, answer, sure, right):
-    """A prediction was revealed: `answer` as typed, one text a part; `sure` from SURE or None. The first answer counts."""
+    """Record a prediction when its answer is revealed; only the first answer counts.
+
+    `answer` is as typed, one text for each part; `sure` is from SURE, or None.
+    """
     _change(
         lambda record: record["predictions"].setdefault(
             name,
@@ -159,7 +172,7 @@ def predicted(name, answer, sure, right):
 
 
 def recalled(name, right):
-    """A prediction that was wrong and certain was answered again at the opening of a later lesson."""
+    """Record that a prediction, certain and wrong, was answered again in a later lesson."""
 
     def mark(record):
         if name in record["predictions"]:
@@ -170,7 +183,7 @@ def recalled(name, right):
 
 
 def card(lesson, lines):
-    """The learner's own card of a lesson; no lines, no card."""
+    """Record the learner's own card of a lesson; delete it if there are no lines."""
     _change(
         lambda record: (
             record["cards"].update({lesson: list(lines)})
@@ -181,7 +194,10 @@ def card(lesson, lines):
 
 
 def trained(key, right):
-    """A problem of the gym was answered, right at once or not. What was missed is owed twice more, right at once."""
+    """Record that a problem of the gym was answered, right at once or not.
+
+    A missed problem comes back until it has been right at once two more times.
+    """
 
     def mark(record):
         one = record["gym"].setdefault(key, {"right": 0, "missed": 0, "owed": 0})
@@ -194,7 +210,7 @@ def trained(key, right):
 def _change(event):
     new = FILE.with_name(
         "progress.new.json"
-    )  # whoever makes it has the turn, and gives it on by moving it to FILE
+    )  # the process that creates it holds the lock, until it moves it to FILE
     made = False
     try:
         if not unkept and _after(event) == _read():
@@ -212,7 +228,10 @@ def _change(event):
 
 
 def _turn(new):
-    """The file `new`, opened by nobody else: made once it is gone, or when nothing has been written to it for ten seconds."""
+    """Open the file `new` exclusively.
+
+    It is created once it no longer exists, or once nothing has been written to it for ten seconds.
+    """
     seen, unchanged = None, 0
     while unchanged < 500:
         try:
@@ -235,7 +254,10 @@ def _after(*events):
 
 
 def returning():
-    """The names of the predictions that were wrong and certain, and not answered right since: the most often missed, then the oldest."""
+    """Return the names of predictions that were certain and wrong, and not right since.
+
+    The most often missed come first, then the oldest.
+    """
     made = read()["predictions"]
     names = [
         name
@@ -246,7 +268,10 @@ def returning():
 
 
 def lessons(folder=None):
-    """{"02": "02 Draw the graph", …}: the notebooks in the folder, which is that of the record unless given."""
+    """Return the notebooks in the folder: {"02": "02 Draw the graph", …}.
+
+    The folder is that of the record unless given.
+    """
     files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
     return {
         file.stem[:2]: f"{file.stem[:2]} {file.stem[3:].replace('_', ' ').capitalize()}"

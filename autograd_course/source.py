@@ -8,13 +8,13 @@ from functools import lru_cache
 
 
 def source(function):
-    """The text of a lambda or a def, cut out of its file or cell; "" where that is not at hand."""
+    """Return the text of a lambda or a def, cut out of its file or cell; "" if not available."""
     found = find(function)
     return cut(*found) if found else ""
 
 
 def find(function):
-    """(the lines it stands in, its syntax tree) or None."""
+    """Return (the source lines around a function, its syntax tree), or None."""
     code = getattr(function, "__code__", None)
     lines = linecache.getlines(code.co_filename) if code else []
     kind = ast.Lambda if code and code.co_name == "<lambda>" else ast.FunctionDef
@@ -59,7 +59,10 @@ def cut(lines, node):
 
 
 def underneath(function):
-    """The function of Python inside a partial, a cache, np.vectorize or an object that can be called; else what was given."""
+    """Return the Python function inside a wrapper, else `function` itself.
+
+    A wrapper is a partial, a cache, np.vectorize or a callable object.
+    """
     for inside in ("pyfunc", "func", "__wrapped__"):
         function = getattr(function, inside, function)
     return next(
@@ -68,7 +71,7 @@ def underneath(function):
 
 
 def is_stub(function):
-    """Whether the function's body is nothing but `...` or `pass`, apart from a docstring."""
+    """Return True if the body is only `...` or `pass`, apart from a docstring."""
     return _does_nothing(getattr(function, "__code__", None))
 
 
@@ -90,7 +93,9 @@ def _does_nothing(code):
 
 
 def has_blank(function, indices=False):
-    """Whether a `...` stands anywhere in the function where a value belongs: for stubs of which a part is given.
+    """Return True if a `...` stands anywhere in the function in place of a value.
+
+    This finds stubs of which a part is given.
 
     In an index, `x[..., 0]`, it is an index; `x[...]` is a blank if the stub has such `indices`.
     """
@@ -114,9 +119,12 @@ def _waits(code, indices):
 
 
 def _is_blank(steps, at, indices):
-    """Whether what the instruction `at` puts on the stack is used as anything but an index; `indices`: or as a whole index.
+    """Return True if the value pushed by the instruction `at` is used other than as an index.
 
-    `above` counts what lies upon it; whoever takes it off is its user. A tuple or a slice built with it stands for it.
+    With `indices`, use as a whole index counts as a blank too.
+
+    `above` counts what lies upon it; whoever takes it off is its user. A tuple or a slice built
+    with it stands for it.
     """
     above = 0
     for step in steps[at + 1 :]:
@@ -138,7 +146,7 @@ def _is_blank(steps, at, indices):
 
 @lru_cache(maxsize=512)
 def blank_indices(stub):
-    """Whether the text of a stub leaves an index to be filled: `grad_x[...] += ...`."""
+    """Return True if a stub's text leaves an index to be filled: `grad_x[...] += ...`."""
     return any(
         isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...
         for part in ast.walk(ast.parse(stub))

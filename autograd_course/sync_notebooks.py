@@ -22,11 +22,11 @@ PARTS = {"question": "markdown", "stub": "code", "check": "code", "hints": "mark
 
 
 class Misplaced(Exception):
-    """A notebook lacks a cell that an exercise needs, or has them in the wrong order."""
+    """Report that a notebook lacks a cell of an exercise, or has them in the wrong order."""
 
 
 def texts(exercise):
-    """{part: the source of its cell}"""
+    """Return {part: the source of its cell}."""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
     return {
         "question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
@@ -41,7 +41,7 @@ def quoted(text):
 
 
 def hints(exercise):
-    """The folds: every hint, then the solution."""
+    """Return the collapsible blocks of an exercise: every hint, then the solution."""
     plain = sum(isinstance(hint, str) for hint in exercise.hints)
     folds, number = [], 0
     for hint in exercise.hints:
@@ -62,7 +62,7 @@ def read(path):
 
 
 def write(path, notebook):
-    """As all notebooks are stored: one form, no outputs, no kernel."""
+    """Write a notebook in the form of all stored ones: one layout, no outputs, no kernel."""
     for one in notebook["cells"]:
         if one["cell_type"] == "code":
             one.update(execution_count=None, outputs=[])
@@ -79,7 +79,10 @@ def source(one):
 
 
 def weave(cells, lesson, force=False):
-    """(the cells as they should be, the ids of those that differ, the ids of stubs in which somebody has worked)"""
+    """Return the cells as they should be, and the ids of those that differ or hold work.
+
+    The result is (cells, ids of cells that differ, ids of stubs that somebody has changed).
+    """
     cells, differ, worked = [dict(one) for one in cells], [], []
     for exercise in (one for name, one in EXERCISES.items() if name.startswith(f"{lesson}.")):
         base, last = stem(exercise.name), -1
@@ -125,7 +128,7 @@ def weave(cells, lesson, force=False):
 
 
 def stem(name):
-    """What the ids of its cells begin with."""
+    """Return the prefix of the ids of an exercise's cells."""
     return name.partition(".")[2].replace("_", "-")
 
 
@@ -134,7 +137,10 @@ def _find(cells, name):
 
 
 def _set(one, text, differ):
-    """Puts the text into a cell; a question, which is a quote, below what stands above the first quote there."""
+    """Put the text into a cell; put a question below whatever precedes the cell's first quote.
+
+    A question is written as a quote.
+    """
     if text.startswith("> "):
         above = re.match(r"(?:(?!> ).*\n)*", source(one) + "\n")[0].strip()
         text = f"{above}\n\n{text}" if above else text
@@ -153,7 +159,7 @@ def _new(kind, name):
 
 
 def _unfold(cells, name, base):
-    """A cell that says `exercise NN.name` becomes four empty ones."""
+    """Replace a cell that says `exercise NN.name` by four empty ones."""
     for at, one in enumerate(cells):
         if one["cell_type"] == "markdown" and source(one).strip("` \n") == f"exercise {name}":
             cells[at : at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
@@ -161,7 +167,10 @@ def _unfold(cells, name, base):
 
 
 def _before(cells, function, name, where, text, differ):
-    """Puts the text into the Markdown cell `where`, made anew if need be, in front of the code cell that calls `function(name)`."""
+    """Put the text into the Markdown cell `where`, before the cell that calls `function(name)`.
+
+    The Markdown cell is created if there is none.
+    """
     call = re.compile(rf"\b{function}\(['\"]{re.escape(name)}['\"]")
     at = next(
         (
@@ -181,7 +190,10 @@ def _before(cells, function, name, where, text, differ):
 
 
 def main(arguments, folder=NOTEBOOKS):
-    """Weaves every notebook in the folder; the exit code is 1 if --check finds a difference, or if a cell had to be left alone."""
+    """Weave every notebook in the folder and return the exit code.
+
+    It is 1 if --check finds a difference, or if a cell had to be left alone.
+    """
     registered()
     failed = False
     for path in sorted(folder.glob("*.ipynb")):

@@ -13,7 +13,7 @@ from .page import page, write_table
 
 
 def main(*arguments):
-    """Writes both files; 0, or a sentence that says what was wanting."""
+    """Write both files; return 0, or a sentence that says what was missing."""
     if len(arguments) not in (1, 2):
         return 'Say which folder the records are in:  make class-report ARGS=FOLDER  or  make class-report ARGS="FOLDER WHERE"'
     folder, where = Path(arguments[0]), Path(arguments[-1])
@@ -37,7 +37,7 @@ def main(*arguments):
 
 
 def _new(path, encoding="utf-8"):
-    """The file opened to be written anew: were it a link, what it leads to is left alone."""
+    """Open a file to be written anew; replace a link without touching its target."""
     path.unlink(missing_ok=True)
     return open(path, "x", encoding=encoding, newline="", errors="replace")
 

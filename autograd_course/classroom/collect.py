@@ -31,15 +31,19 @@ BROKEN = (
 
 
 class LeftOut(Exception):
-    """Why a file is not counted, in words."""
+    """Report why a file is not counted, in words."""
 
 
 def collect(folder):
-    """({learner: what they did}, [(file, why it was left out), …]), of every *.json below the folder and in zips there.
+    """Return what the learners did, and the files left out.
 
-    A learner is named by the file, or by its folder if the file is called progress.json. What they did:
-    {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name: (answer, sure, right)}},
-    of what the course knows, in its order. NotADirectoryError if there is no such folder.
+    The result is ({learner: what they did}, [(file, why it was left out), …]), from every *.json
+    below the folder and in zip files there.
+
+    A learner is named by the file, or by its folder if the file is called progress.json. What they
+    did: {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
+    (answer, sure, right)}}, of what the course knows, in its order. NotADirectoryError if there is
+    no such folder.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -64,13 +68,16 @@ def collect(folder):
 
 
 def plain(text, most):
-    """A text from a file as one line, cut to so many characters: what cannot be printed, or turns lines round, is �."""
+    """Return a text from a file as one line of at most `most` characters.
+
+    Characters that cannot be printed, or that change the direction of text, become �.
+    """
     kept = "".join(c if c.isprintable() else "�" for c in text[: most + 1].replace("\n", " "))
     return kept if len(kept) <= most else kept[: most - 1] + "…"
 
 
 def _learner(where):
-    """The name of a record's owner, by its path."""
+    """Return the name of a record's owner, from its path."""
     path = PurePosixPath(where)
     parts = [part.removesuffix(".zip") for part in path.parts[:-1]] + [path.stem]
     while len(parts) > 1 and parts[-1] in ("progress", "notebooks"):
@@ -79,7 +86,10 @@ def _learner(where):
 
 
 def _files(folder):
-    """(path below the folder, its bytes or what gives or refuses them) of every file that may hold a record."""
+    """Yield (path below the folder, content) for every file that may hold a record.
+
+    The content is the bytes, or a function that returns them or refuses.
+    """
     folders = [(folder, "")]
     while folders:
         here, above = folders.pop(0)
@@ -112,7 +122,7 @@ def _refused(why):
 
 
 def _read(path, most):
-    """The bytes of a file, where that is an ordinary one and not larger than `most`."""
+    """Return the bytes of a regular file that is not larger than `most`."""
     try:
         with open(path, "rb", opener=_careful) as file:
             about = os.fstat(file.fileno())
@@ -126,12 +136,15 @@ def _read(path, most):
 
 
 def _careful(path, flags):
-    """os.open, waiting for no pipe, and refusing a link that has taken the place of a file since the folder was read."""
+    """Open a file as os.open does, without waiting for a pipe or following a link.
+
+    A link may have replaced a file since the folder was read.
+    """
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _zipped(path, where):
-    """What `_files` gives, of a zip's files. A zip in a zip is not opened."""
+    """Yield the same as `_files`, for the files in a zip. A zip in a zip is not opened."""
     try:
         with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
             members = zipped.infolist()
@@ -153,7 +166,9 @@ def _zipped(path, where):
 
 
 def _member(zipped, one, unpacked):
-    """The bytes of a file in a zip, unpacked no further than the bound, whatever the zip says of its size.
+    """Return the bytes of a file in a zip, unpacked no further than the bound.
+
+    The size that the zip states is not relied on.
 
     unpacked: the sizes of those before it, to which this one's is added.
     """
@@ -182,7 +197,7 @@ def _member(zipped, one, unpacked):
 
 
 def _done(content):
-    """What a learner did, by the bytes of their record."""
+    """Return what a learner did, from the bytes of their record."""
     try:
         text = content.decode("utf-8-sig")
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found

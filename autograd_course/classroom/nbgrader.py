@@ -26,7 +26,10 @@ assert _verdict.status == "right", _verdict
 
 
 def source_version(cells, lesson):
-    """The cells of a lesson's notebook as nbgrader's source version has them; the given ones are left as they are."""
+    """Return the cells of a lesson's notebook in the form of nbgrader's source version.
+
+    The given cells are not changed.
+    """
     graded = {
         stem(name): one
         for name, one in EXERCISES.items()
@@ -54,7 +57,7 @@ def source_version(cells, lesson):
 
 
 def _cell(one, text, exercise, **kind):
-    """A code cell with this text, and what nbgrader is to know of it."""
+    """Return a code cell with this text and the metadata for nbgrader."""
     name = f"{stem(exercise.name)}-{'points' if kind['grade'] else 'answer'}"
     about = {"grade_id": name, "cell_type": "code", "schema_version": 3, "task": False} | kind
     return one | {
@@ -64,7 +67,10 @@ def _cell(one, text, exercise, **kind):
 
 
 def main(lesson="", folder="", *more):
-    """Writes FOLDER/source/lesson_NN/…ipynb, and FOLDER/nbgrader_config.py if there is none; 0, or what was wanting."""
+    """Write the source notebook and, if there is none, the config; return 0 or what was missing.
+
+    The files are FOLDER/source/lesson_NN/…ipynb and FOLDER/nbgrader_config.py.
+    """
     found = (
         sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
         if lesson.isdecimal() and len(lesson) == 2

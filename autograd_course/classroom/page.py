@@ -56,7 +56,10 @@ background:linear-gradient(to top,var(--value-ground) var(--done),transparent va
 
 
 def page(learners, left_out=()):
-    """The HTML of a class, by what `collect` gives: whole, with no other file, light, dark and on paper."""
+    """Return the HTML page of a class, from the result of `collect`.
+
+    It needs no other file, and works in light and dark mode and in print.
+    """
     css = CSS.replace("FONT", style.FONT).replace("MONO", style.MONO)
     sheets = (
         f"{style.sheet(0)}@media screen and (prefers-color-scheme:dark){{{style.sheet(1)}}}{css}"
@@ -82,10 +85,13 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """{exercise: {"solved", "stuck", "tries", "wrong"}} of every exercise that somebody tried.
+    """Return the counts for every exercise that somebody tried.
 
-    solved and stuck, tried and not solved, are numbers of learners; tries is the median of those who solved it, or None
-    where no record tells; wrong is [(hint, learners, times), …], the hint that most got first.
+    The result is {exercise: {"solved", "stuck", "tries", "wrong"}}.
+
+    solved and stuck, tried and not solved, are numbers of learners; tries is the median of those
+    who solved it, or None where no record tells; wrong is [(hint, learners, times), …], the hint
+    that most got first.
     """
     found = {}
     for name in EXERCISES:
@@ -107,9 +113,12 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """{prediction: {"made", "right", "sure and wrong", "wrong"}} of every one that somebody made.
+    """Return the counts for every prediction that somebody made.
 
-    The first three are numbers of learners; wrong is [(answer, learners), …], the answer that most gave first.
+    The result is {prediction: {"made", "right", "sure and wrong", "wrong"}}.
+
+    The first three are numbers of learners; wrong is [(answer, learners), …], the answer that most
+    gave first.
     """
     found = {}
     for name in PREDICTIONS:
@@ -125,7 +134,10 @@ def predictions(learners):
 
 
 def table(learners):
-    """Rows of the CSV, the head first: a row for each learner and each exercise or prediction that they met."""
+    """Return the rows of the CSV, header first.
+
+    There is one row for each learner and each exercise or prediction that they met.
+    """
     rows = [("learner", "kind", "name", "right", "wrong tries", "sure", "hints, or the answer")]
     for learner, one in learners.items():
         for name in EXERCISES:
@@ -153,7 +165,10 @@ def table(learners):
 
 
 def write_table(learners, file):
-    """Writes the CSV into an open file. A text that a spreadsheet would take for a formula has a ' before it."""
+    """Write the CSV into an open file.
+
+    A text that a spreadsheet would take for a formula gets a ' in front.
+    """
     writer = csv.writer(file)
     for row in table(learners):
         writer.writerow(
@@ -168,7 +183,11 @@ def write_table(learners, file):
 
 
 def _talk(learners):
-    """Where most were certain and wrong, and where most are stuck, with what most of those said or were told."""
+    """Return the HTML that lists what to discuss with the class.
+
+    It shows where most were certain and wrong and where most are stuck, with the most frequent
+    answers and hints.
+    """
     items = []
     for name, one in _most(predictions(learners), "sure and wrong"):
         said, many = one["wrong"][0]
@@ -200,14 +219,17 @@ def _talk(learners):
 
 
 def _most(found, what):
-    """The first few (name, counts) by how many learners `what` counts, and none where it counts nobody."""
+    """Return the first few (name, counts), ordered by `what`; leave out those it counts as 0."""
     return [
         one for one in sorted(found.items(), key=lambda one: -one[1][what])[:FIRST] if one[1][what]
     ]
 
 
 def _where(learners):
-    """Who stands where: a row for each learner, a column for each lesson that somebody has begun."""
+    """Return the HTML table of progress: one row for each learner, one column for each lesson.
+
+    Lessons that nobody has begun are left out.
+    """
     titles = record.lessons(NOTEBOOKS)
     names = {lesson: [name for name in EXERCISES if name[:2] == lesson] for lesson in titles}
     begun = [
@@ -306,7 +328,7 @@ def _left(left_out):
 
 
 def _heading(before, lesson):
-    """The row above the first line of a lesson."""
+    """Return the heading row above the first line of a lesson."""
     title = record.lessons(NOTEBOOKS).get(lesson, lesson)
     return [f'<tr><th scope="rowgroup" colspan="4"><b>{escape(title)}</b></th></tr>'] * (
         before != lesson
@@ -349,7 +371,10 @@ SIGNS = {
 
 
 def _html(markdown):
-    """Our Markdown as HTML, its formulas in letters and signs, which is enough to know a question again."""
+    """Convert the course's Markdown to HTML, with formulas as plain letters and signs.
+
+    That is enough to recognise a question.
+    """
     return re.sub(
         r"\\\((.+?)\\\)|\$\$\s*(.+?)\s*\$\$",
         lambda found: f"<i>{_spelled(found[1] or found[2])}</i>",
@@ -359,7 +384,7 @@ def _html(markdown):
 
 
 def _spelled(tex):
-    r"""A formula in HTML: \frac{1}{2} w_1^2 is ½ w<sub>1</sub><sup>2</sup>."""
+    r"""Convert a formula to HTML: \frac{1}{2} w_1^2 is ½ w<sub>1</sub><sup>2</sup>."""
     tex = re.sub(
         r"\\(?!frac|sqrt)([a-z]+)",
         lambda found: SIGNS.get(found[1], found[1]),

@@ -114,7 +114,7 @@ EXERCISES = {}  # name -> Exercise
 
 @dataclass
 class Exercise:
-    """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+    """Hold all about one exercise. Texts are Markdown; `stub` and `solution` are code."""
 
     name: str
     check: object
@@ -131,41 +131,47 @@ class Exercise:
 
     @property
     def parts(self):
-        """The names of what the learner's cell defines."""
+        """Return the names of what the learner's cell defines."""
         return defined(self.stub).strip("()").split(", ")
 
     @cached_property
     def mistakes(self):
-        """[(wrong answer, hint) or a recogniser, …], every edit run."""
+        """Return [(wrong answer, hint) or a recogniser, …], with every edit applied."""
         return [*map(self.run, self.listed)]
 
     def mistakes_in(self, part):
-        """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
+        """Return [(part of the wrong answer, hint), …] for one part of an answer."""
         return [
             (wrong[part], hint)
             for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)
         ]
 
     def names_mistake(self, cause):
-        """Return True if `cause` is that of one of the mistakes, about the whole answer."""
+        """Return True if `cause` names one of the mistakes, about the whole answer."""
         return not cause.part and any(
             (cause.kind, cause.text) == (known.kind, known.text)
             for known in (own(one[1]) for one in self.mistakes if isinstance(one, tuple))
         )
 
     def run(self, one):
-        """The pair of an edit, its answer new each time; anything else as it is."""
+        """Return the (wrong answer, hint) of an edit, computed anew; else `one` itself."""
         return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
     def answer(self, code):
-        """The answer that a stub cell with this code gives, beside what the lesson defined before it."""
+        """Return the answer given by a stub cell with this code.
+
+        It is run with what the lesson defined before it.
+        """
         scope = dict(self._scope)
         exec(code, scope)
         return eval(defined(self.stub), scope)
 
     @cached_property
     def _scope(self):
-        """The names that code of this exercise finds: np, ag, the module's, those of `names`, and the solutions before this one."""
+        """Return the names that code of this exercise can use.
+
+        They are np, ag, those of the module, those of `names`, and the solutions before this one.
+        """
         scope = {"np": np, "ag": autograd_lib, **self.check.__globals__}
         for one in takewhile(lambda one: one is not self, EXERCISES.values()):
             if one.name[:2] == self.name[:2]:
@@ -189,7 +195,7 @@ def exercise(
     mistakes=(),
     names=dict,
 ):
-    """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
+    """Register the decorated function as the check of exercise `name`; return the Exercise."""
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in mistakes:
         if isinstance(one, edit):
@@ -219,13 +225,19 @@ def exercise(
 
 
 def _text(markdown):
-    """A text as it goes into a notebook: not indented, each paragraph and list item in one line."""
+    """Return a text as it goes into a notebook.
+
+    It is not indented, and each paragraph and list item is one line.
+    """
     text = cleandoc(markdown)
     return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
 
 
 def check(name, answer):
-    """The Verdict on `answer`, the learner's value, function or class for exercise `name`. Never raises."""
+    """Return the Verdict on `answer` for exercise `name`. Never raises.
+
+    `answer` is the learner's value, function or class.
+    """
     name = str(name)
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
         _lesson(name[:2])
@@ -289,13 +301,16 @@ def check(name, answer):
     return Verdict("right", ("", exercise.why), ("but", remark or ""))
 
 
-OURS = []  # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's
+OURS = []  # solutions that yours_or_ours returned; run again, they are not the learner's
 
 
 def yours_or_ours(name, answer, **names):
-    """The learner's answer to an exercise if its check says right without a remark, else that of the solution: the lesson can go on.
+    """Return the learner's answer if its check says right without a remark, else the solution's.
 
-    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
+    So the lesson can go on.
+
+    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward",
+    backward, order=order)`.
     """
     called = name.partition(".")[2]
     verdict = check(name, answer)
@@ -313,7 +328,7 @@ def yours_or_ours(name, answer, **names):
 
 
 def registered():
-    """Imports every lesson's module and returns {lesson number: module}."""
+    """Import every lesson's module and return {lesson number: module}."""
     return {
         folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))
     }

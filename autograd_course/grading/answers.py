@@ -6,13 +6,15 @@ from functools import cache
 
 
 class edit:
-    """A wrong answer: the exercise's solution with `old` replaced by `new`, and the hint that it deserves.
+    """Make a wrong answer: the solution with `old` replaced by `new`, and the hint for it.
 
         edit("B[k, j]", "B[j, k]", "An index stands where another belongs.")
-        edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")        # several places at once, the hint last
-        edit("g @ y.mT", "np.matmul(g, y.mT)")                                   # no hint: for `also_right`
+        # several places at once, the hint last
+        edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")
+        edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `also_right`
 
-    Each old text occurs once in the solution: ValueError, when the exercise is declared, if it does not.
+    Each old text occurs once in the solution: ValueError, when the exercise is declared, if it does
+    not.
     """
 
     def __init__(self, *texts):
@@ -20,7 +22,7 @@ class edit:
         self.changes = dict(zip(texts[::2], texts[1::2]))
 
     def applied(self, solution):
-        """The solution's text, changed."""
+        """Return the solution's text with the replacements made."""
         for old in self.changes:
             if solution.count(old) != 1:
                 raise ValueError(
@@ -37,7 +39,10 @@ class edit:
 
 @cache
 def defined(stub):
-    """What the learner's cell defines where the stub has its `...`: "two_knobs", or "(from_left, from_right)"."""
+    """Return what the learner's cell defines: "two_knobs", or "(from_left, from_right)".
+
+    In the stub, its value is `...`.
+    """
     names = [
         line.name if hasattr(line, "name") else line.targets[0].id
         for line in ast.parse(stub).body
@@ -47,6 +52,9 @@ def defined(stub):
 
 
 def as_cell(code, stub):
-    """A stub cell's code: `code` itself, or, if that is one expression, the assignment of it to what the stub defines."""
+    """Return `code` as the code of a stub cell.
+
+    If it is one expression, the result assigns it to the name that the stub defines.
+    """
     body = ast.parse(code).body
     return f"{defined(stub)} = {code}" if len(body) == 1 and isinstance(body[0], ast.Expr) else code

@@ -204,7 +204,7 @@ ERRORS = {  # kind -> (what Python or NumPy says, the sentence; {0} is the name 
 }
 SENTENCES |= {kind: said for kind, (_, said) in ERRORS.items()}
 
-# True of the place where it is seen, so that nothing need be tried elsewhere.
+# Causes that are certain from one call, so that no other draws need to be tried.
 SEEN_AT_ONCE = {kind for kind in SENTENCES if kind.startswith("shape")} | {
     "nan",
     "first entry",
@@ -218,7 +218,10 @@ SEEN_AT_ONCE = {kind for kind in SENTENCES if kind.startswith("shape")} | {
 
 @dataclass(frozen=True)
 class Part:
-    """Which part of an answer in several differs: `number` of `count`, from 1; `alone` if the others are right."""
+    """Say which part of an answer in several parts differs.
+
+    It is number `number` of `count`, from 1; `alone` is True if the others are right.
+    """
 
     number: int
     count: int
@@ -229,7 +232,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why an answer is wrong.
+    """Hold the cause of a wrong answer.
 
     Parameters
     ----------
@@ -255,7 +258,7 @@ class Cause:
     part: Part | None = None
 
     def same_as(self, other):
-        """Return True if both name one cause, whatever their numbers and part are."""
+        """Return True if both name the same cause, regardless of numbers and part."""
         mine, theirs = ((one.kind, one.by or one.text) for one in (self, other))
         return mine == theirs
 
@@ -268,12 +271,12 @@ def own(hint, by=None):
 
 
 def needs_facts(hint):
-    """Return True if `hint` is a Cause whose sentence cannot be written yet: a kind without its facts."""
+    """Return True if `hint` is a Cause of a kind that needs facts and has none yet."""
     return isinstance(hint, Cause) and "{0" in SENTENCES.get(hint.kind, "") and not hint.facts
 
 
 def sentence(cause):
-    """Return what a learner reads of a Cause, or of a hint that is a text already."""
+    """Return the sentence for a Cause; a hint that is a text already is returned as it is."""
     if isinstance(cause, str):
         return cause
     said = cause.text if cause.kind == "own" else SENTENCES.get(cause.kind, "")
@@ -282,7 +285,10 @@ def sentence(cause):
 
 
 def _of_part(part, said):
-    """Return a sentence about one part of an answer, which part it is before and what the others are behind it."""
+    """Return a sentence about one part of an answer.
+
+    It says before which part that is, and after it what the other parts are.
+    """
     if not part:
         return said
     others = f"The other{'s are' if part.count > 2 else ' is'} right." if part.alone else ""

@@ -40,12 +40,15 @@ def expect(
     function=None,
     sure=None,
 ):
-    """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
+    """Stop the check unless `got` equals `expected`, within the tolerance.
 
-    `tried` and `shown` are texts, or functions that write them when they are needed.
-    `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives
-    for the same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `function` is the
-    learner's, called with `args`; `sure(wrong)` says whether it is the function `wrong` elsewhere too.
+    Numbers and arrays have to be close and of the same shape; a tuple is compared part by part.
+
+    `tried` and `shown` are texts, or functions that write them when they are needed. `hints` are
+    looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function
+    `wrong` gives for the same `args`; anything else is called, `hint(got, expected)`, and gives a
+    sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` says whether it
+    is the function `wrong` elsewhere too.
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
@@ -66,10 +69,13 @@ def expect(
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
-    """`expect(function(*args), gives)`, where `tried` is written for you. Returns what came back.
+    """Return what `function(*args)` gives after `expect` has compared it with `gives`.
 
-    The one rule for every function of the learner's: it is called twice, each time on copies, has to come to an end, to give the same
-    both times, to leave the caller's arrays and lists alone, and those that it gave back before.
+    The text `tried` is written automatically.
+
+    The one rule for every function of the learner's: it is called twice, each time on copies, has
+    to come to an end, to give the same both times, to leave the caller's arrays and lists alone,
+    and those that it gave back before.
     """
     tried, shown_or_gives = tried or partial(called, function, args), shown or partial(brief, gives)
     got, overwritten = _returned(function, args, tried, shown_or_gives, hints, options.get("sure"))
@@ -107,7 +113,10 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
 
 
 def _arrays(got, args):
-    """The arrays in what came back, where nothing but numbers, arrays and functions was given: a Tensor's could be its own."""
+    """Return the arrays in a result, if the arguments are only numbers, arrays and functions.
+
+    For others the list is empty, since an array of a Tensor could be the Tensor's own.
+    """
     try:
         _Given(args)
     except TypeError:
@@ -121,7 +130,10 @@ def _arrays(got, args):
 
 
 def _with_marks(call, arrays):
-    """(what the call gives, whether it wrote into one of the arrays), which are marked meanwhile, and hold what they held again."""
+    """Return (what the call gives, whether it wrote into one of the arrays).
+
+    The arrays are filled with a mark during the call and restored afterwards.
+    """
     held = [array.copy() for array in arrays]
     for array in arrays:
         array[...] = 99
@@ -134,7 +146,10 @@ def _with_marks(call, arrays):
 
 
 def returned(function, *args, tried, shown, hints=()):
-    """What the learner's function gives back; stops the check if it is no function, gives nothing, has no end, or overwrites `args`."""
+    """Return what the learner's function gives; stop the check if it cannot be used.
+
+    That is so if it is not a function, gives nothing, does not end, or overwrites `args`.
+    """
     got, overwritten = _returned(function, args, tried, shown, hints)
     if overwritten:
         raise overwritten
@@ -142,7 +157,7 @@ def returned(function, *args, tried, shown, hints=()):
 
 
 def _returned(function, args, tried, shown, hints, sure=None):
-    """(what came back, the Wrong that says which argument was overwritten, or None)"""
+    """Return (what came back, the Wrong that says which argument was overwritten, or None)."""
     if not callable(function):
         raise Wrong(
             _text(tried),
@@ -189,7 +204,7 @@ def _text(words):
 
 
 def expect_untouched(function, *args):
-    """Stops the check if a call changes one of its arrays in place."""
+    """Stop the check if a call changes one of its arrays in place."""
     given = copies(args)
     function(*given)
     if overwritten := _overwritten(function, args, given):
@@ -197,7 +212,7 @@ def expect_untouched(function, *args):
 
 
 def _overwritten(function, args, given):
-    """The Wrong that says which of the arguments a call has changed, or None."""
+    """Return the Wrong that says which of the arguments a call has changed, or None."""
     for before, after in zip(args, given):
         if not unchanged(before, after):
             kind = "list" if isinstance(before, (list, tuple)) else "array"
@@ -211,7 +226,10 @@ def _overwritten(function, args, given):
 
 
 def unchanged(before, after):
-    """Whether arrays and lists hold what they held. Nothing else is looked into: a dict is passed to be filled."""
+    """Return True if arrays and lists hold the same values as before.
+
+    Nothing else is compared: a dict is passed to be filled.
+    """
     if isinstance(before, np.ndarray):
         return (
             np.array_equal(before, after)
@@ -236,20 +254,20 @@ LIBRARIES = tuple(
 
 
 class Endless(BaseException):  # or an `except Exception` inside the loop would take it
-    """A call that did not come to its end."""
+    """Report that a call did not end."""
 
     cause = Cause("endless")
 
 
 class Waiting(Endless):
-    """A call that waits, for a sleep or for an input."""
+    """Report that a call waits, for a sleep or for an input."""
 
     cause = Cause("waits")
 
 
 @cache
 def _stays_on_its_line(code):
-    """Whether there is a `while` in one line, such as `while True: pass`."""
+    """Return True if the code has a `while` in one line, such as `while True: pass`."""
     lines, places = {}, {}
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno
@@ -267,12 +285,14 @@ def _stays_on_its_line(code):
 
 
 def bounded(function, *args, most=None):
-    """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no
-    library; in code with a loop that stays on its line, where no line begins, an instruction. And where there are
-    signals, in the main thread of a program that is no browser's, when it has waited for LONGEST: a slow machine is no
+    """Return what the function gives; raise Endless after too many steps.
+
+    A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
+    new line begins, it is an instruction. Where signals exist, in the main thread and outside a
+    browser, Endless is also raised after waiting for LONGEST; a slow machine does not count as
     waiting.
 
-    While somebody traces already, as a debugger does, nothing is counted.
+    While a trace function is already set, as by a debugger, nothing is counted.
     """
     if sys.gettrace():
         return function(*args)
@@ -297,9 +317,7 @@ def bounded(function, *args, most=None):
     def ring(*_):
         nonlocal at_work
         before, at_work = at_work, time.process_time()
-        if (
-            at_work - before < LONGEST / 100
-        ):  # on a machine with much to do an answer at work gets little
+        if at_work - before < LONGEST / 100:  # on a busy machine a running answer gets little time
             raise Waiting(f"no answer after {LONGEST} seconds")
 
     with _ringing(ring):
@@ -312,11 +330,11 @@ def bounded(function, *args, most=None):
 
 @contextmanager
 def _ringing(ring):
-    """Calls `ring` every LONGEST seconds; without signals, never."""
+    """Call `ring` every LONGEST seconds; without signals, never."""
     try:
         before = _signal.signal(
             signal.SIGALRM, ring
-        )  # signal's own makes each an enum first: as long as many an answer
+        )  # signal.signal makes enums first, which takes as long as many answers
         signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
     except (AttributeError, ValueError):  # Windows and a browser; a thread
         yield
@@ -332,14 +350,14 @@ def _ringing(ring):
 
 
 def times(c, sentence):
-    """A hint for an answer that is exactly c times the right one."""
+    """Return a hint for an answer that is exactly c times the right one."""
     return lambda got, expected: (
         sentence if same(got, scaled(c, expected), 1e-5, 0) and np.any(expected) else None
     )
 
 
 def without(g, sentence=Cause("no g")):
-    """A hint for an answer that lacks the factor g."""
+    """Return a hint for an answer that lacks the factor g."""
     return lambda got, expected: (
         sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
     )
@@ -389,9 +407,12 @@ def expect_own_work(function, args, banned, hint):
 
 
 def copies(args):
-    """The arguments for one call, which may write into its arrays, lists and dicts, and draw from its generators.
+    """Return a copy of the arguments for one call.
 
-    An array given twice is one array in the copy too; objects of other kinds are passed as they are.
+    The call may write into its arrays, lists and dicts, and draw from its generators.
+
+    An array given twice is one array in the copy too; objects of other kinds are passed as they
+    are.
     """
     made = {}
 
@@ -400,7 +421,7 @@ def copies(args):
             made[id(a)] = (
                 a.copy("K")
                 if isinstance(a, np.ndarray)
-                # K: as it lies in memory
+                # "K" keeps the memory layout
                 else copy.deepcopy(a)
                 if isinstance(a, np.random.Generator)
                 else type(a)(map(copied, a))
@@ -415,7 +436,7 @@ def copies(args):
 
 
 def parameter_names(function):
-    """The learner's names of the arguments; () where they cannot be read."""
+    """Return the names of the function's parameters; () if they cannot be read."""
     try:
         return tuple(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -427,7 +448,10 @@ def scaled(c, x):
 
 
 def waits(answer, called=False):
-    """Whether a `...` stands where an answer belongs, or a None, but for one among what a function gives, `called`."""
+    """Return True if a `...` or None stands in place of an answer.
+
+    With `called`, `answer` was returned by a function, and a None in it is accepted.
+    """
     if isinstance(answer, (tuple, list, dict)):
         return any(
             waits(part, called)
@@ -437,7 +461,10 @@ def waits(answer, called=False):
 
 
 def unfinished(answer, indices=False):
-    """Whether a `...` stands anywhere in an answer, or in the code of its functions; `indices` as in `has_blank`."""
+    """Return True if a `...` stands anywhere in an answer, or in the code of its functions.
+
+    `indices` is as in `has_blank`.
+    """
     if isinstance(answer, type):
         answer = dict(vars(answer))
     if isinstance(answer, dict):
@@ -467,7 +494,10 @@ def same(got, expected, rtol, atol):
 
 
 def _typed(x):
-    """A word that was typed by hand counts in any case, and with spaces around it; what a function gives, as it is."""
+    """Return a typed answer with its words in lower case and without spaces around them.
+
+    What a function gives is not passed through this.
+    """
     return (
         type(x)(map(_typed, x))
         if type(x) in (tuple, list)
@@ -478,7 +508,7 @@ def _typed(x):
 
 
 def _close(got, expected, rtol, atol):
-    """np.allclose, which takes its time, only where nan and infinity are to be minded, or whole numbers."""
+    """Return np.allclose(got, expected), by a faster way for finite floats."""
     if got.dtype.kind in "fc" and expected.dtype.kind in "fc":
         with np.errstate(all="ignore"):
             off = np.abs(got - expected)
@@ -491,7 +521,7 @@ ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the 
 
 
 def _first_difference(got, expected, rtol, atol):
-    """The index of the first entry in which two arrays of one shape differ, or None."""
+    """Return the index of the first entry in which two arrays differ, or None."""
     have, want = _array(got), None if isinstance(expected, (tuple, bool)) else _array(expected)
     if have is None or want is None or have.shape != want.shape or want.ndim == 0:
         return None
@@ -539,13 +569,16 @@ def _functions(hints):
 
 
 def _silently(wrong, args):
-    """What a mistake gives; it must not show the learner what it prints, or warn of."""
+    """Return what a mistake gives, without showing what it prints or warns of."""
     with redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         return wrong(*copies(args))
 
 
 class _Given:
-    """Arguments as a key: equal where they hold the same. TypeError for what may change, or be another thing each time."""
+    """Make arguments a key: equal if they hold the same values.
+
+    Raises TypeError for arguments that may change, or differ each time.
+    """
 
     def __init__(self, args):
         self.args, self.key = args, tuple(map(_key, args))
@@ -572,7 +605,7 @@ def _key(x):
 
 
 def _ended(wrong, args):
-    """(what a mistake gives, None), or (None, the error in which it ends, in words)."""
+    """Return (what a mistake gives, None), or (None, its error in words)."""
     try:
         return _silently(wrong, args), None
     except Exception as error:
@@ -585,7 +618,10 @@ def _remembered(wrong, given):
 
 
 def _gives_for(wrong, args):
-    """As `_ended`, and for the same arguments once: of sixty mistakes many are asked at every press of a check."""
+    """Return the same as `_ended`, cached for the same arguments.
+
+    An exercise may have sixty mistakes, and all are asked at every press of a check.
+    """
     try:
         return _remembered(wrong, _Given(args))
     except TypeError:
@@ -593,7 +629,7 @@ def _gives_for(wrong, args):
 
 
 def _raises(wrong, args, error):
-    """Whether the mistake `wrong` ends in the very same error."""
+    """Return True if the mistake `wrong` raises the same error."""
     return _gives_for(wrong, args)[1] == named(error)
 
 
@@ -602,7 +638,10 @@ def _is_sequence(x):
 
 
 def _array(x):
-    """x as an array of numbers, or None where it is none: a Tensor, a list of them, fractions."""
+    """Return x as an array of numbers, or None if it is not one.
+
+    It is none for a Tensor, a list of Tensors, or fractions.
+    """
     try:
         x = np.asarray(_plain(x))
         if x.dtype.kind == "O" and all(isinstance(entry, Number) for entry in x.flat):
@@ -623,9 +662,10 @@ def _plain(x):
 
 
 def _recognised(got, wrong, args, expected, rtol, atol):
-    """Whether `got` is what the mistake `wrong` gives, and gives here in place of what is expected.
+    """Return True if `got` is what the mistake `wrong` gives in place of `expected`.
 
-    What is nearly right is held to the check's own tolerance: else a mistake that is small here would explain it.
+    What is nearly right is held to the check's own tolerance: else a mistake that is small here
+    would explain it.
     """
     if callable(wrong):
         wrong, error = _gives_for(wrong, args)
@@ -636,7 +676,9 @@ def _recognised(got, wrong, args, expected, rtol, atol):
 
 
 def _for_another_g(wrong, function, args, letters):
-    """Whether the learner's rule does as the mistake `wrong` for another g too, and not for this one by chance.
+    """Return True if the rule agrees with the mistake `wrong` for another g too.
+
+    So an agreement by chance for this g is not counted.
 
     Of a rule g alone may be changed: z belongs to x. What takes no g is not asked again.
     """
@@ -652,7 +694,7 @@ def _for_another_g(wrong, function, args, letters):
 
 
 def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
-    """Return the likely Cause of a difference: the author's hints first, then what every exercise recognises."""
+    """Return the likely Cause of a difference: by the author's hints, then by general ones."""
     for hint in hints:
         if isinstance(hint, tuple):
             if needs_facts(hint[1]):
@@ -731,7 +773,7 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
 
 
 def _misshapen(have, want):
-    """Return the Cause that says what became of the shape."""
+    """Return the Cause that says how the shape differs."""
 
     def shape(kind, *more):
         return Cause(kind, (have.shape, want.shape, *more))
@@ -758,7 +800,10 @@ def _misshapen(have, want):
 
 
 def _without_g(have, want, args, letters):
-    """Whether the upstream gradient is missing: the first argument of what the learner calls g."""
+    """Return the Cause that the upstream gradient is missing, or None.
+
+    The upstream gradient is the first argument, if the learner calls it g.
+    """
     if (
         letters[:1] != ("g",)
         or not args
@@ -776,7 +821,11 @@ def _without_g(have, want, args, letters):
 
 
 def _not_linear(rule, args, letters):
-    """Whether what goes back does not follow g, the first argument of what the learner calls g; "" where that cannot be seen."""
+    """Return the Cause that the result is not linear in g, or an empty Cause.
+
+    g is the first argument, if the learner calls it so; the Cause is empty if this cannot be
+    tested.
+    """
     if letters[:1] != ("g",) or not args or _array(args[0]) is None:
         return Cause()
     try:
@@ -792,7 +841,10 @@ def _not_linear(rule, args, letters):
 
 
 def _moved(have, want):
-    """The right entries in other places: transposed, laid out anew in another order, or turned round."""
+    """Return the Cause that the right entries are in other places, or None.
+
+    They may be transposed, reshaped in another order, or reversed.
+    """
     if want.ndim == 0 or not np.allclose(
         np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
     ):
@@ -827,7 +879,10 @@ KNOWN = {
 
 
 def _factor(got, expected):
-    """Names the constant c where got = c · expected, or got = expected + c; a single number is compared with known factors only."""
+    """Return the Cause with the constant c for which got = c · expected or got = expected + c.
+
+    A single number is compared with known factors only.
+    """
     if (
         not np.any(expected)
         or not np.all(np.isfinite(got))
@@ -850,7 +905,7 @@ def _factor(got, expected):
 
 
 def _coarse(have, want):
-    """Whether these are the right numbers in a dtype that holds few digits."""
+    """Return the Cause that the numbers are right, in a dtype of few digits; or None."""
     if (
         have.dtype.kind != "f"
         or have.dtype.itemsize >= 8
@@ -861,7 +916,7 @@ def _coarse(have, want):
 
 
 def _truncated(got, expected, args):
-    """Says so where whole numbers came back that are not among those given."""
+    """Return the Cause that new whole numbers came back in place of floats, or None."""
     given = [one.ravel() for one in map(_array, args) if one is not None]
     whole = (
         given
@@ -875,7 +930,7 @@ def _truncated(got, expected, args):
 
 
 def _rounded(got, expected):
-    """Says so where every entry is the right one, rounded to a few decimals."""
+    """Return the Cause that every entry is right but rounded to a few decimals, or None."""
     for decimals in range(1, 5):
         rounded = np.round(expected, decimals)
         if (

@@ -34,9 +34,10 @@ from .causes import SEEN_AT_ONCE, Cause, own
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
 from .verdict import Wrong, brief, called, formula, named, shortest
 
-NEAR = 1e-9  # of its size: float32 and difference quotients are further off
+NEAR = 1e-9  # relative tolerance, which float32 and difference quotients do not meet
 ROUNDS = 22
-# Of an answer's own numbers: which are tried, and which where slopes are measured; the largest length; draws, steps.
+# Numbers from an answer's code are tried between the bounds NUMBERS, and between MEASURED where
+# slopes are measured. LONG is the largest length, MOST the number of draws, WORK that of steps.
 NUMBERS, MEASURED, LONG, MOST, WORK = (1e-8, 1e6), (1e-3, 10), 3000, 40, 20_000
 KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 
@@ -44,19 +45,22 @@ KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 ONES, ZEROS_FIRST = (
     2,
     4,
-)  # a g of ones alone; a g whose first rows are 0: numbers drawn at random are never so
+)  # a g of ones; a g whose first rows are 0: random numbers never give these
 
 _seed = cache(
     lambda *parts: np.random.SeedSequence(parts)
-)  # half of what a generator takes to be made
+)  # cached, since it takes half of the time to create a generator
 
 
 class Named(dict):
-    """Arguments that are passed by their names, as the engine passes them: the last of what `build` makes."""
+    """Hold keyword arguments, as the engine passes them: the last of what `build` makes."""
 
 
 class Draw:
-    """One call's arguments. Which sizes and which values is told by two numbers: the same ones give the same again."""
+    """Draw the arguments of one call.
+
+    Two numbers determine the sizes and the values: the same numbers give the same arguments.
+    """
 
     def __init__(self, sizes, values, g=0, near=(), long=(0, 0)):
         self.round, self.another_g = sizes, g % ONES
@@ -66,17 +70,20 @@ class Draw:
             near,
             long,
             0,
-        )  # the length of the so-manieth axis that is drawn
+        )  # long is (length, n): the length of the n-th axis drawn
         self.sizes, self.values, self.arriving = map(
             np.random.default_rng,
             (_seed(1, sizes), _seed(2, sizes, values % 2), _seed(3, sizes, g % ONES)),
         )
         self.turned = (
             values == 2
-        )  # the entries of values 0, last to first: a sum or a length tells them not apart
+        )  # reverse the entries of values 0: a sum or a length cannot tell the two apart
 
     def size(self, least=1, most=5):
-        """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
+        """Return the length of an axis.
+
+        It is often `least`, now and then `most` + 4; two are often equal, in two rounds all.
+        """
         drawn = self.sizes.choice(
             [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
         )
@@ -90,16 +97,19 @@ class Draw:
         return length if self.drawn == place and least <= length <= most else 0
 
     def shape(self, *axes):
-        """The lengths of so many axes; each of these numbers comes up, and now and then a last axis of length 1."""
+        """Return a tuple of axis lengths.
+
+        Each of the given numbers of axes occurs, and now and then a last axis of length 1.
+        """
         lengths = [self.size() for _ in range(self.choice(*axes))]
         return (*lengths[:-1], 1) if self.round % 10 == 7 and lengths else (*lengths,)
 
     def choice(self, *choices):
-        """One of these, all in the same sizes; each comes up."""
+        """Return one of the choices, the same for the same sizes; each of them occurs."""
         return choices[int(self.sizes.integers(len(choices)))]
 
     def __call__(self, *shape):
-        """An array of floats, or, without a shape, a number of NumPy's."""
+        """Return an array of floats or, without a shape, a NumPy scalar."""
         x = self._drawn(self.values, shape, self.kind)
         return np.flip(x).copy() if self.turned else x
 
@@ -113,21 +123,23 @@ class Draw:
         return g
 
     def _random_g(self, *shape):
-        """What arrives: other numbers for the same inputs too."""
+        """Return a random upstream gradient, which may differ for the same inputs."""
         kinds = "plain", "equal", "gaps", "small", "large", "below"
         times = 10 if self.round % 6 == 4 else 0 if self.round == 5 and self.another_g else 1
         kind = self.kind if self.long[0] or self.near and self.round % 3 else kinds[self.round % 6]
         return self._drawn(self.arriving, shape, kind) * times
 
     def above(self, *shape):
-        """Numbers above 0."""
+        """Return numbers above 0."""
         kind = self.kind if self.kind in ("equal", "large", "small", "near") else "above"
         return np.abs(self._drawn(self.values, shape, kind)) + (
             0 if kind in ("large", "small", "near") else 0.01
         )
 
     def another(self, *choices):
-        """One of these, and another one in the same place for another g: the function whose slope is asked for.
+        """Return one of the choices, which may differ for another g.
+
+        It serves for the function whose slope is asked for.
 
         Of numbers, one of the answer's own between them.
         """
@@ -139,30 +151,36 @@ class Draw:
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
-        """One of these functions, as `another`; now and then turned over, and steeper."""
+        """Return one of these functions, as `another`; now and then multiplied by −40."""
         f = self.another(*few)
         return f if self.arriving.integers(3) else _turned(f)
 
     def times(self, *few):
-        """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
+        """Return a count: one of these, as `another`, and once 130, above any likely limit."""
         return self._long(0, 300) or (
             130 if self.round == 5 and self.another_g else self.another(*few)
         )
 
     def places(self, n, *shape, ends=1):
-        """Whole numbers from 0 to n − 1, some repeated, or each once; with `ends=2` also from −n on, from the end."""
+        """Return whole numbers from 0 to n − 1, some repeated, or each once.
+
+        With `ends=2` also from −n on, counted from the end.
+        """
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)
         low = -n if ends == 2 and self.round % 3 == 0 else 0
         return self.values.integers(low, n if self.round % 4 else max(1, n // 2), shape)[()]
 
     def axis(self, n, none=True):
-        """An axis of n: from either end, several in a tuple or, with `none`, None."""
+        """Return an axis of n: from either end, several in a tuple or, with `none`, None."""
         some = tuple(range(-n, 0))[: 1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _near(self, rng, shape):
-        """The answer's numbers, each in its turn: one all over, one and what lies about it, or many side by side."""
+        """Return an array made from the numbers in the answer's code, each in its turn.
+
+        It holds one number everywhere, one and values around it, or many side by side.
+        """
         self.drawn += 1
         turn = np.roll(np.random.default_rng(self.drawn).permutation(self.near), self.round)
         if not shape or self.round % 3 == 0:
@@ -182,8 +200,8 @@ class Draw:
             "large": lambda: 100 * x,
             "near": lambda: self._near(rng, shape),
             "small": lambda: x / rng.choice([1e6, 1e9, 1e20], shape),
-        }[kind]()  # np.isclose takes the latter for 0
-        return np.asarray(x, float)[()]  # of no shape NumPy's number, as the engine gives
+        }[kind]()  # np.isclose takes the small ones for 0
+        return np.asarray(x, float)[()]  # without a shape, a NumPy scalar, as the engine gives
 
 
 def _turned(f):
@@ -207,11 +225,14 @@ def expect_over(
     atol=None,
     rounds=ROUNDS,
 ):
-    """Stops the check unless `function` gives what `right` gives, for `first` and for all that `build(draw)` makes.
+    """Stop the check unless `function` agrees with `right` on all arguments tried.
 
-    `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another one, as z does to
-    x, so that each may change alone, or be the very array that stands elsewhere; else only g is. A function
-    among the `hints` is the cause only if it does as the learner's does on other draws too.
+    The arguments are `first` and everything that `build(draw)` makes.
+
+    `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another
+    one, as z does to x, so that each may change alone, or be the very array that stands elsewhere;
+    else only g is. A function among the `hints` is the cause only if it does as the learner's does
+    on other draws too.
     """
 
     def every():
@@ -240,7 +261,8 @@ def expect_over(
         )
         yield from [*first, build(Draw(0, 0))][:1]
 
-    draws = tee(every(), 1)[0].__copy__  # each is made once, however often they are gone through
+    # each is made once, even if the draws are iterated over several times
+    draws = tee(every(), 1)[0].__copy__
     for args in draws():
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
@@ -252,11 +274,15 @@ def expect_over(
 
 
 def there_and_back(op):
-    """Of an op of Tensors: the function of x and g that gives its value, and what goes back to x where g arrives."""
+    """Return an op of Tensors as a function of x and g.
+
+    The function gives the value of the op, and the gradient of x for the upstream gradient g.
+    """
 
     def through(x, g):
         value, pull = ag.vjp(op, x)
-        op(ag.Tensor(-2 * x))  # a call in between: what the last one kept is no longer of x
+        # call the op on another input, so that state kept by the op does not belong to x
+        op(ag.Tensor(-2 * x))
         return value, pull(g)[0]
 
     through.__wrapped__ = op
@@ -264,7 +290,10 @@ def there_and_back(op):
 
 
 def numbers_of(answer):
-    """The numbers in an answer's text, and in what it calls of the learner's: their sizes, from the least on."""
+    """Return the sizes of the numbers in an answer's code, in ascending order.
+
+    The code of the learner's functions that it calls is included.
+    """
     found, met, todo = set(), set(), [(answer, {})]
     while todo:
         x, names = todo.pop()
@@ -298,11 +327,14 @@ def numbers_of(answer):
                     cell.cell_contents for cell in f.__closure__ or () if cell != CellType()
                 ]  # one may be empty
                 todo += [(part, f.__globals__) for part in (f.__code__, f.__defaults__ or (), kept)]
-    return sorted(c for c in found if c not in (1, 2))  # those are tried anyway
+    return sorted(c for c in found if c not in (1, 2))  # 1 and 2 are tried anyway
 
 
 def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
-    """The numbers in an answer's text, from least to most: values at, beside and beyond each, and between two."""
+    """Return values at, beside, beyond and between the numbers in an answer's code.
+
+    Only numbers from `least` to `most` are used.
+    """
     some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [
         sum(two) / 2 for two in zip(some, some[1:])
@@ -311,14 +343,20 @@ def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
 
 
 def lengths_of(answer, most=LONG):
-    """The whole numbers in an answer's text up to `most`, as lengths: one beyond each, then each."""
+    """Return lengths from the whole numbers up to `most` in an answer's code.
+
+    First comes one more than each, then each.
+    """
     return [
         int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)
     ]
 
 
 def _turning(answer, some):
-    """Draws: the answer's numbers as values, those within `some`; then each as a length, at three places."""
+    """Yield Draws for the numbers in the answer's code.
+
+    First they are values, those within `some`; then each is a length, at three places.
+    """
     values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
     lengths = [length for length in lengths_of(answer) for _ in range(3)]
@@ -328,7 +366,10 @@ def _turning(answer, some):
 
 
 def _is_sure(function, right, args, rtol, atol):
-    """Whether both come to an end soon, and what is right is finite, whatever the last digits of the arguments are."""
+    """Return True if both functions end soon and the right result is finite and stable.
+
+    It is stable if it does not depend on the last digits of the arguments.
+    """
     floats = [getattr(x, "dtype", np.dtype(int)).kind == "f" for x in args]
     other = [x * (1 + 1e-13 * (-1) ** k) if floats[k] else x for k, x in enumerate(args)]
     calls = [(right, args), (right, other), (function, args)]
@@ -343,7 +384,7 @@ def _tolerance(args, rtol, atol):
 
 
 def _in_place_of(place, args):
-    """The other arguments that may stand there, each whole, and with every second entry."""
+    """Yield the other arguments that may replace `place`: whole, and in every second entry."""
     for x in args:
         if _may_stand_for(x, place):
             yield x
@@ -351,7 +392,10 @@ def _in_place_of(place, args):
 
 
 def _may_stand_for(x, place):
-    """Whether another array of the same shape and dtype is as good there: finite, and above 0 where that is."""
+    """Return True if `x` is another array that may replace `place`.
+
+    It has the same shape and dtype, and is finite, and above 0 if `place` is.
+    """
     return (
         x is not place
         and isinstance(x, np.ndarray)
@@ -364,7 +408,7 @@ def _may_stand_for(x, place):
 
 
 def _expect_met_again(function, right, args, later, tried, rtol):
-    """What differs between two calls is g alone, and the second gets the very arrays of the first."""
+    """Stop the check if a second call with the same arrays and another g is wrong."""
     f, given = _plain(function, args), copies(args)
     _gives(f, given)
     pairs = zip(given, copies(later))
@@ -381,7 +425,10 @@ def _expect_met_again(function, right, args, later, tried, rtol):
 
 
 def _expect_left_alone(function, args, later, tried):
-    """That a second call, with other numbers in the same shapes, does not write over what the first one gave."""
+    """Stop the check if a second call overwrites the result of the first one.
+
+    The second call gets other numbers in the same shapes.
+    """
     f = _plain(function, args)
     got = _gives(f, copies(args))
     (held,) = copies([got])
@@ -396,7 +443,9 @@ def _expect_left_alone(function, args, later, tried):
 
 
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
-    """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right.
+    """Return `cause` if it is seen nearly wherever the answer is wrong.
+
+    Else return a Cause that says where the answer is right.
 
     Where an argument is 0 or nearly, as g may be, many a wrong answer is right.
     """
@@ -421,7 +470,7 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
 
 
 def _named(function):
-    """The function, called with a Named in the last place."""
+    """Return the function, called with a Named in the last place."""
     if not callable(function):
         return function
 
@@ -448,7 +497,7 @@ def _named(function):
 
 
 def alike(function, draws, wrong):
-    """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
+    """Return True if a mistake agrees with the learner's function on the first sixty draws."""
     return all(
         same(_outcome(_plain(function, args), args), error or value, 1e-5, 1e-9)
         for args in islice(draws(), 60)
@@ -520,7 +569,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
 
 
 def _largest(x):
-    """The largest size of a number in an argument; 1 at least."""
+    """Return the largest absolute value in an argument; at least 1."""
     if isinstance(x, (list, tuple)):
         return float(np.max([1, *map(_largest, x)]))
     numbers = isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float)

@@ -54,10 +54,12 @@ ALIKE = {
 
 
 def slip(exercise, answer):
-    """Where in a wrong answer to look, in words; "" if it is not like any right one, or its text is not at hand.
+    """Return in words where in a wrong answer to look.
 
-    Right is the solution. Names of the learner's own choice are no difference. The words say where, and not what
-    belongs there.
+    Return "" if the answer is not like any right one, or if its text is not available.
+
+    Right is the solution. Names of the learner's own choice are no difference. The words say where,
+    and not what belongs there.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
@@ -82,7 +84,10 @@ def slip(exercise, answer):
 
 
 def _fits(exercise, mine, other, translated):
-    """Whether the solution stays right with this piece of the learner's in it: another style, and no slip."""
+    """Return True if the solution stays right with this piece of the learner's code in it.
+
+    Then the piece is another style, and not an error.
+    """
     if other is None:
         return False
     piece = copy.deepcopy(mine)
@@ -104,7 +109,7 @@ def _fits(exercise, mine, other, translated):
 
 
 def _weight(places):
-    """How much of the text they are: of two operators, the sign alone."""
+    """Return the size of the places that differ; a differing operator counts as 1."""
     return sum(1 if _operator(*pair) else _size(pair[0]) for pair in places)
 
 
@@ -114,7 +119,7 @@ def _size(node):
 
 
 def _tree(answer):
-    """The syntax tree of a function or class, or None."""
+    """Return the syntax tree of a function or class, or None."""
     if not isinstance(answer, type):
         found = find(answer)
         return found and found[1]
@@ -136,7 +141,7 @@ _parsed = lru_cache(maxsize=512)(ast.parse)
 
 @lru_cache(maxsize=512)
 def _defined(code):
-    """{name: syntax tree} of the functions and classes that the code of a stub cell defines."""
+    """Return {name: syntax tree} of the functions and classes that a stub cell's code defines."""
     found = {}
     for line in _parsed(code).body:
         if isinstance(line, (ast.FunctionDef, ast.ClassDef)):
@@ -150,12 +155,15 @@ def _defined(code):
 
 
 def _places(mine, other):
-    """[(node of mine, node of other or None), …]: the smallest pieces in which they differ, each in its own names."""
+    """Return [(node of mine, node of other or None), …]: the smallest pieces that differ.
+
+    Each tree is read in its own names.
+    """
     return _differ(_body(mine), _body(other), mine, other, (_names(mine), _names(other)))
 
 
 def _body(node):
-    """Its arguments and statements; a lambda is a def with one return."""
+    """Return the arguments and statements of a node; a lambda counts as a def with one return."""
     if isinstance(node, ast.Lambda):
         return [node.args, ast.copy_location(ast.Return(node.body), node.body)]
     documented = isinstance(node.body[0], ast.Expr) and isinstance(
@@ -164,9 +172,12 @@ def _body(node):
     return [getattr(node, "args", None), *node.body[documented:]]
 
 
-@lru_cache(maxsize=512)  # of a right answer again and again, of a wrong one for each right one
+@lru_cache(maxsize=512)  # called repeatedly for the same trees
 def _names(node):
-    """{name: number} of what is bound in it: arguments, then all that is assigned to, in the order of the text."""
+    """Return {name: number} of the names bound in a node.
+
+    Arguments come first, then all that is assigned to, in the order of the text.
+    """
     bound = [part.arg for part in ast.walk(node) if isinstance(part, ast.arg)]
     stored = [
         part
@@ -178,13 +189,16 @@ def _names(node):
 
 
 def _translated(mine, other):
-    """{name of mine: the name in its place in other}"""
+    """Return {name of mine: the name in its place in other}."""
     theirs = [*_names(other)]
     return {name: theirs[number] for name, number in _names(mine).items() if number < len(theirs)}
 
 
 def _differ(a, b, within, beside, names):
-    """The same of two nodes, lists or values; `within` and `beside` are the nodes that hold them."""
+    """Return the places in which two nodes, lists or values differ, as `_places` does.
+
+    `within` and `beside` are the nodes that hold them.
+    """
     if isinstance(a, ast.AST) and isinstance(b, ast.AST):
         if type(a) is not type(b):
             return [(a, b) if hasattr(a, "lineno") else (within, beside)]
@@ -219,7 +233,7 @@ def _differ(a, b, within, beside, names):
 
 
 def _one_too_many(a, b, within, beside, names):
-    """[(the entry of list a without which it is list b, None)], or []."""
+    """Return [(the extra entry of a, None)] if list a is list b with one entry more, else []."""
     for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
         if not _differ(a[:at] + a[at + 1 :], b, within, beside, names):
             return [(a[at], None)]
@@ -234,7 +248,7 @@ def _number(x):
 
 
 def _said(place, right):
-    """ "the - in line 2, x - y": where the learner is to look."""
+    """Return where the learner is to look, such as: the - in line 2, x - y."""
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
     if sign := _operator(place, right):
@@ -247,7 +261,10 @@ def _said(place, right):
 
 
 def _operator(place, right):
-    """The sign of an expression whose sign differs, or ""."""
+    """Return the sign of an expression whose operator differs.
+
+    Return "" if no operator does.
+    """
     if type(place) is not type(right) or not isinstance(
         place, (ast.BinOp, ast.BoolOp, ast.Compare)
     ):

@@ -16,7 +16,7 @@ from .compare import scaled
 
 
 def _changed(right, change):
-    """The right value changed, or a function whose result is."""
+    """Return the right value changed, or a function whose result is."""
     return (lambda *args: change(right(*args))) if callable(right) else change(right)
 
 
@@ -59,7 +59,7 @@ def local_alone(
 
 
 def central_difference(f, x, h=1e-5):
-    """The right answer of which many wrong ones are made."""
+    """Return the central difference of f at x: a right answer to make wrong ones from."""
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
@@ -76,7 +76,7 @@ def printed(right, hint=Cause("printed")):
 
 
 def in_place(right, hint=Cause("array overwritten")):
-    """Right, and the first array that it was given is gone."""
+    """Return (a wrong function, hint): it gives the right result and zeroes its first array."""
 
     def wrong(*args):
         result = right(*args)

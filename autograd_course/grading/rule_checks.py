@@ -18,15 +18,16 @@ from .verdict import NotYet, Wrong, brief
 
 
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
-    """Stops the check unless `rule` is as good as that of argument `arg` in `row` (ag.multiply).
+    """Stop the check unless `rule` agrees with that of argument `arg` in `row` (ag.multiply).
 
-    Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays that broadcast, and the
-    grid of SPECIAL numbers wherever the row has a slope there: 0, below 0, large, small. Each with a random upstream
-    gradient and twice; and it must leave its arrays alone. At a kink nothing is tried: what a rule states there is for
-    the exercise to say.
-    `whole`: the rule itself sums over what was broadcast, down to the shape of its input; without it the rule is as in ops.py, where the
-    engine does that. `inputs`, a list of tuples, replaces what it is tried on: for every row that is not elementwise. `params` are the
-    row's keywords; an axis is tried as it is and counted from the end.
+    Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays
+    that broadcast, and the grid of SPECIAL numbers wherever the row has a slope there: 0, below 0,
+    large, small. Each with a random upstream gradient and twice; and it must leave its arrays
+    alone. At a kink nothing is tried: what a rule states there is for the exercise to say. `whole`:
+    the rule itself sums over what was broadcast, down to the shape of its input; without it the
+    rule is as in ops.py, where the engine does that. `inputs`, a list of tuples, replaces what it
+    is tried on: for every row that is not elementwise. `params` are the row's keywords; an axis is
+    tried as it is and counted from the end.
     """
     if is_stub(rule):
         raise NotYet
@@ -49,7 +50,8 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             )
 
         cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
-        sign = [wrong for wrong, hint in hints if hint == Cause("sign")]  # true where it is seen
+        # a sign seen to differ is a sure cause
+        sign = [wrong for wrong, hint in hints if hint == Cause("sign")]
         for given in cases:
             expect_call(
                 function,
@@ -72,7 +74,10 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
 
 
 def _as_the_engine(given, arg):
-    """With NumPy's number in place of a number, as the engine gives: (x > 0).astype(float) is right."""
+    """Return the arguments with NumPy scalars in place of numbers, as the engine passes them.
+
+    So (x > 0).astype(float) is right.
+    """
     return (
         given
         if np.ndim(given[2 + arg])
@@ -81,7 +86,9 @@ def _as_the_engine(given, arg):
 
 
 def _elementwise(row, arg, d):
-    """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape.
+    """Return the arguments (g, z, x, y, …) of a rule of an elementwise row.
+
+    They are numbers, or arrays of one shape, at which the row has a value.
 
     What wants no gradient may be a whole number, and the engine hands it on so: the 2 of x / 2.
     """
@@ -89,7 +96,7 @@ def _elementwise(row, arg, d):
     shape = d.shape(0, 1, 2, 3, 1)
     xs = [
         np.clip(draw(*shape), -500, 500) for _ in row.rules
-    ]  # beyond, many a right rule has an exp that overflows
+    ]  # beyond, exp overflows in many right rules
     xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs  # one array in every place
     if d.kind == "whole":
         xs = [x if i == arg else int(np.ceil(np.max(x))) or 2 for i, x in enumerate(xs)]
@@ -100,19 +107,19 @@ def _elementwise(row, arg, d):
 
 
 def _signed(row):
-    """Whether a row has values below 0."""
+    """Return True if a row has values at numbers below 0."""
     with np.errstate(all="ignore"):
         return bool(np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * row.arity))))
 
 
 @lru_cache(maxsize=128)
 def _of_elementwise(row, arg, whole):
-    """The mistakes for a row that takes any numbers and no keywords."""
+    """Return the mistakes for a row that takes any numbers and no keywords."""
     return of_rule(row, arg, whole=whole)
 
 
 def _both_axes(inputs, params):
-    """The keywords; and once more with the axis counted from the end."""
+    """Return the keywords, and once more with the axis counted from the end."""
     axis = params.get("axis")
     return (
         [params, {**params, "axis": axis - np.ndim(inputs[0][0])}]
@@ -122,10 +129,13 @@ def _both_axes(inputs, params):
 
 
 def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
-    """[(wrong rule, hint), …] for the same arguments: the mistakes of an exercise that calls expect_rule."""
+    """Return [(wrong rule, hint), …] for an exercise that calls expect_rule.
+
+    The arguments are the same.
+    """
     right, names = _right(row, arg, whole, params), row.input_names
     mine = names[arg]
-    slopes = row.name != "softmax"  # of which 0 goes back where all of g is 1
+    slopes = row.name != "softmax"  # its gradient is 0 if all of g is 1
     made = [
         *[
             (
@@ -198,7 +208,10 @@ def _right(row, arg, whole, params):
 
 
 def rule_cases(row, inputs, params):
-    """[(g, z, x, y, …), …] on which a rule is tried; the first with numbers, for a verdict that can be worked out by hand."""
+    """Return [(g, z, x, y, …), …] on which a rule is tried.
+
+    The first has numbers, for a verdict that can be worked out by hand.
+    """
     rng, arity = np.random.default_rng(3), row.arity
     signed = inputs or _signed(row)
 
@@ -233,11 +246,14 @@ SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-6]
 
 @lru_cache(maxsize=128)
 def special_points(row, arg):
-    """(points with one slope, kinks, points without a slope) on the grid SPECIAL of an elementwise row, where it has a value.
+    """Return the special points of an elementwise row, sorted by their slopes.
 
-    A point is a list of inputs, a condition among them both ways; a kink is (point, slope before it, slope after it).
-    Defined on one side alone is the edge of the domain, as x = 0 is for log x in the rule of power's y, and belongs to none
-    of the three.
+    The result is (points with one slope, kinks, points without a slope) on the grid SPECIAL, where
+    the row has a value.
+
+    A point is a list of inputs, a condition among them both ways; a kink is (point, slope before
+    it, slope after it). Defined on one side alone is the edge of the domain, as x = 0 is for log x
+    in the rule of power's y, and belongs to none of the three.
     """
 
     def slope(xs):
@@ -277,7 +293,10 @@ def special_points(row, arg):
 
 @lru_cache(maxsize=128)
 def _special_cases(row, arg):
-    """[(g, z, x, y, …), …] at the special points with one slope; then all of them in one array."""
+    """Return [(g, z, x, y, …), …] at the special points with one slope.
+
+    The last one has all of them in one array.
+    """
     rng, points = np.random.default_rng(4), special_points(row, arg)[0]
     inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
     return [
@@ -293,7 +312,10 @@ def _differ(wrong, right, given):
 
 
 def not_between(got, function, x, h=1e-8):
-    """[(i, lesser, greater), …] where got[i] is not between a function's slopes on both sides of x[i], measured."""
+    """Return [(i, lesser, greater), …] where got[i] is not between the one-sided slopes at x[i].
+
+    The slopes are measured.
+    """
     z, up, down = (np.asarray(function(at)) for at in (x, x + h, x - h))
     low, high = np.sort([up - z, z - down], axis=0) / h
     near = 1e-3 * (1 + np.abs(low))
@@ -306,12 +328,13 @@ def not_between(got, function, x, h=1e-8):
 
 
 def expect_engine(Scalar):
-    """Stops the check unless the class `Scalar` goes backward as an engine must.
+    """Stop the check unless the class `Scalar` computes gradients as an engine must.
 
-    `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every input (0 or None before). Tried: a path,
-    a node used twice, one that waits for a later user, two backward calls, a second graph on the same input, an input that L does not
-    reach, 40 doublings (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it calls itself,
-    and SLOW if `.backward()` raises Endless there.
+    `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every
+    input (0 or None before). Tried: a path, a node used twice, one that waits for a later user, two
+    backward calls, a second graph on the same input, an input that L does not reach, 40 doublings
+    (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it
+    calls itself, and SLOW if `.backward()` raises Endless there.
     """
     if not isinstance(Scalar, type):
         raise Wrong(
@@ -340,7 +363,7 @@ def expect_engine(Scalar):
 
 
 def of_engine():
-    """[(wrong engine, hint), …]: the mistakes of an exercise that calls expect_engine."""
+    """Return [(wrong engine, hint), …] for an exercise that calls expect_engine."""
     return [(engine(fault), sentence) for fault, sentence in FAULTS.items()]
 
 
@@ -411,7 +434,7 @@ SLOW = (
 
 
 def engine(fault=None):
-    """A scalar engine with one of FAULTS, or with none."""
+    """Return a scalar engine with one of FAULTS, or with none."""
 
     class Scalar:
         def __init__(self, data, inputs=(), locals=()):
@@ -463,7 +486,10 @@ def engine(fault=None):
 
 
 def _order(output, fault=None):
-    """All that `output` reaches, each node after its users; or in the order of one of FAULTS."""
+    """Return all that `output` depends on, each node after its users.
+
+    With one of FAULTS the order is another.
+    """
     if fault == "early":
         found = [output]
         for node in found:

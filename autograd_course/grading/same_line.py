@@ -38,7 +38,10 @@ ICONS = {
 
 
 class Comparison(Picture):
-    """What `same_line` returns. `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule."""
+    """Hold the result of `same_line`.
+
+    `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule.
+    """
 
     def __init__(self, lines):
         verdicts = {line.verdict for line in lines}
@@ -106,18 +109,20 @@ LATER = "comes when yours is there"  # or it would be copied
 
 
 def same_line(mine, row=None, argument=0):
-    """The learner's rules beside the library's, compared as compiled code and by trying them: a Comparison.
+    """Compare the learner's rules with the library's, by code and by trying both.
 
         same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
         same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
 
-    A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
-    The verdict on each: "same line", also with other letters; "different, and right"; "right, with a limit", and where that is: other
-    keywords, more axes, arrays in place of numbers, numbers so large that they overflow; "not the same", with what was tried; or
-    "not yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope between those that meet there
-    is right, and said; at a tie, as long as all slots together send what arrives, where for a slot without a rule of the learner's the
-    library's counts. None in a list leaves that argument out, as the condition of `where`, which has no rule.
-    A mistake is shown, never raised.
+    A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some
+    of it, by these names. The verdict on each: "same line", also with other letters; "different,
+    and right"; "right, with a limit", and where that is: other keywords, more axes, arrays in place
+    of numbers, numbers so large that they overflow; "not the same", with what was tried; or "not
+    yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope
+    between those that meet there is right, and said; at a tie, as long as all slots together send
+    what arrives, where for a slot without a rule of the learner's the library's counts. None in a
+    list leaves that argument out, as the condition of `where`, which has no rule. A mistake is
+    shown, never raised.
     """
     if row is not None:
         return Comparison([_one({argument: mine}, row, argument)])
@@ -145,7 +150,7 @@ def same_line(mine, row=None, argument=0):
 
 
 def _lesson(key, rules):
-    """The Lines of one entry of the dict."""
+    """Return the Lines of one entry of the dict."""
     row = _row(key)
     if callable(rules):
         rules = [rules]
@@ -182,7 +187,10 @@ def _lesson(key, rules):
 
 
 def _one(rules, key, argument):
-    """The Line of the learner's rule of one argument; {argument: rule} of those that were written."""
+    """Return the Line of the learner's rule of one argument.
+
+    `rules` is {argument: rule} of those that were written.
+    """
     row, mine = _row(key), rules[argument]
     text = source(mine)
     if not text and mine is not None and mine is not ...:
@@ -264,7 +272,10 @@ def _one(rules, key, argument):
 
 
 def _judged(line, rules, library, row, argument, how, letters, keywords):
-    """`line` with its verdict: by what the two did on the same numbers, then by their code."""
+    """Return `line` with its verdict.
+
+    It depends on what the two rules did on the same numbers, then on their code.
+    """
     mine = rules[argument]
     trials = []
     for case in _cases(row, argument):
@@ -335,7 +346,10 @@ Trial = namedtuple("Trial", "fault lines wanted got g")
 
 @lru_cache(maxsize=128)
 def _cases(row, argument):
-    """What a rule has to be right on: numbers for an elementwise row, wherever it has a slope; else arrays, the plainest call."""
+    """Return the Cases for which a rule has to be right.
+
+    For an elementwise row they are numbers where it has a slope; else arrays, in the simplest call.
+    """
     if row.kind != "elementwise":
         return _on_arrays(row, argument)[:1]
     rng, found = np.random.default_rng(0), []
@@ -355,13 +369,14 @@ def _cases(row, argument):
     return [case for case in found if case]
 
 
-# Where a row's slope is no limit and no choice between two, but stated: a rule that gives no number there is right elsewhere.
+# Points where a row states its slope, which is neither a limit nor between two slopes. A rule that
+# gives no number there is right elsewhere.
 STATED = {"power": [0, 0]}
 AS_STATED = "Right wherever the slope is derived. Here the library states it:"
 
 
 def _kinks(row, argument):
-    """[(Case at a kink, (slope before, slope after)), …]"""
+    """Return [(Case at a kink, (slope before, slope after)), …]."""
     if row.kind != "elementwise":
         return []
     rng = np.random.default_rng(2)
@@ -372,7 +387,7 @@ def _kinks(row, argument):
 
 
 def _limits(row, argument):
-    """[(Case, what is to be said of a rule that fails there, and is right elsewhere), …]"""
+    """Return [(Case, the remark on a rule that fails only there), …]."""
     if row.kind != "elementwise":
         return [
             (case, "Right for the plainest call. With these arguments it is wrong:")
@@ -407,7 +422,7 @@ def _on_arrays(row, argument):
     ]
 
 
-# What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.
+# At a tie of these rows the upstream gradient is shared among the slots: the parts add up to it.
 TIES = {"maximum", "minimum", "clip", "max", "min"}
 
 
@@ -419,7 +434,10 @@ def _ties(row, argument):
 
 
 def _shared(rules, row, argument, trial, letters, keywords):
-    """What is wrong with the shares at a tie, the learner's and, for slots that have none of theirs, the library's; or ""."""
+    """Return what is wrong with the gradients at a tie, or "" if nothing is.
+
+    For slots without a rule of the learner's, the library's rule is used.
+    """
     given, beside = [trial.got], []
     for other in range(len(row.rules)):
         if other != argument:
@@ -441,7 +459,10 @@ def _shared(rules, row, argument, trial, letters, keywords):
 
 
 def _case(row, argument, xs, keywords, rng, inside=True):
-    """The Case at these inputs, or None outside the row's domain, if it is to be `inside`."""
+    """Return the Case at these inputs.
+
+    Return None outside the row's domain, if the Case is to be `inside`.
+    """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         z = np.asarray(row.function(*xs, **keywords))[()]
@@ -453,7 +474,10 @@ def _case(row, argument, xs, keywords, rng, inside=True):
 
 
 def _fitted(g, shape):
-    """Summed over what broadcasting copied, as the engine does with whatever a rule returns; as it is where that does not fit."""
+    """Return g summed over the broadcast axes, or g itself if its shape does not fit.
+
+    The engine does the same with the result of a rule.
+    """
     try:
         return unbroadcast(g, shape)[()]
     except ValueError:
@@ -461,7 +485,10 @@ def _fitted(g, shape):
 
 
 def _trial(mine, how, case, letters):
-    """What `mine` did with a Case: `fault` is "" if that is what the library does; `lines` say it in words."""
+    """Return the Trial of the rule `mine` on a Case.
+
+    `fault` is "" if it agrees with the library; `lines` say in words what it did.
+    """
     passed = [
         np.copy(value)[()] if isinstance(value, np.ndarray) else value
         for value in (case.g, case.z, *case.xs)
@@ -531,7 +558,10 @@ def _shown(value):
 
 
 def _cause(trials, row, argument, letters):
-    """The likely cause of a wrong rule, one that explains all that was tried, or ""."""
+    """Return the likely cause of a wrong rule, one that explains every trial.
+
+    Return "" if there is none.
+    """
     if any(trial.got is None for trial in trials):
         return ""
     if all(np.isnan(trial.wanted).all() for trial in trials if trial.fault):
@@ -563,7 +593,10 @@ def _cause(trials, row, argument, letters):
 
 
 def _row(key):
-    """The row behind a public name: ag.clip prepares its arguments for one that is named after it."""
+    """Return the row behind a public name.
+
+    For example ag.clip prepares its arguments for a row of the same name.
+    """
     if callable(key) and not isinstance(key, Primitive):
         return ops.ROWS.get(getattr(key, "__name__", None), key)
     return key
@@ -582,7 +615,7 @@ def _arguments(row):
 
 
 def _convention(mine, letters, keywords):
-    """How `mine` can be called in the library's place: "position", "name" or None."""
+    """Return how `mine` can be called like the library's rule: "position", "name" or None."""
     try:
         signature = inspect.signature(mine)
     except ValueError:  # of NumPy's own functions it is not known
@@ -599,7 +632,7 @@ def _convention(mine, letters, keywords):
 
 
 def _roles(function, how, letters, keywords):
-    """{name in the function: the library's letter for it}; names of its own are numbered."""
+    """Return {name in the function: the library's letter}; its own names are numbered."""
     code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
     for p in inspect.signature(function).parameters.values():
         by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
@@ -613,7 +646,10 @@ def _roles(function, how, letters, keywords):
 
 
 def _steps(code, roles):
-    """The instructions of a function with `roles` for its letters: lines, docstring and omitted parameters leave no trace."""
+    """Return the instructions of a function, with `roles` for its letters.
+
+    Line numbers, docstring and omitted parameters do not affect them.
+    """
     steps = []
     for step in dis.get_instructions(code):
         what = step.argval

@@ -13,7 +13,10 @@ from .causes import ERRORS, Cause, own, sentence
 
 
 class Verdict:
-    """`status` is "not yet", "wrong" or "right"; `rows` are (label, text) pairs. As text it begins with the status."""
+    """Hold the result of a check: `status` is "not yet", "wrong" or "right".
+
+    `rows` are (label, text) pairs. As text it begins with the status.
+    """
 
     # Each with a line beside it; in no colour, as those of the lessons mean something else.
     ICONS = {"not yet": ("…", "dotted"), "wrong": ("✗", "dashed"), "right": ("✓", "solid")}
@@ -50,7 +53,7 @@ class Verdict:
 
 
 class Wrong(Exception):
-    """A difference found by a check: what was tried, what came back, what was expected, and the likely cause.
+    """Report a difference: what was tried, what came back, what was expected, the likely cause.
 
     `hint` is the exercise's own sentence, or a Cause, or "".
     """
@@ -62,11 +65,14 @@ class Wrong(Exception):
 
 
 class NotYet(Exception):
-    """The stub, or a part of it, still waits."""
+    """Report that the stub, or a part of it, is not filled in."""
 
 
 def formula(text):
-    """Decorator: a verdict shows the function by `text`, "f(x, y) = x²y", and not by its name in our file."""
+    """Decorate a function so that a verdict shows it as `text`, such as "f(x, y) = x²y".
+
+    Otherwise its name in the course's file would be shown.
+    """
 
     def register(function):
         function.formula = text
@@ -76,7 +82,7 @@ def formula(text):
 
 
 def brief(x, digits=8):
-    """Return a value in one line, as a verdict shows it, with so many digits of a number."""
+    """Return a value in one line, as a verdict shows it, with `digits` digits of a number."""
     if isinstance(x, np.ndarray) and not x.ndim:
         x = x[()]
     if isinstance(x, (float, np.floating)):
@@ -105,19 +111,19 @@ def brief(x, digits=8):
 
 
 def shortest(text, most):
-    """A text of at most so many characters."""
+    """Return a text cut to at most so many characters."""
     return text if len(text) <= most else text[: most - 3] + "…"
 
 
 def called(function, args):
-    """The call as a learner would write it, and the formulas of what it was given."""
+    """Return the call as a learner would write it, and the formulas of its arguments."""
     name = brief(function) if callable(function) else "f"
     formulas = "".join(f", where {a.formula}" for a in args if hasattr(a, "formula"))
     return f"{'your function' if name == '<lambda>' else name}({', '.join(map(brief, args))}){formulas}"
 
 
 def shortened(error):
-    """The error with the learner's own lines, those of `__main__`, and no others."""
+    """Return the error's text with the learner's own lines only, those of `__main__`."""
     lines = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get("__name__") == "__main__":
@@ -135,7 +141,10 @@ def named(error):
 
 
 def said(error):
-    """The error's own text; of a recursion without end not where it was stopped, which is chance."""
+    """Return the error's own text.
+
+    For an endless recursion, the place where it was stopped is left out, since that is chance.
+    """
     try:
         return (
             str(error).split(" exceeded")[0] + " exceeded"
@@ -147,7 +156,7 @@ def said(error):
 
 
 def _cell(filename):
-    """ "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
+    """Return "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
     name = shell and shell.compile.format_code_name(filename)
     number = name and re.search(r"\d+", name[1])

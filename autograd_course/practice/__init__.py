@@ -40,12 +40,14 @@ EXAMPLES = {
 
 
 def gym(lesson=None):
-    """Problems without end, on what lessons up to `lesson`, "05", have taught; by default, those the record knows of.
+    """Return endless problems on what lessons up to `lesson`, such as "05", have taught.
 
-    Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests that catch a wrong
-    rule, Jacobians by index. Everything works by keyboard: Enter checks, and once all is right goes on. A problem
-    that was not right at once is recorded in progress.json and comes back soon. What is not two digits, from "02" on,
-    is a ValueError.
+    By default, the last lesson is the last one in the learner's record.
+
+    Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests
+    that catch a wrong rule, Jacobians by index. Everything works by keyboard: Enter checks, and
+    once all is right goes on. A problem that was not right at once is recorded in progress.json and
+    comes back soon. What is not two digits, from "02" on, is a ValueError.
     """
     if lesson is not None and not (
         isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
@@ -57,7 +59,7 @@ def gym(lesson=None):
 
 
 def furthest():
-    """The last lesson of which the learner's record holds anything."""
+    """Return the last lesson for which the learner's record holds anything."""
     kept = record.read()
     return max(
         (
@@ -70,7 +72,10 @@ def furthest():
 
 
 def keys(lesson, kind=""):
-    """{key: its kind}: all that may be asked of one who has done `lesson`, of one kind or of all."""
+    """Return {key: its kind} of all problems for one who has done `lesson`.
+
+    With `kind`, return those of one kind only.
+    """
     return {
         key: name
         for name, (_, module) in KINDS.items()
@@ -81,10 +86,11 @@ def keys(lesson, kind=""):
 
 
 def pick(among, trained, last, rng):
-    """The key of the next problem, not that of the last.
+    """Return the key of the next problem, different from the last one.
 
-    Kinds are equally likely, and within a kind what was never answered is three times as likely as what was. On top
-    comes what is owed, and what the last lesson of all brought and was never answered, but no more than half of all.
+    Kinds are equally likely, and within a kind what was never answered is three times as likely as
+    what was. On top comes what is owed, and what the last lesson of all brought and was never
+    answered, but no more than half of all.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
@@ -108,7 +114,10 @@ def pick(among, trained, last, rng):
 
 
 class Gym(Panel):
-    """What `gym` returns. In a test: `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`."""
+    """Show the problems of `gym`.
+
+    In a test: `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`.
+    """
 
     def __init__(self, lesson):
         self.number = 1 + sum(one["right"] + one["missed"] for one in record.read()["gym"].values())
@@ -153,7 +162,7 @@ class Gym(Panel):
     # --- a problem comes
 
     def ask(self):
-        """Puts the problem that its number, the two choices and the record say."""
+        """Show the problem that its number, the two choices and the record determine."""
         among = keys(self.lesson.value, self.kind.value)
         if not among:
             self.put_nothing()
@@ -236,14 +245,17 @@ class Gym(Panel):
     # --- and is answered
 
     def enter(self):
-        """Enter in a box."""
+        """Handle Enter in a box."""
         if self.done:
             self.next()
         else:
             self.check()
 
     def check(self):
-        """Judges what is filled in. A problem ends once all is right; the record keeps whether it was at once."""
+        """Judge the answers in the boxes.
+
+        A problem ends once all is right; the record keeps whether it was right at once.
+        """
         if self.done or not self.problem:
             return
         texts = [
@@ -281,19 +293,22 @@ class Gym(Panel):
             waiting.focus()
 
     def reveal(self):
-        """Opens the answer; the problem counts as missed unless it was right before."""
+        """Open the answer; the problem counts as missed unless it was right before."""
         if not self.done and self.problem:
             self.miss()
             self.end("The answer:", [])
 
     def miss(self):
-        """Recorded at once: who goes on to the next problem without mending this one meets it again too."""
+        """Record a miss at once.
+
+        So a learner who goes on without correcting the problem meets it again too.
+        """
         if not self.missed:
             self.missed = True
             record.trained(self.key, False)
 
     def next(self):
-        """The next problem."""
+        """Show the next problem."""
         self.number, self.last = self.number + 1, self.key
         self.ask()
         self.boxes[0].focus()

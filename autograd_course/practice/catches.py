@@ -14,8 +14,10 @@ from .problems import Box, Line, Mark, Problem, judged
 
 @dataclass
 class Wrong:
-    """A wrong rule for one argument of a row. It gives what is right exactly where `unseen` holds; and, if it has a
-    g, where that is 0."""
+    """Hold a wrong rule for one argument of a row.
+
+    It gives the right result exactly where `unseen` holds and, if it has a g, where g is 0.
+    """
 
     row: str
     argument: int
@@ -91,7 +93,10 @@ KINKS = {"relu": "x == 0", "abs": "x == 0", "maximum": "x == y", "minimum": "x =
 
 
 def make(key, rng):
-    """A Problem: a wrong rule and four tests, of which at least one catches it and, where one can, one lets it pass."""
+    """Return a Problem: a wrong rule and four tests.
+
+    At least one test catches the rule and, where possible, one lets it pass.
+    """
     choices = [wrong for wrong in ALL if f"catch.{wrong.row}" == key]
     one = choices[rng.integers(len(choices))]
     while True:
@@ -103,7 +108,10 @@ def make(key, rng):
 
 
 def draw(one, rng):
-    """{"g": …, "x": …, …}: whole numbers near 0 in the row's domain, at no kink; g is 0 now and then."""
+    """Return random arguments {"g": …, "x": …, …}: whole numbers near 0 in the row's domain.
+
+    None is at a kink; g is 0 now and then.
+    """
     letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
     for letter in letters[2:]:
@@ -126,7 +134,7 @@ def draw(one, rng):
 
 
 def outcomes(one, test):
-    """(what the wrong rule gives, what is right)"""
+    """Return (the result of the wrong rule, the right result)."""
     row = ops.ROWS[one.row]
     letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
@@ -137,7 +145,7 @@ def outcomes(one, test):
 
 
 def hidden(one, test):
-    """Whether the two agree, by what is said of the wrong rule."""
+    """Return True if the two agree, according to the wrong rule's `unseen`."""
     return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
 
 

@@ -19,17 +19,17 @@ from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
 
 
 def lower(n):
-    """The matrix of ones on and below the diagonal."""
+    """Return the matrix of ones on and below the diagonal."""
     return np.tril(np.ones((n, n)))
 
 
 @dataclass
 class Puzzle:
-    """z is made of `inputs`, and asked is its Jacobian by the one called `by`.
+    """Hold a function z of `inputs`, whose Jacobian by the input `by` is asked for.
 
-    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with what the library has, so that it
-    runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn. `answer` is ∂z/∂x by the indices,
-    those of z first.
+    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with what the library
+    has, so that it runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn.
+    `answer` is ∂z/∂x by the indices, those of z first.
     """
 
     lesson: str
@@ -56,7 +56,7 @@ IDX = np.array([2, 0, 2])
 
 
 def kept(x):
-    """A row of ones with holes, at other places for an odd and an even length."""
+    """Return a row of ones with holes, at other places for an odd and an even length."""
     return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
 
 
@@ -469,7 +469,10 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """What a line finds besides its indices, and the Jacobian: an array of z's shape and then x's."""
+    """Hold the names that a line may use besides its indices, and the Jacobian.
+
+    The Jacobian is an array with the axes of z and then those of x.
+    """
 
     names: dict
     shape: tuple  # of z
@@ -478,7 +481,7 @@ class Case:
 
 @cache
 def cases(name):
-    """One Case for every size, the first of which is drawn; a second one of the drawn size."""
+    """Return one Case for every size, the first of which is drawn, and a second of that size."""
     puzzle, rng = (
         PUZZLES[name],
         np.random.default_rng(34),
@@ -490,7 +493,10 @@ def cases(name):
 
 
 def _numbers(rng, shape):
-    """Halves from −3 to 3, no two alike and none of them 0: they can be told from each other in the matrix."""
+    """Return distinct halves from −3 to 3 other than 0.
+
+    They can be told from each other in the matrix.
+    """
     values = rng.choice(
         [-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False
     )
@@ -516,7 +522,7 @@ def _case(puzzle, inputs):
 
 
 def entries(code, case):
-    """The Jacobian that a line gives, entry by entry."""
+    """Return the Jacobian that a line gives, entry by entry."""
     got = np.empty(case.right.shape)
     for place in np.ndindex(case.right.shape):
         indices = {letter: int(index) for letter, index in zip("ijkl", place)}
@@ -530,7 +536,7 @@ def entries(code, case):
 
 
 def flat(jacobian, case):
-    """The Jacobian as a matrix: a row for each entry of z, a column for each of x."""
+    """Return the Jacobian as a matrix: a row for each entry of z, a column for each of x."""
     return jacobian.reshape(prod(case.shape), -1)
 
 
@@ -538,7 +544,10 @@ def flat(jacobian, case):
 
 
 def make(key, rng):
-    """A Problem: of each puzzle there is one."""
+    """Return the Problem of a puzzle.
+
+    Each puzzle has exactly one.
+    """
     name = key.partition(".")[2]
     puzzle, drawn = PUZZLES[name], cases(name)[0]
     letters = "ijkl"[: drawn.right.ndim]
@@ -577,7 +586,7 @@ def _index(letters):
 
 
 def _drawn(text, case):
-    """The Jacobian that a text gives for the case that is drawn, or None where it gives none."""
+    """Return the Jacobian that a text gives for the case that is drawn, or None."""
     try:
         with np.errstate(all="ignore"):
             return bounded(entries, Line(text).code, case, most=200_000)
@@ -617,7 +626,7 @@ def _judge(name, line):
 
 
 def _index_hint(line, case):
-    """What a line that reaches past the end of an array should look to; "" where it does not."""
+    """Return a hint for a line that indexes past the end of an array, or "" for others."""
     got, outside = np.zeros(case.right.shape), []
     for place in np.ndindex(case.right.shape):
         try:
@@ -640,7 +649,10 @@ def _close(got, right):
 
 
 def diagnosis(name, pairs):
-    """What is true of a wrong Jacobian in all cases, [(got, right), …]; or where it first differs."""
+    """Return what is true of a wrong Jacobian in all cases, or where it first differs.
+
+    `pairs` is [(got, right), …].
+    """
     both = [(flat(got, case), flat(right, case)) for (got, right), case in zip(pairs, cases(name))]
     square = [(got, right) for got, right in both if got.shape == right.shape[::-1]]
 
@@ -714,7 +726,12 @@ def diagnosis(name, pairs):
 
 
 def _factor(name, pairs):
-    """A hint where one letter, or an entry of it, is all that is missing or too much, p[i] of p[i] · v[i]; or ""."""
+    """Return a hint if a single factor is missing or too much.
+
+    Return "" if that is not the mistake.
+
+    The factor is one letter or an entry of it, such as p[i] of p[i] · v[i].
+    """
     drawn = cases(name)[0]
     values = {
         letter: value
@@ -743,7 +760,10 @@ def _factor(name, pairs):
 
 
 def _shifted(got, right, step):
-    """Whether `got` is `right` with each row moved sideways, what falls over the edge aside."""
+    """Return True if `got` is `right` with each row shifted sideways by `step`.
+
+    Entries shifted past the edge are ignored.
+    """
     if right.shape[1] < 2:
         return True
     if not np.any(got):
@@ -771,7 +791,7 @@ WIDE, HIGH = 52, 28
 
 
 def _picture(name, got):
-    """The matrix as it should be, and beside it as it is."""
+    """Draw the right matrix, and beside it the learner's."""
     case = cases(name)[0]
     right = flat(case.right, case)
     said = [
@@ -799,7 +819,10 @@ def _picture(name, got):
 
 
 def _matrix(left, title, values, right):
-    """(parts of the drawing, where it ends) of a matrix under its title; entries that are not right are framed."""
+    """Return (parts of the drawing, its right end) of a matrix under its title.
+
+    Entries that are not right are framed.
+    """
     parts = [words(left, 24, title, anchor="start", size=13)]
     for (r, c), value in np.ndenumerate(values):
         differs = not np.isclose(value, right[r, c], rtol=1e-6, atol=1e-9)

@@ -17,8 +17,10 @@ from ..quiz.questions import number_in
 
 @dataclass
 class Box:
-    """Where one part of an answer goes. `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group`
-    stand together."""
+    """Hold the box for one part of an answer.
+
+    `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group` stand together.
+    """
 
     label: str
     look: str = "number"
@@ -27,7 +29,10 @@ class Box:
 
 @dataclass
 class Mark:
-    """What the judge says of one box: `good` is None where the text cannot be read, which is no mistake yet."""
+    """Hold the judge's result for one box.
+
+    `good` is None for a text that cannot be read, which is not yet a mistake.
+    """
 
     good: bool | None
     hint: str = ""
@@ -35,12 +40,14 @@ class Mark:
 
 @dataclass
 class Problem:
-    """One problem. `key` says what it trains, "walk.paths"; texts are Markdown with $maths$, `reveal` begins with the
-    answer.
+    """Hold one problem.
 
-    `judge(texts)` gives a Mark, or None for an empty text, for each of the boxes; `picture(texts, marks)` a Picture,
-    given [] before anything was judged. `right` are texts that the judge calls right; `wrong` is [(number of the box,
-    text, hint), …].
+    `key` says what it trains, "walk.paths"; texts are Markdown with $maths$, `reveal` begins with
+    the answer.
+
+    `judge(texts)` gives a Mark, or None for an empty text, for each of the boxes; `picture(texts,
+    marks)` a Picture, given [] before anything was judged. `right` are texts that the judge calls
+    right; `wrong` is [(number of the box, text, hint), …].
     """
 
     key: str
@@ -54,8 +61,10 @@ class Problem:
 
 
 def judged(texts, judge_one):
-    """A Mark for each text, None for an empty one: `judge_one(i, text)` gives a Mark, or raises ValueError where it
-    cannot be read."""
+    """Return a Mark for each text, None for an empty one.
+
+    `judge_one(i, text)` gives a Mark, or raises ValueError if the text cannot be read.
+    """
     marks = []
     for i, text in enumerate(texts):
         try:
@@ -66,7 +75,10 @@ def judged(texts, judge_one):
 
 
 def hint_of(mistakes, explains):
-    """The hints of all mistakes that explain an answer, two at most: one number may have come about in several ways."""
+    """Return the hints of all mistakes that explain an answer, two at most.
+
+    Several mistakes may give the same number.
+    """
     found = list(dict.fromkeys(hint for wrong, hint in mistakes if explains(wrong)))
     return " Or: ".join(found[:2])
 
@@ -89,7 +101,10 @@ TOO_LARGE = "is too large to be worked out."
 
 
 def value_in(text):
-    """The number in a text, or what its arithmetic comes to: "-6", "0,5", "1/3", "3·10 + 10", "(2 − 5)^2"."""
+    """Return the number in a text, or the result of its arithmetic.
+
+    Texts are such as "-6", "0,5", "1/3", "3·10 + 10" and "(2 − 5)^2".
+    """
     try:
         return number_in(text.strip())
     except ValueError:
@@ -133,7 +148,10 @@ MOST_BITS = 10_000  # 3,000 digits; of a whole number Python works out every one
 
 
 def _bits(node):
-    """How many bits a whole number may get, at most; 0 for all that is none: floats and arrays have a largest one."""
+    """Return how many bits a whole number may get, at most; 0 for everything else.
+
+    Floats and arrays have a largest value.
+    """
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value.bit_length()
     if isinstance(node, ast.Name) and node.id in "ijklnm":
@@ -157,7 +175,10 @@ MOST_TURNS = 100_000
 
 
 def _range(*bounds):
-    """Python's range, for a loop that comes to an end: where `sum` or `list` runs through it, no step is counted."""
+    """Return Python's range; raise Endless if it is longer than MOST_TURNS.
+
+    The step limit does not see how often `sum` or `list` runs through a range.
+    """
     found = range(*bounds)
     if len(found) > MOST_TURNS:
         raise Endless
@@ -197,7 +218,10 @@ NAMES = {
 
 @dataclass
 class Line:
-    """One expression of Python as it was typed. Raises ValueError, which says what does not fit, where it is none."""
+    """Hold one expression of Python as it was typed.
+
+    Raises ValueError, which says what does not fit, if the text is not an expression.
+    """
 
     text: str
 
@@ -220,14 +244,14 @@ class Line:
         return compile(self.text, "<your line>", "eval")
 
     def function(self, letters):
-        """The line as a function of these letters; a lambda as it is."""
+        """Return the line as a function of these letters; a lambda unchanged."""
         return eval(
             self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES)
         )
 
 
 def trouble(error):
-    """An error of the learner's line in words."""
+    """Return an error of the learner's line in words."""
     if isinstance(error, Endless):
         return "It comes to no end, or only after many steps."
     if isinstance(error, NameError):

@@ -25,11 +25,11 @@ ARRAYS = {
     "softmax": ([(2, 3)], {"axis": 1}),
     "log_softmax": ([(2, 3)], {"axis": 1}),
 }
-TOO_LONG = {"gelu", "clip"}  # for one line, or as good as `where`
+TOO_LONG = {"gelu", "clip"}  # too long for one line, or nearly the same as `where`
 
 
 def _keys():
-    """{"rule.multiply.x": the lesson that derives it}"""
+    """Return {key: the lesson that derives it}, with keys such as "rule.multiply.x"."""
     found = {}
     for name, lesson in derived().items():
         row = ops.ROWS[name]
@@ -55,7 +55,10 @@ TITLES = {
 
 
 def make(key, rng):
-    """A Problem: of a row and a letter there is one."""
+    """Return the Problem of a row and a letter.
+
+    Each pair has exactly one.
+    """
     _, name, letter = key.split(".")
     row = ops.ROWS[name]
     letters, keywords = letters_of(row)
@@ -82,8 +85,10 @@ def make(key, rng):
 
 
 def _ours(row, argument):
-    """The library's rule as one line; the lesson's where the library's also minds a point at which the slope is
-    stated."""
+    """Return the library's rule as one line.
+
+    It is the lesson's rule if the library's also handles a point at which the slope is stated.
+    """
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 
 
@@ -97,7 +102,10 @@ DERIVED = {
 
 @cache
 def tried_on(name):
-    """(inputs, keywords) that expect_rule takes for a row: its own choice where it is elementwise."""
+    """Return (inputs, keywords) with which expect_rule tries a row.
+
+    For an elementwise row expect_rule chooses its own.
+    """
     if name == "where":  # c is a condition
         return [
             (True, 1.65, -1.35),
@@ -123,7 +131,7 @@ AS_SENTENCE = {
 
 
 def _judge(row, argument, rule):
-    """same_line says whether it is right; what expect_rule recognises is the hint."""
+    """Return the Mark of a rule: judged by same_line, with the hint of expect_rule."""
     compared = same_line(rule, row, argument)
     note = " ".join(
         AS_SENTENCE.get(label, "{}").format(text) for label, text in compared.lines[0].note
@@ -150,7 +158,7 @@ def _judge(row, argument, rule):
         if own or hint in [
             sentence(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords)
         ]:
-            hint = ""  # what is true of this one input alone misleads
+            hint = ""  # a hint that is true of this input alone would mislead
         hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
         here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
         return Mark(False, f"{own} {here} {hint}".strip())
@@ -161,7 +169,10 @@ def _judge(row, argument, rule):
 
 
 def _recognised(row, argument, rule):
-    """The hint of a mistake that gives what `rule` gives on all that it is tried on, or ""."""
+    """Return the hint of a mistake that agrees with `rule` on every input tried.
+
+    Return "" if there is none.
+    """
     inputs, keywords = tried_on(row.name)
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]
     known = [
@@ -336,7 +347,10 @@ WRONG = {
 
 
 def mistakes(row, argument, letters):
-    """[(a wrong line, a piece of the hint that it must get), …], those that are wrong for this row."""
+    """Return [(wrong line, piece of the hint that it must get), …] for this row.
+
+    Lines that are right for this row are left out.
+    """
     ours = _ours(row, argument)
     others = [
         (_ours(row, i), f"goes to {letters[2 + i]}")

@@ -18,7 +18,7 @@ TITLES = {
 
 
 def make(key, rng):
-    """A Problem."""
+    """Return a Problem on shapes and axes."""
     kinds = {
         "shape.broadcast": _broadcast,
         "shape.reduce": _reduce,
@@ -32,7 +32,7 @@ def make(key, rng):
 
 
 def _broadcast(key, rng):
-    """z = x + y, in which x is copied along at least one axis."""
+    """Return a Problem on z = x + y, in which x is copied along at least one axis."""
     while True:
         z = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(1, 4)))
         x = _shrunk(z, rng)
@@ -71,13 +71,19 @@ def _broadcast(key, rng):
 
 
 def _shrunk(shape, rng):
-    """A shape that broadcasts to this one: axes left out at the left, others of length 1."""
+    """Return a shape that broadcasts to this one.
+
+    Some axes are left out at the left, others have length 1.
+    """
     kept = shape[rng.integers(len(shape) + 1) if rng.random() < 0.6 else 0 :]
     return tuple(1 if rng.random() < 0.35 else n for n in kept)
 
 
 def _reduce(key, rng):
-    """z = x.sum(axis, keepdims), or the mean: g is copied back, and nothing is summed."""
+    """Return a Problem on z = x.sum(axis, keepdims), or the mean.
+
+    Here g is copied back, and nothing is summed.
+    """
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axis, keepdims = int(rng.integers(len(x))), bool(rng.integers(2))
     negative = axis - len(x) if rng.random() < 0.4 else axis
@@ -96,7 +102,7 @@ def _reduce(key, rng):
 
 
 def _move(key, rng):
-    """What only moves entries, or picks some of them."""
+    """Return a Problem on an op that only moves entries, or selects some of them."""
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axes = tuple(int(k) for k in rng.permutation(len(x)))
     row, cut = int(rng.integers(x[0])), int(rng.integers(1, x[0]))
@@ -118,7 +124,7 @@ def _move(key, rng):
 
 
 def _matmul(key, rng):
-    """Z = X @ Y, one of the two perhaps a stack that the other is shared by."""
+    """Return a Problem on Z = X @ Y, where one of the two may be broadcast over a stack."""
     n, k, m, stack = (int(size) for size in rng.permutation([2, 3, 4, 5]))
     shapes = [
         {"X": (n, k), "Y": (k, m)},
@@ -243,7 +249,10 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
 
 
 def axes_in(text, ndim):
-    """The axes in "0, 2", "none" or "-1", counted from the front; ValueError where they are none of `ndim` axes."""
+    """Return the axes in "0, 2", "none" or "-1", counted from the front.
+
+    Raises ValueError if they are not axes of an array with `ndim` axes.
+    """
     if text.strip().lower() in ("none", "no", "()", "-", "–", "no axis", "nothing"):
         return ()
     if re.search(r"\d[−-]", text) or not re.fullmatch(

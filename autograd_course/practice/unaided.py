@@ -13,7 +13,10 @@ from ..source import is_stub
 
 @dataclass
 class Task:
-    """`f` of one array, its rule, and wrong rules: {text: why it may pass}. `sizes` are lengths of x to try."""
+    """Hold a function `f` of one array, its rule, and wrong rules {text: why it may pass}.
+
+    `sizes` are lengths of x to try.
+    """
 
     lesson: str
     f: object
@@ -99,12 +102,12 @@ TASKS = {
 
 
 def unaided(name, rule, my_check):
-    """The Verdict on a rule that was derived without help, and on the gradient check that the learner trusts it by.
+    """Return the Verdict on a rule derived without help and on the learner's gradient check.
 
     name : one of TASKS, such as "softsign".
     rule : function of g, z and x, which gives what goes to x: arrays of one axis.
-    my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and False if not. It
-        must say True of right rules, and False of wrong ones that are handed to it.
+    my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and
+        False if not. It must say True of right rules, and False of wrong ones.
 
     Never raises.
     """
@@ -138,7 +141,7 @@ def unaided(name, rule, my_check):
 
 
 def _inputs(task):
-    """Arrays of both signs, not near 0, each of another length."""
+    """Return arrays of both signs, not near 0, each of another length."""
     rng = np.random.default_rng(11)
     return [
         rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n))
@@ -219,7 +222,10 @@ def _check_tells(task, my_check):
 
 
 def _said(my_check, task, rule, x):
-    """What the learner's check says, a bool. It may draw at random: asked twice, it has to say the same."""
+    """Return the bool that the learner's check gives.
+
+    It may draw at random: called twice, it has to give the same.
+    """
     answers = set()
     for _ in range(2):
         try:

@@ -34,8 +34,10 @@ Arrow = namedtuple("Arrow", "number source user slot local passes")
 
 
 class Walk:
-    """A graph of numbers, read from the library's own backward pass. `cards` are the nodes whose gradient is asked
-    for."""
+    """Hold a graph of numbers, read from the library's own backward pass.
+
+    `cards` are the nodes whose gradient is asked for.
+    """
 
     def __init__(self, output):
         self.nodes = graph.read(output, called={})
@@ -63,12 +65,12 @@ class Walk:
         self.cards = [node.key for node in reversed(self.nodes[:-1]) if node.key in self.g]
 
     def leaving(self, key):
-        """The arrows that leave a node, in the direction of the calculation."""
+        """Return the arrows that leave a node, in the direction of the calculation."""
         return [arrow for arrow in self.arrows if arrow.source == key]
 
     @property
     def right(self):
-        """The right number for every box: arrows, then cards."""
+        """Return the right number for every box: arrows, then cards."""
         return [arrow.local for arrow in self.arrows] + [self.g[key] for key in self.cards]
 
 
@@ -76,7 +78,7 @@ class Walk:
 
 
 def make(key, rng):
-    """A Problem. Graphs are drawn until one has whole, small, telling numbers."""
+    """Return a Problem, drawing graphs until the numbers of one are whole and easy."""
     with np.errstate(all="ignore"):
         while True:
             output = _calculation(key, rng)
@@ -85,7 +87,7 @@ def make(key, rng):
 
 
 def _calculation(key, rng):
-    """A Tensor made of two or three inputs by two to four ops, of which none is left over; or None."""
+    """Return a Tensor made of two or three inputs by two to four ops, all used; or None."""
     choices, new = {
         "walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
         "walk.functions": (FUNCTIONS, {"relu", "abs", "maximum"}),
@@ -121,7 +123,7 @@ def _calculation(key, rng):
 
 
 def _fair(walk, key):
-    """Whether the numbers can be worked out in one's head, and a wrong way gives a wrong number."""
+    """Return True if the numbers are easy to compute, and a wrong way gives a wrong number."""
     numbers = [float(node.value) for node in walk.nodes] + walk.right
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
     whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
@@ -148,7 +150,7 @@ def _fair(walk, key):
 
 
 def wrong_locals(walk, arrow):
-    """[(wrong local gradient of an arrow, hint), …]: none of them is the right one."""
+    """Return [(wrong local gradient of an arrow, hint), …], without the right one."""
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
     when = _when(walk, arrow)
@@ -209,7 +211,10 @@ def wrong_locals(walk, arrow):
 
 
 def _when(walk, arrow):
-    """The move that a local gradient measures, in words: the other input may hang on the same value."""
+    """Return in words the change that a local gradient measures.
+
+    The other input may depend on the same value.
+    """
     inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
     return (
         f"when {walk.called[arrow.source]} grows a little"
@@ -218,7 +223,7 @@ def _when(walk, arrow):
 
 
 def wrong_gradients(walk, key):
-    """[(wrong gradient of a card, hint), …]: none of them is the right one."""
+    """Return [(wrong gradient of a card, hint), …], without the right one."""
     arrows, name, total = walk.leaving(key), walk.called[key], walk.g[key]
     made = []
     for count in range(1, len(arrows)):
@@ -302,7 +307,7 @@ def wrong_gradients(walk, key):
 
 
 def _old(walk, key):
-    """[(a gradient that stood at a node before all had arrived, in words when), …]"""
+    """Return [(gradient of a node before all contributions had arrived, when in words), …]."""
     arrows = walk.leaving(key)
     return [
         (
@@ -381,7 +386,10 @@ def _problem(key, walk):
 
 
 def _follows(walk, key, got, given, right):
-    """A hint where a card was worked out rightly from what stands wrong in other boxes, or ""."""
+    """Return a hint if a card follows correctly from wrong values in other boxes.
+
+    Return "" if it does not.
+    """
     place = {one: i for i, one in enumerate([*walk.arrows, *walk.cards])}
     used = [
         place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place
@@ -405,7 +413,7 @@ def _follows(walk, key, got, given, right):
 
 
 def _nudge(walk, i):
-    """What to look at, where no mistake that we know gives the number."""
+    """Return what to look at, if no known mistake gives the number."""
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
         return f"How fast does {walk.called[arrow.user]} grow {_when(walk, arrow)}?"
@@ -441,7 +449,7 @@ def _bracketed(x):
 
 
 def _picture(walk, known):
-    """The graph with a question mark in the place of all that is not known yet."""
+    """Draw the graph with a question mark in place of everything that is not known yet."""
     local = {
         (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
         for i, arrow in enumerate(walk.arrows)

@@ -26,7 +26,10 @@ _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible
 
 
 def parts(question):
-    """[(label, answer, choices)] of a question; one part with the label "" unless its answer is a dict."""
+    """Return [(label, answer, choices)] of a question.
+
+    There is one part, with the label "", unless the answer is a dict.
+    """
     if isinstance(question.answer, dict):
         return [
             (label, answer, (question.choices or {}).get(label))
@@ -36,7 +39,10 @@ def parts(question):
 
 
 def right(question, typed):
-    """Whether every text in `typed` is the answer to its part. ValueError, which says how to write it, where one cannot be read."""
+    """Return True if every text in `typed` is the answer to its part.
+
+    Raises ValueError, which says how to write the answer, if a text cannot be read.
+    """
     return all(
         [
             _agrees(text, answer, question.tolerance)
@@ -87,7 +93,7 @@ def shape_in(text):
 
 
 def shown(answer):
-    """An answer as the learner reads it."""
+    """Return an answer as the learner reads it."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, list):
@@ -101,7 +107,9 @@ def shown(answer):
 
 
 class Panel(widgets.VBox):
-    """A box of widgets with a static twin: `html` for a reader without a kernel, answers folded; `text` without the answers.
+    """Show a box of widgets, with static HTML and text for a reader without a kernel.
+
+    `html` has the answers folded; `text` leaves them out.
 
     asks: the name of the prediction in it, if there is one; `children[0]` is then its Ask.
     """
@@ -126,7 +134,7 @@ class Panel(widgets.VBox):
 
 
 def as_html(markdown):
-    """Markdown as HTML, its paragraphs as close as the lines of a panel, its code unbroken."""
+    """Convert Markdown to HTML with close paragraphs and unbroken code."""
     return (
         _to_html(markdown)
         .replace("<p>", '<p style="margin:4px 0">')
@@ -135,7 +143,7 @@ def as_html(markdown):
 
 
 def say(markdown, above="", role=""):
-    """A text in Markdown as HTML for HTMLMath, which sets the maths; `above` is HTML of ours."""
+    """Return Markdown as HTML for HTMLMath, which sets the maths; `above` is trusted HTML."""
     return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
 
 
@@ -149,7 +157,10 @@ def _missing(what, name):
 
 
 class _Part:
-    """The box or the choices for one part of an answer; `text` is what was given, "" if nothing."""
+    """Show the box or the choices for one part of an answer.
+
+    `text` is what was given, "" if nothing.
+    """
 
     def __init__(self, label, answer, choices):
         options = ["yes", "no"] if isinstance(answer, bool) else choices
@@ -198,10 +209,13 @@ def _praise(good, sure):
 
 
 class Ask(widgets.VBox):
-    """One question: boxes, perhaps how sure, and a button that opens the answer; pressed again it lets the learner try again.
+    """Ask one question: boxes, perhaps how sure, and a button that opens the answer.
 
-    `opened(self)` is called each time an answer opens: `good` is True, False, or None for no answer given; `openings` counts.
-    `praise(good, sure)` is the sentence on top of the first answer. `earlier` is a recorded prediction, shown open from the start.
+    Pressed again, the button lets the learner try again.
+
+    `opened(self)` is called each time an answer opens: `good` is True, False, or None for no answer
+    given; `openings` counts. `praise(good, sure)` is the sentence on top of the first answer.
+    `earlier` is a recorded prediction, shown open from the start.
     """
 
     def __init__(
@@ -272,7 +286,10 @@ class Ask(widgets.VBox):
             control.disabled = is_open
 
     def _verdict(self):
-        """HTML: a kind word, and the learner's answer beside ours; nothing if none was given."""
+        """Return HTML with a remark and the learner's answer beside ours.
+
+        Return "" if no answer was given.
+        """
         if self.good is None:
             return ""
         word = (
@@ -302,7 +319,10 @@ class Ask(widgets.VBox):
 
 
 def predict(name):
-    """Boxes for prediction `name`, how sure the learner is, and a button that reveals. The first answer is recorded and shown again."""
+    """Show the boxes for prediction `name`, how sure the learner is, and a button that reveals.
+
+    The first answer is recorded and shown again.
+    """
     registered()
     if name not in PREDICTIONS:
         return _missing("prediction", name)
@@ -317,7 +337,10 @@ def predict(name):
 
 
 def recall(lesson):
-    """The three opening questions of a lesson, by number; then every earlier prediction that was certain and wrong, three at once."""
+    """Show the three opening questions of a lesson, by number.
+
+    After them comes every earlier prediction that was certain and wrong, three at once.
+    """
     registered()
     if lesson not in RECALL:
         return _missing("lesson", lesson)
@@ -364,7 +387,7 @@ def _returning(name):
 
 
 def card(lesson):
-    """A box for the learner's closing card, kept as it is typed; then ours beside it."""
+    """Show a box for the learner's closing card, kept as it is typed; then ours beside it."""
     registered()
     if lesson not in CARDS:
         return _missing("card", lesson)
@@ -425,7 +448,10 @@ def card(lesson):
 
 
 def _as_typed(lines):
-    """Somebody's own lines as an HTML list: every character as it was typed, what stands in `backticks` as code."""
+    """Return lines typed by a person as an HTML list.
+
+    Every character is kept; text in `backticks` becomes code.
+    """
     items = (
         re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False))
         for line in lines
@@ -438,9 +464,12 @@ def _list(lines):
 
 
 def place():
-    """Lesson 00's questions for those who have met gradients before, folded; and after each answer the lesson to begin with.
+    """Show lesson 00's questions for those who know gradients, folded.
 
-    The questions of a later lesson appear once those before are right: nobody is shown what would only frighten.
+    After each answer it names the lesson to begin with.
+
+    The questions of a later lesson appear once those before are right: nobody is shown what would
+    only frighten.
     """
     registered()
     groups, number = {}, 0
@@ -499,12 +528,18 @@ def place():
 
 
 def _begin(lesson):
-    """Markdown: begin with this lesson, by its name where its notebook is in this folder."""
+    """Return Markdown that says to begin with this lesson.
+
+    It names the lesson if its notebook is in this folder.
+    """
     return f"**Begin with {record.lessons().get(lesson, lesson)}.**"
 
 
 def _twin(questions, title):
-    """(HTML, the answers folded: the questions stand in the cell above; text, the questions without them)."""
+    """Return (HTML with the answers folded, text with the questions alone).
+
+    The HTML leaves out the questions, which stand in the cell above.
+    """
     asked, reveals = (
         [question.question for question in questions],
         [question.reveal for question in questions],

@@ -10,7 +10,10 @@ from . import texts
 
 
 def progress():
-    """A Picture of what has been got right so far, lesson by lesson, how right you were when sure, and how to delete it."""
+    """Draw what has been got right so far, lesson by lesson.
+
+    It also shows how often the learner was right when sure, and how to delete the record.
+    """
     exercises.registered()
     kept, titles = record.read(), record.lessons()
     rows = []
@@ -46,7 +49,7 @@ def progress():
 
 
 def _calibration(predictions):
-    """[(how sure, "3 of 4 right"), …] of what was predicted."""
+    """Return [(how sure, "3 of 4 right"), …] of the predictions."""
     made = {
         sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE
     }
@@ -54,7 +57,7 @@ def _calibration(predictions):
 
 
 def _gym(trained):
-    """A line on the gym's problems, if there were any."""
+    """Return a line on the gym's problems, if there were any."""
     right, all_of_them = (
         sum(one["right"] for one in trained),
         sum(one["right"] + one["missed"] for one in trained),

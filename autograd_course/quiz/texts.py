@@ -27,7 +27,10 @@ PLACEMENT = {}  # "05" -> (why to begin there, [Question, …]): begin at the fi
 
 @dataclass
 class Question:
-    """One question with its answer; `tolerance` is absolute, and two thousandths of a number unless given."""
+    """Hold one question with its answer.
+
+    `tolerance` is absolute; by default it is two thousandths of a number.
+    """
 
     question: str
     answer: object = None
@@ -40,20 +43,26 @@ class Question:
 
 
 def prediction(name, *, question, answer, reveal, choices=None, tolerance=None):
-    """Declares prediction `name`, "NN.word"; shown by `predict(name)`."""
+    """Declare prediction `name`, "NN.word"; shown by `predict(name)`."""
     PREDICTIONS[name] = Question(question, answer, reveal, choices, tolerance)
 
 
 def recall(lesson, questions):
-    """Declares the three opening questions of a lesson, about earlier ones; shown by `recall(lesson)`."""
+    """Declare the three opening questions of a lesson; shown by `recall(lesson)`.
+
+    They are about earlier lessons.
+    """
     RECALL[lesson] = questions
 
 
 def card(lesson, lines):
-    """Declares our lines of a lesson's closing card, six at most; shown by `card(lesson)`."""
+    """Declare the lines of a lesson's closing card, six at most; shown by `card(lesson)`."""
     CARDS[lesson] = lines
 
 
 def placement(lesson, why, questions):
-    """Declares the questions that whoever may begin later than at `lesson` can answer; call it in the order of the lessons."""
+    """Declare the questions for learners who may begin later than at `lesson`.
+
+    Call it in the order of the lessons.
+    """
     PLACEMENT[lesson] = why, questions

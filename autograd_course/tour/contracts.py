@@ -13,8 +13,11 @@ from .mutations import HOME, Endless, struck
 
 @dataclass(frozen=True)
 class Promise:
-    """right: the text of what the last line of `program` gives; where it has to raise, "RuntimeError: changed", the
-    kind of the error and a piece of its words."""
+    """Hold a program and what its last line has to give.
+
+    `right` is the text of that value; or, if it has to raise, the kind of the error and a piece of
+    its words, "RuntimeError: changed".
+    """
 
     group: str
     program: str
@@ -752,8 +755,11 @@ PROMISES = [
 
 
 def outcomes(statement=None, promises=PROMISES, folder=HOME):
-    """What each promise gives on the engine without `statement`, as text: what its last line says, "RuntimeError: …"
-    where it raised, "does not end". All of them are the error where the engine cannot even be loaded."""
+    """Return what each promise gives on the engine without `statement`, as text.
+
+    It is what the last line gives, "RuntimeError: …" if it raised, or "does not end". If the engine
+    cannot be loaded, all of them are that error.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -764,7 +770,10 @@ def outcomes(statement=None, promises=PROMISES, folder=HOME):
 
 
 def reached(statement):
-    """The promises that run a line of a Statement; all where it runs while the engine is loaded, or is none that runs."""
+    """Return the promises that run a line of a Statement.
+
+    Return all if it runs while the engine is loaded, or if it is not code that runs.
+    """
     loading, *each = _lines()
     own = {
         (f"{HOME / statement.file}.py", statement.line + i)
@@ -776,7 +785,10 @@ def reached(statement):
 
 @cache
 def _lines():
-    """[{(path, number) of a line of the engine that runs}]: while it is loaded, and then for each promise."""
+    """Return the lines of the engine that run: while it is loaded, and for each promise.
+
+    The result is a list of sets {(path, line number)}.
+    """
     runs = [set()]
 
     def trace(frame, *_):
@@ -837,7 +849,7 @@ def _failed(error):
 
 
 def said(value):
-    """A value as text, numbers to nine decimals."""
+    """Return a value as text, with numbers to nine decimals."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (tuple, list)):
@@ -847,7 +859,7 @@ def said(value):
 
 
 def kept(promise, outcome):
-    """Whether that is what was promised."""
+    """Return True if the outcome is what was promised."""
     kind, _, words = promise.right.partition("Error: ")
     return (
         outcome.startswith(f"{kind}Error: ") and words in outcome

@@ -24,12 +24,16 @@ NAMES = (
 
 
 class Endless(BaseException):  # or an `except Exception` of the engine's would take it
-    """A program that did not come to its end."""
+    """Report that a program did not end."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """file: "tape" or "compiler/plan". where: the definition it stands in, "Primitive.record", or ""."""
+    """Hold one statement of the engine.
+
+    `file` is "tape" or "compiler/plan"; `where` is the definition around it, "Primitive.record", or
+    "".
+    """
 
     file: str
     where: str
@@ -38,18 +42,24 @@ class Statement:
 
 
 def files(folder=HOME):
-    """What can be struck: the core and the compiler, where there is one."""
+    """Return the files whose statements can be removed: the core, and the compiler if present."""
     return CORE + [f"compiler/{path.stem}" for path in sorted((folder / "compiler").glob("*.py"))]
 
 
 def statements(file, folder=HOME):
-    """Every Statement of a file, one that holds others too; but no docstring, no import, no `def` or `class`."""
+    """Return every Statement of a file, including those that contain others.
+
+    Docstrings, imports, and the `def` and `class` statements are left out.
+    """
     return list(_read(file, folder)[1])
 
 
 @cache
 def _read(file, folder):
-    """(syntax tree of a file, whose loops count themselves; {Statement: (the list it stands in, its node)})"""
+    """Return (syntax tree of a file, {Statement: (the list that holds it, its node)}).
+
+    Loops in the tree count their steps.
+    """
     text = (folder / f"{file}.py").read_text(encoding="utf-8")
     lines, tree, found, loops = text.splitlines(), ast.parse(text), {}, []
 
@@ -82,7 +92,10 @@ def _read(file, folder):
 
 @cache
 def _codes(file, folder):
-    """The code of each statement of the module itself, of which only one is compiled anew to strike something out."""
+    """Return the compiled code of each statement of the module itself.
+
+    Only one of them is compiled anew to remove a statement.
+    """
     return [_compiled(node, file, folder) for node in _read(file, folder)[0].body]
 
 
@@ -104,9 +117,12 @@ def _codes_without(statement, folder):
 
 
 class Struck:
-    """Finds and loads the modules of a package called `name`: those of the engine, without `statement` if there is one.
+    """Find and load the modules of a copy of the engine called `name`.
 
-    Put it into sys.meta_path. `steps` is what is left of MOST_STEPS: at 0 a loop of the package raises Endless.
+    The copy lacks `statement`, if one is given.
+
+    Put it into sys.meta_path. `steps` is what is left of MOST_STEPS: at 0 a loop of the package
+    raises Endless.
     """
 
     def __init__(self, name, statement=None, folder=HOME, most=MOST_STEPS):
@@ -144,10 +160,12 @@ class Struck:
 
 @contextmanager
 def struck(statement=None, folder=HOME):
-    """Within it, the engine without `statement`: a module with the core's public names, and its Struck as `finder`.
+    """Provide the engine without `statement` as a context manager.
 
-    It is a package of another name, so that the engine itself is not touched, and it is gone afterwards. An error or
-    Endless while it is loaded is raised.
+    It gives a module with the core's public names, and its Struck as `finder`.
+
+    It is a package of another name, so that the engine itself is not touched, and it is gone
+    afterwards. An error or Endless while it is loaded is raised.
     """
     name = "autograd_struck"
     finder, package = Struck(name, statement, folder), ModuleType(name)

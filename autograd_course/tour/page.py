@@ -32,7 +32,10 @@ WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{st
 
 @dataclass(frozen=True)
 class Definition:
-    """A function, class, method or variable on the page: `name` is "tape:Tensor.backward"."""
+    """Hold a function, class, method or variable of the page.
+
+    `name` is such as "tape:Tensor.backward".
+    """
 
     name: str
     first: int
@@ -54,7 +57,10 @@ def _lines(file):
 
 @cache
 def definitions():
-    """Every Definition on the page, in the order of the files; a class ends where its first method begins."""
+    """Return every Definition on the page, in the order of the files.
+
+    A class ends where its first method begins.
+    """
     found = []
     for file in READ:
         lines = _lines(file)
@@ -95,7 +101,7 @@ def definitions():
 
 
 def _named(node):
-    """What a statement of the module itself is called: its variable, or its first line."""
+    """Return the name of a module-level statement: its variable, or its first line."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return ast.unparse(node if target is None or isinstance(node, ast.For) else target).split("\n")[
         0
@@ -103,7 +109,10 @@ def _named(node):
 
 
 def of_part(key):
-    """[(the Definitions, the lesson's section, what they are for), …] of a part, as order.py has it."""
+    """Return [(the Definitions, the lesson's section, their purpose), …] of a part.
+
+    They are in the order of order.py.
+    """
     return [
         ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
         for number, (_, section, purpose) in enumerate(PARTS[key].every)
@@ -112,7 +121,10 @@ def of_part(key):
 
 @cache
 def home(name):
-    """(key of the part, number of the line in it) that a definition belongs to: the first that names it; or None."""
+    """Return (key of the part, number of the line in it) of a definition, or None.
+
+    It is the first line that names the definition.
+    """
     return next(
         (
             (key, number)
@@ -126,7 +138,7 @@ def home(name):
 
 @cache
 def definition_of(statement):
-    """The Definition that a Statement stands in: the last that begins before it."""
+    """Return the Definition that holds a Statement: the last that begins before it."""
     return max(
         (
             one
@@ -138,7 +150,7 @@ def definition_of(statement):
 
 
 def struck_in(key):
-    """Every Statement of a part, in the order of reading."""
+    """Return every Statement of a part, in reading order."""
     every = {}
     for file in READ:
         for one in statements(file):
@@ -155,7 +167,9 @@ def struck_in(key):
 
 
 def read(key):
-    """The definitions of a part, as they stand in the source now, each with what it is for and where it was derived.
+    """Show the definitions of a part from the current source.
+
+    Each comes with its purpose and the lesson where it was derived.
 
     What is for a second reading is folded, with the lessons after 10 that it needs.
     """
@@ -177,7 +191,7 @@ def read(key):
 
 
 def _block(line):
-    """(HTML, words) of one line of order.py, as `of_part` gives it."""
+    """Return (HTML, words) of one line of order.py, in the form of `of_part`."""
     found, section, purpose = line
     names = ", ".join(
         dict.fromkeys(f"<code>{escape(one.name.partition(':')[2])}</code>" for one in found)
@@ -194,7 +208,7 @@ def _block(line):
 
 
 def _link(section):
-    """Markdown: a link to a section of a lesson, which is given as "05 Whose turn is it?"."""
+    """Return a Markdown link to a lesson's section, given as "05 Whose turn is it?"."""
     number, _, heading = section.partition(" ")
     file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
     if not file:  # the course was installed without its notebooks, as in Colab
@@ -212,21 +226,27 @@ def _dedented(lines):
 
 
 def _coloured(code):
-    """HTML of code, its comments and docstrings fainter."""
+    """Return code as HTML, with comments and docstrings in a fainter colour."""
     said = r"^\s*(?:&quot;){3}.*?(?:&quot;){3}|#(?![^\n]*&quot;[^\n#]*$).*?$"
     fainter = r'<span style="opacity:.7">\g<0></span>'
     return re.sub(said, fainter, escape(code), flags=re.DOTALL | re.MULTILINE)
 
 
 def strike_out(key):
-    """A slider over the statements of a part: each is struck out, and every promise that reaches it run again."""
+    """Show a slider over the statements of a part.
+
+    Each is removed in turn, and every promise that reaches it is run again.
+    """
     every = struck_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
 
 
 @cache
 def results(statement):
-    """[(promise, what it gives without the statement, its mark), …]: what is right where it does not reach the statement."""
+    """Return [(promise, what it gives without the statement, its mark), …].
+
+    A promise that does not reach the statement keeps its right result.
+    """
     run = reached(statement)
     came = dict(zip(run, outcomes(statement, run)))
     return [
@@ -248,7 +268,7 @@ def _mark(promise, outcome):
 
 
 def without(statement):
-    """A Picture of a struck statement amid its definition, and of every promise."""
+    """Draw a removed statement within its definition, and the result of every promise."""
     definition = definition_of(statement)
     file, _, name = definition.name.partition(":")
     lines, first = definition.lines, statement.line - definition.first
@@ -278,7 +298,10 @@ def without(statement):
 
 
 def promised(statement):
-    """(HTML, lines of text) that say of every promise whether it is kept without the statement, and what comes else."""
+    """Return (HTML, lines of text) on whether each promise is kept without the statement.
+
+    For a broken promise they say what came instead.
+    """
     found, rows, words = results(statement), [], []
     for group in dict.fromkeys(one.group for one in PROMISES):
         marks = [MARKS[mark] for one, _, mark in found if one.group == group]
@@ -325,7 +348,10 @@ def _noticed(statement):
 
 
 def noticed(statement):
-    """{text of a statement of the same definition: the test that notices}, as `make mutate` has written it down."""
+    """Return {text of a statement of the same definition: the test that notices}.
+
+    This is read from the file that `make mutate` writes.
+    """
     return json.loads(NOTICED.read_text(encoding="utf-8")).get(
         f"{statement.file}:{statement.where}", {}
     )
@@ -335,7 +361,7 @@ def noticed(statement):
 
 
 def foretell(name):
-    """A line of the engine is about to go: what comes then? Boxes, and a button that reveals. Nothing is recorded."""
+    """Ask what the engine does once a line of it is removed. Nothing is recorded."""
     one = FORETOLD[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
     return _ask(name, Question(one.question, one.answer, one.reveal, choices))
@@ -351,7 +377,7 @@ def _ask(name, asked):
 
 
 def yours_and_ours(name):
-    """The solution of an exercise beside the definition of the engine that does the same, and what differs."""
+    """Show an exercise's solution beside the engine's definition, and what differs."""
     registered()
     where, differs = BESIDE[name]
     ours = "\n".join(_dedented(one.lines) for one in definitions() if one.name == where)
@@ -365,7 +391,10 @@ def yours_and_ours(name):
 
 
 def find(where, line):
-    """The Statement that stands in the definition `where`, "tape:backward_pass", and whose text begins with `line`."""
+    """Return the Statement in the definition `where` whose text begins with `line`.
+
+    `where` is such as "tape:backward_pass".
+    """
     found = [
         one
         for file in READ
@@ -378,7 +407,7 @@ def find(where, line):
 
 
 def patients():
-    """Five engines, each without a line that is not shown: what they keep and what they break."""
+    """Show five engines, each with a hidden line removed, and which promises each keeps."""
 
     def picture(engine):
         html, words = promised(find(*PATIENTS[engine]))
@@ -392,7 +421,7 @@ def patients():
 
 
 def diagnose():
-    """Which line is missing in which of the five engines?"""
+    """Ask which line is missing in which of the five engines."""
     found = {engine: find(*one) for engine, one in PATIENTS.items()}
     lines = [
         f"{re.split(' +#', one.text.strip())[0]} ({one.where or one.file})"  # a comment would tell
