@@ -211,7 +211,10 @@ class Tensor(Value):
         """
         if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
             raise argument_error(
-                "backward", f"unexpected keyword {next(iter(unknown))!r}", unknown, "(grad=None)"
+                "backward",
+                f"got an unexpected keyword argument {next(iter(unknown))!r}",
+                unknown,
+                "(grad=None)",
             )
         if self.level:
             raise RuntimeError(
