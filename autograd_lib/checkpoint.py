@@ -34,7 +34,7 @@ def checkpoint(f):
         recorded = [
             i
             for i, z in enumerate(results)
-            if isinstance(z, Tensor) and z.op is not None and z.order > start
+            if isinstance(z, Tensor) and z.op is not None and z.number > start
         ]
         level = max((results[i].level for i in recorded), default=None)
         recorded = [i for i in recorded if results[i].level == level]
@@ -47,8 +47,8 @@ def checkpoint(f):
             offset = 0
             for i in recorded:
                 z = results[i]
-                part = ops.reshape(joined[offset : offset + z.size], z.shape)
-                results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
+                restored = ops.reshape(joined[offset : offset + z.size], z.shape)
+                results[i] = restored if restored.dtype == z.dtype else restored.astype(z.dtype)
                 offset += z.size
         return type(out)(results) if several else results[0]
 
@@ -64,33 +64,33 @@ def _forget(z, start):
     recipe, inputs, todo = {}, {}, [z]
     while todo:
         node = todo.pop()
-        recipe[node.order] = node.op, node.inputs, node.params, node.replay
+        recipe[node.number] = node.op, node.inputs, node.params, node.recompute
         for x in node.inputs:
-            if isinstance(x, Tensor) and x.order not in recipe:
-                if x.level == z.level and x.op is not None and x.order > start:
+            if isinstance(x, Tensor) and x.number not in recipe:
+                if x.level == z.level and x.op is not None and x.number > start:
                     todo.append(x)
                 else:
-                    inputs[x.order] = x
-    steps, place = [], {order: i for i, order in enumerate([*inputs, *sorted(recipe)])}
-    for order in sorted(recipe):
-        op, args, params, replay = recipe[order]
+                    inputs[x.number] = x
+    steps, position = [], {number: i for i, number in enumerate([*inputs, *sorted(recipe)])}
+    for number in sorted(recipe):
+        op, args, params, inner = recipe[number]
         # (i, None) is one of the inputs or of the results so far, (None, a) is a itself
-        slots = [(place[a.order], None) if isinstance(a, Tensor) else (None, a) for a in args]
-        steps.append((op, slots, params, replay))
+        slots = [(position[a.number], None) if isinstance(a, Tensor) else (None, a) for a in args]
+        steps.append((op, slots, params, inner))
 
-    def replay(inputs):
+    def recompute(inputs):
         values = list(inputs)
         for op, slots, params, inner in steps:
             args = [a if i is None else values[i] for i, a in slots]
             values.append(_forgotten(inner(args), args, inner) if inner else op(*args, **params))
         return values[-1]
 
-    return _forgotten(z, inputs.values(), replay)
+    return _forgotten(z, inputs.values(), recompute)
 
 
-def _forgotten(z, inputs, replay):
-    """Return a Tensor with the value of `z` whose backward pass calls `replay(inputs)`."""
+def _forgotten(z, inputs, recompute):
+    """Return a Tensor with the value of `z` whose backward pass calls `recompute(inputs)`."""
     node = new_tensor(Tensor, z._value, z.level)
-    node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
+    node.op, node.inputs, node.recompute = _checkpoint, tuple(inputs), recompute
     node.values = tuple(x._value if isinstance(x, Tensor) else x for x in node.inputs)
     return node

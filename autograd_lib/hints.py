@@ -66,7 +66,7 @@ _SUBSTITUTES = {
     "repeat": "x[index], with indices repeated",
     "sort": "x[np.argsort(x)]",
     "flip": "flip(x, axis) of autograd_lib",
-    "split": "split(x, parts, axis) of autograd_lib",
+    "split": "split(x, indices_or_sections, axis) of autograd_lib",
     "log1p": "log(1 + x)",
     "log_sigmoid": "-softplus(-x)",
     "silu": "x * sigmoid(x)",

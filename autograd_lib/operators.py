@@ -169,16 +169,16 @@ def _array(self, dtype=None, copy=None):
 
 
 def _getitem(self, index):
-    parts = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(i, Tensor) for i in parts):
-        parts = tuple(to_array(i) if isinstance(i, Tensor) else i for i in parts)
-        if any(isinstance(i, Tensor) and i.opaque and i.dtype == bool for i in parts):
+    indices = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(i, Tensor) for i in indices):
+        indices = tuple(to_array(i) if isinstance(i, Tensor) else i for i in indices)
+        if any(isinstance(i, Tensor) and i.opaque and i.dtype == bool for i in indices):
             reject(
                 self,
                 "x[mask] cannot be compiled, because its length depends on the values of the mask: "
                 "use where(mask, x, 0)",
             )
-        index = parts if isinstance(index, tuple) else parts[0]
+        index = indices if isinstance(index, tuple) else indices[0]
     return ops.getitem(self, index)
 
 

@@ -916,36 +916,37 @@ def flip(x, axis=None):
 
 
 @explain_arguments
-def split(x, parts, axis=0):
-    """Return a list of consecutive parts of `x` along `axis`.
+def split(x, indices_or_sections, axis=0):
+    """Return a list of consecutive sections of `x` along `axis`.
 
     Parameters
     ----------
     x : array_like or Tensor
         Array of at least one axis.
-    parts : int or sequence of int
-        The number of parts, all of equal length; or the indices before which to cut.
+    indices_or_sections : int or sequence of int
+        The number of sections, all of equal length; or the indices before which to cut.
     axis : int, default 0
         The axis to split.
 
     Returns
     -------
     list of Tensor or ndarray
-        The parts, in order.
+        The sections, in order.
 
     Raises
     ------
     ValueError
-        If `parts` is a number that does not divide the length of the axis.
+        If it is a number that does not divide the length of the axis.
     """
-    shape = np.shape(x)
+    shape, cuts = np.shape(x), indices_or_sections
     axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
-    if not np.ndim(parts) and (parts < 1 or shape[axis] % parts):
-        raise ValueError(
-            f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {parts} "
-            "equal parts; give the indices to cut at as a list instead"
-        )
-    cuts = list(parts) if np.ndim(parts) else [shape[axis] // parts * k for k in range(1, parts)]
+    if not np.ndim(cuts):
+        if cuts < 1 or shape[axis] % cuts:
+            raise ValueError(
+                f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {cuts} "
+                "equal sections; give the indices to cut at as a list instead"
+            )
+        cuts = [shape[axis] // cuts * k for k in range(1, cuts)]
     return [
         getitem(x, index=(slice(None),) * axis + (slice(start, end),))
         for start, end in zip([0, *cuts], [*cuts, shape[axis]])

@@ -81,8 +81,8 @@ class Primitive:
     def _read_names(self):
         """Return the names of the inputs and keywords in the rules, and how many keywords may be positional."""
         count = 1 if self.arity is None else self.arity
-        letters, keywords, named = (), (), 0
-        if self.function and not any(self.rules):  # nor letters, but the function has keywords
+        input_names, keywords, named = (), (), 0
+        if self.function and not any(self.rules):  # the function may still have keywords
             with suppress(ValueError):  # a ufunc
                 keywords = tuple(signature(self.function).parameters)[count:]
         for i in reversed(range(count)):
@@ -96,12 +96,12 @@ class Primitive:
                         f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
                         f"are passed: g, z and {count} input{'s' * (count > 1)}"
                     )
-                letters = tuple(
+                input_names = tuple(
                     str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
                 )
                 keywords = tuple(p.name for p in parameters[end:])
                 named = sum(p.kind is p.KEYWORD_ONLY for p in parameters[end:])
-        return letters, keywords, len(keywords) - named
+        return input_names, keywords, len(keywords) - named
 
     def __repr__(self):
         return f"<{self.kind} {self.name}>"
@@ -205,7 +205,7 @@ class Primitive:
     def _push(self, tangents, z, values, params):
         """Return the tangent of `z`: the sum over the arguments that have a tangent."""
         if self.kind == "linear":  # in all its arguments together
-            parts = [
+            terms = [
                 self(
                     *[
                         tangents[i] if i in tangents else np.zeros_like(v)
@@ -215,17 +215,17 @@ class Primitive:
                 )
             ]
         elif self.kind == "bilinear":
-            parts = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
+            terms = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
         else:
             rules = self.pushes if self.kind == "primitive" else self.rules
             if lost := [i for i in tangents if not rules[i]]:
                 raise TypeError(
                     f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here"
                 )
-            parts = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
+            terms = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
         total = total if total.shape == z.shape else np.broadcast_to(total, z.shape)
         return total if total.dtype == z.dtype else total.astype(z.dtype)
 
@@ -352,14 +352,14 @@ def _fast_call(row):
         if params:
             node.params = params
         node.op, node.inputs, node.level = row, (x,), x.level
-        node.values, node.needed, node.order = (a,), plans[1], next(_clock)
+        node.values, node.edges, node.number = (a,), plans[1], next(_clock)
         return node
 
     def binary(x, y):
         if type(x) is Tensor:
-            level, a, needed = x.level, x._value, x._requires_grad
+            level, a, wanted = x.level, x._value, x._requires_grad
             if type(y) is Tensor and y.level == level:
-                b, needed = y._value, needed + 2 * y._requires_grad
+                b, wanted = y._value, wanted + 2 * y._requires_grad
             elif type(y) in _scalars or type(y) is np.ndarray and y.dtype.kind in "biuf":
                 b = y
             else:
@@ -367,11 +367,11 @@ def _fast_call(row):
         elif type(y) is Tensor and (
             type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"
         ):
-            level, a, b, needed = y.level, x, y._value, 2 * y._requires_grad
+            level, a, b, wanted = y.level, x, y._value, 2 * y._requires_grad
         else:
             return record((x, y), {})
         if (
-            not needed
+            not wanted
             or level <= _no_grad_level.get()
             or type(a) not in _arrays
             or type(b) not in _arrays
@@ -385,7 +385,7 @@ def _fast_call(row):
         if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
-        node.values, node.needed, node.order = (a, b), plans[needed], next(_clock)
+        node.values, node.edges, node.number = (a, b), plans[wanted], next(_clock)
         return node
 
     rules = tuple(enumerate(row.rules))

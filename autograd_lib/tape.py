@@ -73,11 +73,11 @@ class Tensor(Value):
         The row that computed this Tensor, its arguments and its keywords. None for a leaf.
     values : tuple or list
         The inputs one level down, as the rules get them.
-    needed : sequence of (int, callable)
-        The arguments that require a gradient, each with its rule.
-    order : int
+    edges : sequence of (int, callable)
+        The positions of the inputs that require a gradient, each with its rule.
+    number : int
         The creation number, greater than that of every input.
-    replay : callable or None
+    recompute : callable or None
         Recomputes the result of a `checkpoint` or a program from `inputs`.
     level : int
         0, or the number of the transform that made this Tensor.
@@ -89,8 +89,8 @@ class Tensor(Value):
     """
 
     # Defaults on the class, so that a new Tensor sets only what differs.
-    grad = name = op = tangent = replay = None
-    inputs = values = needed = ()
+    grad = name = op = tangent = recompute = None
+    inputs = values = edges = ()
     params = MappingProxyType({})
     level = _changed_at = 0
     was_trainable = False  # True once a gradient was requested, also if the Tensor is frozen later
@@ -106,7 +106,7 @@ class Tensor(Value):
         self._value = as_array(data, "Tensor")[()]  # NumPy computes faster with its scalars
         self._requires_grad = False
         self.name = name
-        self.order = next(_clock)
+        self.number = next(_clock)
         if requires_grad:
             self.requires_grad = True
 
@@ -116,18 +116,18 @@ class Tensor(Value):
         The class of the Tensors on the highest level decides what a call does. This one records;
         a `Dual` pushes tangents, and while a program is compiled the call becomes a line of it.
         """
-        level, needed = self.level, []
+        level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
         if level > _no_grad_level.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a._requires_grad:
                     if rule := row.rule(i):
-                        needed.append((i, rule))
+                        edges.append((i, rule))
         node = new_tensor(Tensor, z, level)
-        node._requires_grad = bool(needed)
-        if needed:
+        node._requires_grad = bool(edges)
+        if edges:
             node.op, node.inputs, node.params = row, tuple(args), params
-            node.values, node.needed = values, needed
+            node.values, node.edges = values, edges
         return node
 
     @property
@@ -269,7 +269,7 @@ class Tensor(Value):
 def new_tensor(kind, value, level):
     """Return a new Tensor of class `kind`, without the checks of `Tensor(...)`."""
     t = _new(kind)
-    t._value, t.level, t.order = value, level, next(_clock)
+    t._value, t.level, t.number = value, level, next(_clock)
     return t
 
 
@@ -313,32 +313,32 @@ def backward_pass(output, g):
     RuntimeError
         If the `.data` of an input or a result was changed after it was used.
     """
-    ledger = {output.order: g}
-    waiting = [(-output.order, output)]
+    ledger = {output.number: g}
+    waiting = [(-output.number, output)]
     while waiting:
         # Take the newest Tensor, and its gradient out of the ledger.
         _, node = heappop(waiting)
-        order, inputs, needed = node.order, node.inputs, node.needed
-        g = ledger.pop(order)
+        number, inputs, edges = node.number, node.inputs, node.edges
+        g = ledger.pop(number)
         # If any value has changed since, check those that this node was computed from.
-        if order < _values._last_change and inputs:
+        if number < _values._last_change and inputs:
             _check_unchanged(node)
         # Call the rules.
         grads = input_gradients(node, g)
-        for i, _ in needed:
+        for i, _ in edges:
             # Add to the gradient of an input that waits already; let a new input wait.
             x, gx = inputs[i], grads[i]
-            key = x.order
+            key = x.number
             if key in ledger:
                 ledger[key] = ledger[key] + gx
             else:
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
-        if not needed and node.replay:
+        if not edges and node.recompute:
             # Recompute a checkpoint. Its Tensors are newer than all that wait, so they come next.
             x = _recompute(node)
-            ledger[x.order] = g
-            heappush(waiting, (-x.order, x))
+            ledger[x.number] = g
+            heappush(waiting, (-x.number, x))
         yield node, g, grads
 
 
@@ -350,7 +350,7 @@ def input_gradients(node, g):
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     two = len(values) == 2 and not params  # the common case: naming the two is faster than a star
-    for i, rule in node.needed:
+    for i, rule in node.edges:
         # A rule of the user may write into its g, which other nodes share.
         own = g.copy() if type(g) is _array and node.op.user_defined else g
         gx = (
@@ -423,7 +423,7 @@ def _recompute(node):
     context = copy_context()
     if node.level <= _no_grad_level.get():
         context.run(record_above, node.level - 1)
-    return context.run(node.replay, node.inputs)
+    return context.run(node.recompute, node.inputs)
 
 
 def _check_unchanged(node):
@@ -432,7 +432,7 @@ def _check_unchanged(node):
     for first, what in [*inputs, (node, "its result")]:
         t = first
         while isinstance(t, Tensor):  # a transform's Tensor may hold one of the user's
-            if changed_after(t, node.order):
+            if changed_after(t, node.number):
                 name = f" ({first.name})" if first.name else ""
                 raise RuntimeError(
                     f"{node.op.name}: the .data of {what}{name} was changed after "
@@ -550,8 +550,9 @@ def traced_in(x):
             yield from traced_in(part)
 
 
-def tensor_made_by(value, row, inputs, values, needed, replay):
+def tensor_made_by(value, row, inputs, values, edges, recompute):
     """Return a Tensor of level 0 with this value, as if `row` had computed it from `inputs`."""
     t = new_tensor(Tensor, value, 0)
-    t.op, t.inputs, t.values, t.needed, t.replay = row, tuple(inputs), values, needed, replay
+    t.op, t.inputs, t.values, t.edges = row, tuple(inputs), values, edges
+    t.recompute = recompute
     return t

@@ -48,11 +48,11 @@ def _vjp(name, f, xs, positions):
             g = as_array(g, "vjp: the gradient").astype(value.dtype)
         if g.shape != value.shape:
             raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
-        arrived = {}
+        grads = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
-            arrived = {t.order: gx for t, gx in leaf_gradients(z, g)}
+            grads = {t.number: gx for t, gx in leaf_gradients(z, g)}
         return tuple(
-            arrived[t.order] if t.order in arrived else np.zeros(t.shape, t.dtype) for t in boxes
+            grads[t.number] if t.number in grads else np.zeros(t.shape, t.dtype) for t in boxes
         )
 
     return value, pull
@@ -242,26 +242,26 @@ def jacobian(f, argnums=0, mode=None):
         by_rows = mode == "rev" or mode is None and value.size <= sum(np.size(x) for x in xs)
         if by_rows:
             rows = [pull(seed) for seed in _unit_arrays(value.shape)]
-        found = []
+        jacobians = []
         for i, x in enumerate(xs):
             if by_rows:
-                parts, axis = [row[i] for row in rows], 0
+                slices, axis = [row[i] for row in rows], 0
             else:
-                still = [np.zeros(np.shape(x)) for x in xs]
-                parts, axis = (
+                zeros = [np.zeros(np.shape(x)) for x in xs]
+                slices, axis = (
                     [
-                        jvp(chosen, xs, [*still[:i], unit, *still[i + 1 :]])[1]
+                        jvp(chosen, xs, [*zeros[:i], unit, *zeros[i + 1 :]])[1]
                         for unit in _unit_arrays(np.shape(x))
                     ],
                     -1,
                 )
             shape = value.shape + np.shape(x)
-            found.append(
-                ops.reshape(ops.stack(parts, axis), shape)
-                if parts
+            jacobians.append(
+                ops.reshape(ops.stack(slices, axis), shape)
+                if slices
                 else np.zeros(shape, value.dtype)
             )
-        return tuple(found) if np.ndim(argnums) else found[0]
+        return tuple(jacobians) if np.ndim(argnums) else jacobians[0]
 
     return run
 

@@ -525,7 +525,7 @@ FORETOLD = {
     ),
     "pushed": Foretold(
         "tape:backward_pass",
-        "if order < _values._last_change",
+        "if number < _values._last_change",
         "Which promise breaks without it?",
         "a value changed after it was used",
         "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "

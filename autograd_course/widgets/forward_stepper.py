@@ -90,10 +90,10 @@ class _Push(Story):
         moved = [node for node in leaves.values() if np.any(self.tangents[node.key])]
         alone = len(moved) == 1 and moved[0].value.ndim == 0 and self.tangents[moved[0].key] == 1
         self.mover = moved[0].name if alone else None
-        self.order = sorted((t for t in graph.order(output) if t.needed), key=lambda t: t.order)
+        self.order = sorted((t for t in graph.order(output) if t.edges), key=lambda t: t.number)
         self.uses = {}  # {key: how many arrows from there are still to come}
         for tensor in self.order:
-            for slot, _ in tensor.needed:
+            for slot, _ in tensor.edges:
                 self.uses[id(tensor.inputs[slot])] = self.uses.get(id(tensor.inputs[slot]), 0) + 1
         self.look_at(id(self.order[0]) if self.order else id(output))
 
@@ -114,7 +114,7 @@ class _Push(Story):
         key, name = id(tensor), self.names[id(tensor)]
         self.now, self.work, self.beads = key, [], dict.fromkeys(self.beads, "done")
         self.look_at(key)
-        for count, (slot, _) in enumerate(tensor.needed):
+        for count, (slot, _) in enumerate(tensor.edges):
             x = tensor.inputs[slot]
             t, before = self.tangents[id(x)], self.tangents.get(key)
             part = pushed(tensor, slot, t)
@@ -135,7 +135,7 @@ class _Push(Story):
                 )
                 self.work.append(("", total))
                 say = f"{say} What comes in adds up: {total}."
-            if count == len(tensor.needed) - 1 and self.mover and tensor.ndim == 0:
+            if count == len(tensor.edges) - 1 and self.mover and tensor.ndim == 0:
                 say += f" So {moves(name, self.tangents[key], self.mover)}."
             self.at = name, show(self.tangents[key])
             self.tell(say)

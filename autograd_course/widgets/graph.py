@@ -149,7 +149,7 @@ def order(output):
 
 def _ways(tensor):
     """Return for each argument whether a gradient passes to it in one step."""
-    needed = [slot for slot, _ in tensor.needed]
+    needed = [slot for slot, _ in tensor.edges]
     return tuple(slot in needed for slot in range(len(tensor.inputs)))
 
 
@@ -159,7 +159,7 @@ def _reached(tensors):
     for tensor in reversed(tensors):
         if id(tensor) in reached:
             inner = (
-                tensor.replay is not None
+                tensor.recompute is not None
             )  # a checkpoint: its gradients pass through ops that it runs again
             reached.update(
                 id(x)

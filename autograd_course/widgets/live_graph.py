@@ -283,7 +283,7 @@ def _recorded(output):
     tensors, outer = graph.order(output), graph.variables()
     called = _paths(outer) | graph.names_in(outer)
     place = {id(tensor): i for i, tensor in enumerate(tensors)}
-    if any(tensor.replay for tensor in tensors):
+    if any(tensor.recompute for tensor in tensors):
         raise TypeError(
             "live_graph: a checkpoint has not kept the rows that it called; give the function that computes this Tensor"
         )
@@ -407,7 +407,7 @@ def _picture(run, notes, opened, shown):
         choices[OPEN] = (
             [NOTHING, *paths, EVERYTHING] if len(nodes) > FOLD else [EVERYTHING, NOTHING, *paths]
         )
-        born = {id(tensor): tensor.order for tensor in graph.order(run.output)}
+        born = {id(tensor): tensor.number for tensor in graph.order(run.output)}
         for call in _closed(run.calls, opened or choices[OPEN][0]):
             nodes = _fold(nodes, call, born)
     called = graph.names(nodes)

@@ -324,7 +324,7 @@ class _Walk(Story):
             say.append(
                 f". Yet {' and '.join(users)}, which use{'s' * one} it, still wait{'s' * one}"
             )
-        elif self.tensors[key].replay:
+        elif self.tensors[key].recompute:
             say.append(
                 ". It kept no results from inside: they are computed again now, and walked before anything that waits"
             )

@@ -35,8 +35,8 @@ def live_lines(results, known=frozenset()):
     found, todo = {}, [x for x in results if isinstance(x, Traced)]
     while todo:
         node = todo.pop()
-        if node.op and node.order not in found and node.order not in known:
-            found[node.order] = node
+        if node.op and node.number not in found and node.number not in known:
+            found[node.number] = node
             todo += node.reads
     return [found[order] for order in sorted(found)]
 
@@ -90,7 +90,7 @@ def assign_buffers(lines, returned, names):
         {creation number of a line: a buffer, or the line whose array it writes over}.
     """
     allocation = {
-        node.order: alloc_source(node._value)
+        node.number: alloc_source(node._value)
         for node in lines
         if np.ndim(node._value) and node._value.nbytes >= LARGE
     }
@@ -99,13 +99,13 @@ def assign_buffers(lines, returned, names):
     def read(nodes):
         """Give every value that is read below, for the first time from the end, a chain."""
         for x in map(alias_root, nodes):
-            if x.order in allocation and x.order not in chain_of:
-                same_kind = unused.setdefault(allocation[x.order], [])
+            if x.number in allocation and x.number not in chain_of:
+                same_kind = unused.setdefault(allocation[x.number], [])
                 if not same_kind:
                     chains.append([])
                     same_kind.append(chains[-1])
-                chain_of[x.order] = same_kind.pop()
-                chain_of[x.order].append(x)
+                chain_of[x.number] = same_kind.pop()
+                chain_of[x.number].append(x)
 
     # What a row of the user returns may be any of its arguments, so these keep their memory.
     held = [*returned, *[x for node in lines if is_user_op(node.op) for x in node.reads]]
@@ -113,16 +113,16 @@ def assign_buffers(lines, returned, names):
     for node in reversed(lines):
         if ufunc(node) in (np.matmul, None):  # the others may write over what they read
             read(node.reads)
-        if takes_out(node) and node.order in allocation:
-            unused.setdefault(allocation[node.order], []).append(chain_of[node.order])
+        if takes_out(node) and node.number in allocation:
+            unused.setdefault(allocation[node.number], []).append(chain_of[node.number])
         read(node.reads)
-    buffers, out, held = {}, {}, {alias_root(x).order for x in held}
+    buffers, out, held = {}, {}, {alias_root(x).number for x in held}
     for *later, first in reversed(chains):
         place = first
-        if takes_out(first) and not any(x.order in held for x in [*later, first]):
-            out[first.order] = place = next(names)
-            buffers[place] = allocation[first.order]
-        out |= {x.order: place for x in later}
+        if takes_out(first) and not any(x.number in held for x in [*later, first]):
+            out[first.number] = place = next(names)
+            buffers[place] = allocation[first.number]
+        out |= {x.number: place for x in later}
     return buffers, out
 
 

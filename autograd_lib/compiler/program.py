@@ -44,10 +44,10 @@ class Program:
         all_grads = [gx for found in grads.values() for gx in found]
         fuse_dot_products([*results, *all_grads])
         # The forward function saves what the backward functions read of it.
-        forward = {x.order for x in [*live_lines([*results, *trace.checks]), *trace.inputs]}
+        forward = {x.number for x in [*live_lines([*results, *trace.checks]), *trace.inputs]}
         backward = live_lines(all_grads, forward)
         read = [*all_grads, *[x for node in backward for x in node.reads]]
-        read = {x.order: x for x in read if isinstance(x, Traced)}
+        read = {x.number: x for x in read if isinstance(x, Traced)}
         saved = tuple([read[order] for order in sorted(read.keys() & forward)])
         writer = Writer(trace, trace.name)
         self._returns_plain = not any(self._returns_tensor)

@@ -96,7 +96,7 @@ class _ObservedRow(Primitive):
             with trace.origin(Origin(call, x, note, note)), suppress(ValueError):
                 gx = unbroadcast(gx, np.shape(x)) if isinstance(gx, Tensor) else gx
             if isinstance(gx, Tensor):
-                trace.gradient_of[to_array(gx).order] = x
+                trace.gradient_of[to_array(gx).number] = x
             return gx
 
         return observed
@@ -188,7 +188,7 @@ class Trace:
             stand_in._requires_grad, stand_in.name = x._requires_grad, x.name
         self.inputs.append(node)
         self.stand_ins.append(stand_in)
-        self.names |= {node.order: path} if path.isidentifier() else {}
+        self.names |= {node.number: path} if path.isidentifier() else {}
         return stand_in
 
     def input_of(self, t):
@@ -221,7 +221,7 @@ class Trace:
     def _backward(self, z):
         """Record a backward pass from output `z`: (g, [(number of an input, its gradient), …])."""
         g = new_tensor(Traced, np.ones(z.shape, z.dtype)[()], self.level)
-        g.trace, g.origin, self.names[g.order] = self, NO_ORIGIN, "g"
+        g.trace, g.origin, self.names[g.number] = self, NO_ORIGIN, "g"
         number = {id(stand_in): i for i, stand_in in enumerate(self.stand_ins)}
         return g, [(number[id(t)], gx) for t, gx in leaf_gradients(z, g) if id(t) in number]
 
@@ -365,7 +365,7 @@ class Trace:
         # A thread that the user started has frames of its own, which end without `_record`.
         while frame is not None and frame.f_code is not Trace._record.__code__:
             if frame.f_code is tape.backward_pass.__code__:
-                known = [self.gradient_of.get(x.order, x.origin.of) for x in node.reads]
+                known = [self.gradient_of.get(x.number, x.origin.of) for x in node.reads]
                 of = next((x for x in known if x is not None), None)
                 note = "two paths meet: what they bring adds up"
                 return Origin(next(self.rule_calls), of, note, note)
@@ -386,13 +386,13 @@ class Trace:
                 while isinstance(x, Tensor) and type(x) is not Traced:
                     x = self._closed_inputs.get(id(x), x)._value
                 if type(x) is Traced:
-                    self.names.setdefault(x.order, name)
+                    self.names.setdefault(x.number, name)
                 if type(x) is Traced and x.op is FLOAT64:  # a float, which became NumPy's
-                    self.names.setdefault(x.inputs[0].order, name)
+                    self.names.setdefault(x.inputs[0].number, name)
                 self.constant_names.setdefault(id(x), name)
         calls = [(frame.f_code.co_name, last) for frame, last in self._frames.items()]
         calls = [(name, last) for name, last in calls if name.isidentifier()]
-        self.names = {last.order: name for name, last in calls if last is not None} | self.names
+        self.names = {last.number: name for name, last in calls if last is not None} | self.names
         self.constant_names |= {
             copy: self.constant_names[id(array)]
             for copy, array in self.held.items()

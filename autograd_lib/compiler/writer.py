@@ -104,7 +104,7 @@ class Writer:
         lines = live_lines([*kept, *checks], known)
         buffers, out = assign_buffers(lines, kept, self.buffers)
         reads = [x for node in lines for x in node.reads]
-        self.readers = Counter(x.order for x in [*kept, *kept, *reads])
+        self.readers = Counter(x.number for x in [*kept, *kept, *reads])
         last = {node.origin.call: node for node in lines}
         name, before = self.name + suffix, None
         parameters = [self.name_of(x) for x in inputs]
@@ -118,7 +118,7 @@ class Writer:
             ]
         for node in lines:
             if not self.is_inlined(node):
-                place = out.get(node.order)
+                place = out.get(node.number)
                 place = self.name_of(place) if isinstance(place, Traced) else place
                 line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
                 note = origin.rest if (origin := node.origin).call == before else origin.first
@@ -132,10 +132,10 @@ class Writer:
 
     def returned_source(self, returned, inputs):
         """Return the source of what a function returns: arrays that nothing else holds."""
-        held = {alias_root(x).order for x in inputs}
+        held = {alias_root(x).number for x in inputs}
 
         def source(x):
-            root, value = alias_root(x).order if isinstance(x, Traced) else None, value_of(x)
+            root, value = alias_root(x).number if isinstance(x, Traced) else None, value_of(x)
             shared = isinstance(value, np.ndarray) and (
                 root is None
                 or root in held
@@ -170,24 +170,26 @@ class Writer:
         return (
             node.op is ops.transpose
             and np.ndim(node._value)
-            and self.readers[node.order] == 1
-            and node.order not in self.trace.names
-            and node.order not in self.named
+            and self.readers[node.number] == 1
+            and node.number not in self.trace.names
+            and node.number not in self.named
             and getattr(node.inputs[0], "op", None) is not ops.transpose
         )
 
     def name_of(self, node, last=None):
         """Return the name of a Traced; `last` are the last lines of the calls of rules."""
-        if node.order not in self.named:
-            name = self.trace.names.get(node.order)
+        if node.number not in self.named:
+            name = self.trace.names.get(node.number)
             if not name and last and last[node.origin.call] is node:
                 x = node.origin.of
                 if isinstance(x, Traced) and x.op is FLOAT64:
                     x = x.inputs[0]
-                if isinstance(x, Traced) and (x.order in self.named or x.order in self.trace.names):
+                if isinstance(x, Traced) and (
+                    x.number in self.named or x.number in self.trace.names
+                ):
                     name = f"g_{self.name_of(x)}"
-            self.named[node.order] = self.unique_name(name) if name else next(self.numbers)
-        return self.named[node.order]
+            self.named[node.number] = self.unique_name(name) if name else next(self.numbers)
+        return self.named[node.number]
 
     def expression(self, node, out):
         """Return the right-hand side of the assignment."""

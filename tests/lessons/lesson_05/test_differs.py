@@ -10,14 +10,14 @@ from autograd_lib import tape
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks/05_walk_backward.ipynb"
 YOURS = {
-    "g = ledger.pop(order)",
+    "g = ledger.pop(number)",
     "ledger[key] = ledger[key] + gx",
     "ledger[key] = gx",
     "if key in ledger",
 }
 CHANGES = {  # a word of the row in the lesson's two tables -> the statements of `backward_pass` that make the change
     "heap": {
-        "waiting = [(-output.order, output)]",
+        "waiting = [(-output.number, output)]",
         "while waiting",
         "_, node = heappop(waiting)",
         "heappush(waiting, (-key, x))",
@@ -25,19 +25,19 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     "rule": {"grads = input_gradients(node, g)"},
     "yields": {"yield (node, g, grads)"},
     "needed": {
-        "order, inputs, needed = (node.order, node.inputs, node.needed)",
-        "for i, _ in needed",
+        "number, inputs, edges = (node.number, node.inputs, node.edges)",
+        "for i, _ in edges",
         "x, gx = (inputs[i], grads[i])",
     },
-    "given": {"ledger = {output.order: g}"},
-    "order": {"key = x.order"},
-    "changed": {"if order < _values._last_change and inputs", "_check_unchanged(node)"},
+    "given": {"ledger = {output.number: g}"},
+    "number": {"key = x.number"},
+    "changed": {"if number < _values._last_change and inputs", "_check_unchanged(node)"},
     "fit": {"grads[i] = gx if fits else match_input(gx, node, i)"},  # in `input_gradients`
     "again": {
-        "if not needed and node.replay",
+        "if not edges and node.recompute",
         "x = _recompute(node)",
-        "ledger[x.order] = g",
-        "heappush(waiting, (-x.order, x))",
+        "ledger[x.number] = g",
+        "heappush(waiting, (-x.number, x))",
     },
 }
 
