@@ -296,7 +296,9 @@ def seen(notebook):
                     shown["text/html"].replace(style.SHEET, "")
                 )  # site.css has the sheet
                 shown["text/html"] = re.sub(
-                    r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r"\1.html", shown["text/html"]
+                    r'(<a href=")(?:\./)?(\d\d_\w+)\.ipynb(?=["#])',
+                    r"\1\2.html",
+                    shown["text/html"],
                 )
         if re.match(r'check\("', cell.source):
             cell.outputs = [

@@ -474,20 +474,34 @@ sought.oninput = async () => {
                        (all.length > 12 ? "; showing the top 12" : "");
     found.replaceChildren(...shown.map(({id, where, heading, text, terms}) => {
         const top = heading === where.replace(/^\d+ /, "");
-        const one = element("li"), link = element("a", {href: id, textContent: top ? where : `${where}: ${heading}`});
-        one.append(link, ...excerpt(text, terms));
+        const one = element("li"), link = element("a", {href: id});
+        link.append(...marked(top ? where : `${where}: ${heading}`, terms));
+        one.append(link, element("br"), ...excerpt(text, terms));
         return one;
     }));
 };
 
-// Some words around the first term that stands in the text, itself marked.
-function excerpt(text, terms) {
+// Where the first of the terms stands in a text, and that term; at 0 and "" where none does, as when only the heading has it.
+function firstOf(terms, text) {
     const places = terms.map(term => [text.toLowerCase().indexOf(term), term]).filter(([at]) => at >= 0);
-    const [at, term] = places.sort(([a], [b]) => a - b)[0] ?? [0, ""];
+    return places.sort(([a], [b]) => a - b)[0] ?? [0, ""];
+}
+
+// The text with the first of the terms that stands in it marked.
+function marked(text, terms) {
+    const [at, term] = firstOf(terms, text);
+    if (!term)
+        return [text];
+    const end = at + term.length;
+    return [text.slice(0, at), element("mark", {textContent: text.slice(at, end)}), text.slice(end)];
+}
+
+// Some words around the first term that stands in the text.
+function excerpt(text, terms) {
+    const [at] = firstOf(terms, text);
     const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
-    const mark = element("mark", {textContent: text.slice(at, at + term.length)});
-    return [element("br"), from ? "… " : "", text.slice(from, at).trimStart(), mark,
-            text.slice(at + term.length, to < 0 ? undefined : to), to < 0 ? "" : " …"];
+    const end = to < 0 ? text.length : to;
+    return [from ? "… " : "", ...marked(text.slice(from, end).trimStart(), terms), end < text.length ? " …" : ""];
 }
 
 function element(tag, properties) {

@@ -213,7 +213,9 @@ def _link(section):
     file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
     if not file:  # the course was installed without its notebooks, as in Colab
         return f"({number} {heading})"
-    return f"([{number} {heading}]({file.name}#{quote(heading.replace(' ', '-'), safe='?,√')}))"
+    anchor = quote(heading.replace(" ", "-"), safe="?,√")
+    # Without "./", Markdown takes a heading's colon for the end of a protocol, and drops the link.
+    return f"([{number} {heading}](./{file.name}#{anchor}))"
 
 
 def _dedented(lines):

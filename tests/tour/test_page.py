@@ -115,7 +115,7 @@ def asked_in(name):
     return {"tangents": "forward"}.get(name) or page.home(FORETOLD[name].where)[0]
 
 
-SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25}
+SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25, "Thirty": 30}
 
 
 def minutes(cell):
