@@ -64,27 +64,15 @@ def pytest_collection_finish():
 def pytest_terminal_summary(terminalreporter):
     """What tests measured: the lines they left with `record_property("summary", line)`, in whichever process they ran.
 
-    And how many planted wrong answers were caught: each is a test, with `record_property("planted", the hint it was given)`.
+    And how many wrong answers were tried: `record_property("wrong answers", (how many, how many of them got a hint))`.
     """
-    lines = [
-        line
-        for report in terminalreporter.getreports("passed")
-        for name, line in report.user_properties
-        if name == "summary"
-    ]
-    planted = [
-        (outcome == "passed", hint)
-        for outcome in ["passed", "failed"]
-        for report in terminalreporter.getreports(outcome)
-        for name, hint in report.user_properties
-        if name == "planted"
-    ]
-    if planted:
-        caught = sum(passed for passed, _ in planted)
-        hinted = sum(passed and hint != "" for passed, hint in planted)
-        lines.append(
-            f"planted wrong answers: {caught} of {len(planted)} caught, {hinted} with their own hint"
-        )
+    passed = terminalreporter.getreports("passed")
+    properties = [one for report in passed for one in report.user_properties]
+    lines = [line for name, line in properties if name == "summary"]
+    counts = [counted for name, counted in properties if name == "wrong answers"]
+    if counts:
+        caught, hinted = map(sum, zip(*counts))
+        lines.append(f"wrong answers: {caught} caught, {hinted} of them with a hint of their own")
     if lines:
         terminalreporter.section("measured")
         terminalreporter.line("\n".join(lines))

@@ -1,7 +1,8 @@
-"""Which lessons open in a browser: a third of them, another third at each commit, and those that the change touches.
+"""Which lessons the long tests are run for: a third of them, another third at each commit, and those that the change touches.
 
-Tests marked `rotating` open a lesson in JupyterLab or as a page, which takes most of the suite's time. `--all` opens
-every lesson; so does a selection, by -k or by a path.
+Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a page, or try each of its
+wrong answers. `rotating("a/folder/")` is run for every lesson if the change touches that folder. `--all` runs them for every
+lesson; so does a selection, by -k or by a path.
 """
 
 import os
@@ -13,11 +14,15 @@ import parts
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CHOSEN = "ROTATING_LESSONS"  # in the environment: what the first process chose, for the others
+# In the environment: what the first process chose, for the others.
+CHOSEN = "ROTATING_LESSONS"
+CHANGED = "ROTATING_CHANGES"
 
 
 def git(*words):
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+    # Without the filter of .gitattributes, which takes half a second for each notebook of a fresh clone.
+    command = ["git", "-c", "filter.notebook.clean=cat", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
 
 
@@ -42,31 +47,38 @@ def choose(lessons, commit, changed):
 
 def pytest_configure(config):
     config.addinivalue_line(
-        "markers", "rotating: opens a lesson in a browser; a third of them is run"
+        "markers",
+        "rotating(*folders): takes long; is run for a third of the lessons, or for all if a file in a folder changed",
     )
     everything = config.getoption("--all") or config.option.keyword
     if CHOSEN in os.environ or everything or config.args_source != config.ArgsSource.TESTPATHS:
         return
     lessons = [path.name[:2] for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))]
     commit = git("rev-parse", "HEAD").strip()
-    os.environ[CHOSEN] = ",".join(choose(lessons, commit, changed_files()))
-    config.add_cleanup(lambda: os.environ.pop(CHOSEN, None))
+    os.environ[CHANGED] = changed_files()
+    os.environ[CHOSEN] = ",".join(choose(lessons, commit, os.environ[CHANGED]))
+    for name in (CHOSEN, CHANGED):
+        config.add_cleanup(lambda name=name: os.environ.pop(name, None))
 
 
 def pytest_report_header():
     if CHOSEN in os.environ:
-        return f"in a browser: lessons {os.environ[CHOSEN]} (--all: every lesson)"
+        return f"long tests are run for lessons {os.environ[CHOSEN]} (--all: every lesson)"
+
+
+def is_left_out(item, lessons, changed):
+    """Return whether a test is of a lesson that another commit's run of the suite tests."""
+    rotating = item.get_closest_marker("rotating")
+    if not rotating or any(file.startswith(rotating.args) for file in changed):
+        return False
+    return parts.lesson_of(item) not in (None, *lessons)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if CHOSEN not in os.environ:
         return
-    chosen = os.environ[CHOSEN].split(",")
-    out = [
-        item
-        for item in items
-        if item.get_closest_marker("rotating") and parts.lesson_of(item) not in (None, *chosen)
-    ]
+    lessons, changed = os.environ[CHOSEN].split(","), os.environ[CHANGED].splitlines()
+    out = [item for item in items if is_left_out(item, lessons, changed)]
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in set(out)]

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
             "run 03",
         ),
         (
-            "tests/grading/test_exercises.py::test_planted_answer_is_caught[03.drill-4]",
+            "tests/grading/test_exercises.py::test_wrong_answers_get_their_cause[03.drill]",
             "tests/grading/test_exercises.py 03",
         ),
         ("tests/lessons/test_browser.py::test_sliders[03_derive_the_arithmetic]", "browser 1"),
@@ -95,18 +95,49 @@ def test_a_lesson_that_the_change_touches_is_opened_whatever_the_commit(changed)
     assert all("05" in rotation.choose(LESSONS, commit, changed) for commit in ("a0", "a1", "a2"))
 
 
+SUITE = """
+import pytest
+LESSONS = [f"{number:02}.one" for number in range(23)]
+@pytest.mark.rotating
+@pytest.mark.parametrize("name", LESSONS)
+def test_long(name): pass
+@pytest.mark.rotating("tests/project/")
+@pytest.mark.parametrize("name", LESSONS)
+def test_of_a_folder(name): pass"""
+
+
 @pytest.mark.parametrize(
     "options, everything",
-    [([], False), (["--all"], True), (["-k", "toggles or sliders"], True)],
+    [([], False), (["-k", "long or folder"], True)],
 )
-def test_a_selection_is_not_thinned_out(options, everything):
-    """What pytest would run, asked of a process of its own."""
+def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
+    """A third of the lessons is run, and all of them where a folder that the marker names has changed."""
+    (tmp_path / "conftest.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\n"
+        "import rotation\nrotation.changed_files = lambda: 'tests/project/x.py'\n"
+        "pytest_plugins = ['parts', 'rotation']\n"
+        "def pytest_addoption(parser): parser.addoption('--all', action='store_true')"
+    )
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = .")
+    (tmp_path / "test_it.py").write_text(SUITE)
     found = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", *options],
-        cwd=ROOT,
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-v",
+            "-p",
+            "no:nbval",
+            "-p",
+            "no:cacheprovider",
+            *options,
+        ],
+        cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != rotation.CHOSEN},
         capture_output=True,
         text=True,
     ).stdout
-    opened = set(re.findall(r"test_browser\.py::test_sliders\[(\d\d)_", found))
-    assert opened == set(LESSONS) if everything else set() < opened < set(LESSONS)
+    ran = set(re.findall(r"test_long\[(\d\d)", found))
+    assert ran == set(LESSONS) if everything else len(ran) in (7, 8), found
+    assert set(re.findall(r"test_of_a_folder\[(\d\d)", found)) == set(LESSONS), found
