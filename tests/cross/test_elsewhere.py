@@ -58,25 +58,35 @@ def slopes(f, *values):
 
 
 def programs():
-    """Return (cell, code, output) of every fold "The same in PyTorch" in the lessons."""
-    fold = r"<summary>The same in PyTorch</summary>\s+```python\n(.+?)```\s+```text\n(.+?)```(?=.*?</details>)"
+    """Return (code, output) of every fold "The same in PyTorch" or "The same in JAX" in the lessons."""
+    fold = (
+        r"<summary>The same in (PyTorch|JAX)</summary>\s+```python\n(.+?)```\s+"
+        r"```text\n(.+?)```(?=.*?</details>)"
+    )
     return [
-        pytest.param(*found, id=f"{path.stem[:2]}-{cell['id']}")
+        pytest.param(code, output, id=f"{path.stem[:2]}-{framework}")
         for path in NOTEBOOKS
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         if cell["cell_type"] == "markdown"
-        for found in re.findall(fold, "".join(cell["source"]), re.DOTALL)
+        for framework, code, output in re.findall(fold, "".join(cell["source"]), re.DOTALL)
     ]
 
 
 @pytest.mark.parametrize("code, output", programs())
-def test_the_same_in_pytorch_prints_what_the_lesson_shows(code, output, capsys):
-    torch.set_default_dtype(torch.float32)  # as a reader has it
+def test_the_same_elsewhere_prints_what_the_lesson_shows(code, output, capsys):
+    torch.set_default_dtype(torch.float32)  # the defaults that a reader has
+    jax.config.update("jax_enable_x64", False)
     try:
         exec(code, {})
     finally:
         torch.set_default_dtype(torch.float64)
+        jax.config.update("jax_enable_x64", True)
     assert capsys.readouterr().out == output
+
+
+def test_every_lesson_that_promises_a_program_beside_ours_has_one():
+    lessons = {param.id.rpartition("-")[0] for param in programs()}
+    assert lessons >= {"02", "05", "06", "08", "10", "12", "13", "15", "16"}
 
 
 # ---------------------------------------------------------------- every name

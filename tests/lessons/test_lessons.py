@@ -76,6 +76,13 @@ def test_a_negative_number_has_a_minus(lesson):
 
 
 @EVERY_LESSON
+def test_no_placeholder_of_an_exercise_is_left(lesson):
+    """Catch the line "exercise 16.largest", which the sync command replaces in a cell of its own only."""
+    text = "\n".join(cell.source for cell in cells(lesson, "markdown"))
+    assert re.findall(r"^exercise \d\d\.\w+$", text, re.MULTILINE) == []
+
+
+@EVERY_LESSON
 def test_a_code_cell_is_read_at_a_glance(lesson):
     code = [cell.source for cell in cells(lesson, "code")]
     lines = [len(source.splitlines()) for source in code]
