@@ -21,6 +21,9 @@ COMMAND = "python -m autograd_course.sync_notebooks"
 PARTS = {"question": "markdown", "stub": "code", "check": "code", "hints": "markdown"}
 
 
+IMPORTANCE = {3: "●●● essential", 2: "●●○ useful", 1: "●○○ extra"}
+
+
 class Misplaced(Exception):
     """Report that a notebook lacks a cell of an exercise, or has them in the wrong order."""
 
@@ -29,11 +32,17 @@ def texts(exercise):
     """Return {part: the source of its cell}."""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
     return {
-        "question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
+        "question": quoted(f"**Exercise** ({minutes}, {rating(exercise)}). {exercise.question}"),
         "stub": exercise.stub,
         "check": f'check("{exercise.name}", {defined(exercise.stub)})',
         "hints": hints(exercise),
     }
+
+
+def rating(exercise):
+    """Return the difficulty and the importance, with the circles hidden from screen readers."""
+    circles, word = IMPORTANCE[exercise.importance].split()
+    return f'{exercise.difficulty}, <span aria-hidden="true">{circles}</span> {word}'
 
 
 def quoted(text):

@@ -8,7 +8,7 @@
         return (f(x + h) - f(x - h)) / (2 * h)
 
     @exercise(
-        "01.central", minutes=5, difficulty="easy",
+        "01.central", minutes=5, difficulty="easy", importance=3,
         question="Write the central difference as a function of f, x and h.",
         stub="""
             def my_central(f, x, h):
@@ -40,6 +40,7 @@ What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/p
 
 - `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
   section whose heading ends in "(optional)".
+- `importance` is 3 if later lessons build on the exercise, 2 if some of them use it, and 1 if a learner can skip it.
 - The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is said.
 - `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
   learner's function and does the same. `shown` says in words what was expected, where the number would give the answer away.
@@ -120,6 +121,7 @@ class Exercise:
     check: object
     minutes: int
     difficulty: str
+    importance: int
     question: str
     stub: str
     hints: list
@@ -186,6 +188,7 @@ def exercise(
     *,
     minutes,
     difficulty,
+    importance,
     question,
     stub,
     hints,
@@ -210,6 +213,7 @@ def exercise(
             check,
             minutes,
             difficulty,
+            importance,
             _text(question),
             stub,
             staged,

@@ -45,6 +45,7 @@ def sample(name, why="So.", **told):
         **{
             "minutes": 1,
             "difficulty": "easy",
+            "importance": 3,
             "question": "?",
             "stub": "a = ...",
             "hints": ["!"],

@@ -204,6 +204,8 @@ def test_an_exercise_is_whole(name):
         exercise.difficulty in ("easy", "medium", "hard", "optional")
         and 1 <= exercise.minutes <= 20
     )
+    assert exercise.importance in (1, 2, 3)
+    assert exercise.difficulty != "optional" or exercise.importance == 1, "optional is not needed"
     assert exercise.question and exercise.why and exercise.hints
     ast.parse(exercise.solution)
 
@@ -603,6 +605,7 @@ def sample(**changed):
     told = {
         "minutes": 2,
         "difficulty": "easy",
+        "importance": 2,
         "question": "Two sides of\nwhat?\n\n- one\n- two",
         "why": "So.",
         "stub": "\n    left = ...\n    right = ...",
@@ -663,7 +666,8 @@ def test_weave_unfolds_an_exercise_and_is_content_afterwards(folder, capsys):
     ]
     assert (
         cells["two-sides-question"]
-        == "> **Exercise** (2 minutes, easy). Two sides of what?\n>\n> - one\n> - two"
+        == '> **Exercise** (2 minutes, easy, <span aria-hidden="true">●●○</span> useful). '
+        "Two sides of what?\n>\n> - one\n> - two"
     )
     assert cells["two-sides-stub"] == "left = ...\nright = ..."
     assert cells["two-sides-check"] == 'check("99.two_sides", (left, right))'

@@ -32,6 +32,7 @@ def test_a_slip_and_a_habit_that_pass_are_found(monkeypatch, tmp_path):
             "99.weak",
             minutes=1,
             difficulty="easy",
+            importance=3,
             question="?",
             hints=["!"],
             why=".",

@@ -49,7 +49,8 @@ placement(
 
 placement(
     "05",
-    "There you build an engine: it goes backward through a calculation and adds up the gradients.",
+    "There you build an engine: it goes backward through a calculation and adds up the gradients. If you use PyTorch "
+    "daily, continue with 08, 09, 14, 18, 20 and 21.",
     [
         Question(
             """$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
@@ -249,6 +250,7 @@ def hidden(x):
     "00.value",
     minutes=1,
     difficulty="easy",
+    importance=2,
     question="""
         What is $f(0)$?
 
@@ -288,6 +290,7 @@ def value(answer):
     "00.nudge",
     minutes=2,
     difficulty="easy",
+    importance=3,
     question="""
         At some point of another curve, the value is 12 and the gradient is −3. From there you move x by 0.02. About what is the
         value now?""",
@@ -363,6 +366,7 @@ def _downhill_is(got, expected):
     "00.lowest",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="At which x is the hidden curve lowest?",
     stub="""
         lowest_x = ...""",
@@ -395,6 +399,7 @@ def _next(x, gradient):
     "00.downhill",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         A computer can do this too. Write `downhill(x, gradient)`, which returns the *next* x: a tenth of the gradient away from
         the old x, on the downhill side. For example, from x = 2 with a gradient of 4 you get to 1.6.""",

@@ -112,6 +112,7 @@ def ramp(x):
     "01.central",
     minutes=5,
     difficulty="easy",
+    importance=3,
     question="""
         The slope between the two outer points, at $x - h$ and $x + h$, is called the **central difference**. Write it as a function of
         f, x and h.""",
@@ -279,6 +280,7 @@ def _one_side(got, expected):
     "01.kink",
     minutes=2,
     difficulty="easy",
+    importance=2,
     names=lambda: {"forward": lambda f, x, h: (f(x + h) - f(x)) / h},
     question="""
         What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
@@ -338,6 +340,7 @@ def kink(answer):
     "01.fool",
     minutes=4,
     difficulty="medium",
+    importance=1,
     question="""
         Write a *wrong* slope for $x^3$ that passes the check at x = 1 by luck, but fails at x = 2.""",
     stub="""
@@ -423,6 +426,7 @@ def _stopping(f, x, rate, steps, stops):
     "01.descend",
     minutes=5,
     difficulty="medium",
+    importance=3,
     names=lambda: {
         "central": central_difference,
         "bowl": _bowl,

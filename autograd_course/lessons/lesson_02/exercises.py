@@ -139,6 +139,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
     "02.two_knobs",
     minutes=6,
     difficulty="medium",
+    importance=3,
     names=lambda: {"central": central_difference},
     question="""
         Write `two_knobs(f, x, y, dx, dy)`, which returns the *predicted* change for any f of two inputs. Measure the two
@@ -368,6 +369,7 @@ def two_knobs(answer):
     "02.hidden_edge",
     minutes=3,
     difficulty="medium",
+    importance=2,
     question="""
         In the next picture, a hidden operation makes z from x. All gradients are shown. Which local gradient belongs
         in place of the question mark?""",
@@ -427,6 +429,7 @@ def hidden(answer):
     "02.routes",
     minutes=4,
     difficulty="medium",
+    importance=3,
     question="""
         $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper with its local
         gradients. Then work backward from L.""",

@@ -88,6 +88,7 @@ card(
     "03.square",
     minutes=3,
     difficulty="optional",
+    importance=1,
     question="""
         The same Tensor is in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
     stub="""
@@ -189,6 +190,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     "03.divide",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns the gradient of its
         slot. The local gradients are the factors of dx and dy, including their signs. From here on a rule must be a formula that works
@@ -255,6 +257,7 @@ LINEAR = [
     "03.drill",
     minutes=5,
     difficulty="easy",
+    importance=2,
     question="""
         Write three more rules: two of $z = x - y$, and one of $z = -x$. How does z change when one input changes? (For
         $z = x + y$ you know both rules from lesson 02: `g` and `g`.)""",
@@ -299,6 +302,7 @@ def drill(answer):
     "03.reflected",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         Python uses subtract and divide for `5 - x` and `8 / x` too. The 5 and the 8 are constants and need no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
@@ -356,6 +360,7 @@ def reflected(answer):
     "03.power",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         Write the rule of $z = x^y$ for x, where the exponent is constant. (The exponent is the second input, so it is called y, and
         not n.)""",

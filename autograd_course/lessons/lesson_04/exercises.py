@@ -193,6 +193,7 @@ FROM_Z = [
     "04.from_z",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         Write both rules so that they use only g and z. (x is passed in because all rules of the table have the same form.)""",
     stub="""
@@ -301,6 +302,7 @@ TURN = [
     "04.turn",
     minutes=4,
     difficulty="medium",
+    importance=2,
     question="""
         Write two rules: that of $z = \\log x$, and that of $z = x^y$ for the *exponent* y. In code, log is `np.log`.""",
     stub="""
@@ -511,6 +513,7 @@ RIGHT = (
     "04.switches",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         Write the four rules for x. `np.where(c, p, q)` takes p where c is true and q elsewhere, entry by entry. A product
         with a comparison, such as `g * (x > 0)`, has the same result as long as g is finite. But where g is ∞ and x is not
@@ -615,6 +618,7 @@ DRILL = [
     "04.drill",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         Write the three rules. Use `np.sin`, `np.cos` and `ag.sigmoid`.""",
     stub="""
@@ -652,6 +656,7 @@ def _by_size(x):
     "04.stable_tanh",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         Published code computes tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 this is nan. If you multiply numerator and
         denominator by $e^{-2x}$, the result is right at 400, but nan at −400. Write a numerically stable `stable_tanh(x)` with
@@ -869,6 +874,7 @@ GELU = [
     "04.longer",
     minutes=10,
     difficulty="optional",
+    importance=1,
     question="""
         Write both rules for x. For `clip`, join two comparisons with `&`, each in parentheses. For gelu, the constant c and the function
         that computes t are given.""",

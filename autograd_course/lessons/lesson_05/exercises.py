@@ -129,6 +129,7 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
     "05.multiply",
     minutes=3,
     difficulty="easy",
+    importance=3,
     question="""
         Write `multiply(x, y)` in the form of `add`. It returns one new Value, made from three things: the product of the two numbers,
         the two inputs, and a local gradient for each input, in the same order.""",
@@ -441,6 +442,7 @@ def _seven_arrivals():
     "05.order",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Write `order(output)`. It returns a list of the output itself and all Values that it was made from, directly or indirectly.
         Each Value appears once, after all its users. There are two jobs: find the Values, then sort them. The first is
@@ -725,6 +727,7 @@ def _expect_users_first(got, output, tried, right):
     "05.backward",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Write `backward(output)`, the backward pass of the table. At each visit, do three things: take the value's gradient g out of
         the ledger, add g to the value's `.grad`, and for each of its inputs add g · local to the input's entry in the ledger.""",

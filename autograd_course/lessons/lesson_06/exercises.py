@@ -123,6 +123,7 @@ _ROUTES = [
     "06.routes",
     minutes=5,
     difficulty="medium",
+    importance=1,
     question="""
         w₃ reaches L by three paths. The path through b alone contributes 1.09 · 0.8905 · 0.3101 = 0.3010, the product of the
         local gradients along w₃ → b → ŷ → L in the picture above. What does the path through c alone contribute? And the
@@ -368,6 +369,7 @@ def _after_if_it_ends(*case):
     "06.train",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn, do four things: **reset** the old gradients
         to 0; run the **forward** pass, `L = loss(parameters, x, y)`; run the **backward** pass; and **update** the number of every
@@ -640,6 +642,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
     "06.by_hand",
     minutes=5,
     difficulty="medium",
+    importance=2,
     question="""
         Complete `by_hand(w1, w2, w3, x, y)`, which returns the gradients of w₁, w₂ and w₃. All arguments are plain numbers. The
         forward pass is given, and the box above is the backward pass. (You need `np.sin` and `np.cos`.)""",

@@ -88,6 +88,7 @@ card(
     "07.fooling_x",
     minutes=3,
     difficulty="easy",
+    importance=1,
     question="""
         **Fool the check.** Find a number x at which a check of tanh passes with the published rule, because both rules agree there:
         $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` returns the x whose tanh is z.)""",
@@ -175,6 +176,7 @@ Z, WHOLE = (
     "07.cached",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         Fill in the blank of `cached(x, cache)`. It returns the same as `x.gradient()`, but it stores the gradient of each value in the
         dictionary `cache`, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
@@ -403,6 +405,7 @@ EVIDENCE = {
     "07.diagnose",
     minutes=5,
     difficulty="medium",
+    importance=2,
     question="Look only at the table, not at code: what is the fault in D, E, F and G? Give the number of the cause.\n\n"
     + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
     + "\n\nTwo of the causes belong to none of the eight.",
@@ -472,6 +475,7 @@ def diagnose(answer):
     "07.fixed_tanh",
     minutes=3,
     difficulty="optional",
+    importance=1,
     question="""
         Here is the tanh of patient D as published, as a function. Fix the one faulty line, and replace the last `...` by z. (Each
         result needs a `rule`, a function of g that returns a tuple with the gradient of each input.)""",
@@ -687,6 +691,7 @@ def _all_found(Engine, f, *xs):
     "07.capstone",
     minutes=12,
     difficulty="hard",
+    importance=1,
     question="""
         **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and rewrite it as
         `fixed`, with the same arguments. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation with + − · `**`,

@@ -174,6 +174,7 @@ _TO_NUMBER = [
     "08.bias",
     minutes=4,
     difficulty="easy",
+    importance=3,
     question="""
         $z = x + b$ again, but now b is a column, of shape (2, 1): one number for each row. Write its gradient. And what is the
         gradient of b if b is a single number, of shape ()?""",
@@ -385,6 +386,7 @@ _MEAN = [
     "08.spread",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Write both rules as the library has them, for any axis. First think of x.sum(axis=1), as above; then one line
         covers all cases. The arguments axis and keepdims are those of the call: axis is one axis or a tuple of several, and
@@ -460,6 +462,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     "08.lucky",
     minutes=3,
     difficulty="optional",
+    importance=1,
     question="""
         **Fool the check.** `wrong_T` transposes, but its rule only reshapes g, as above. Find an array x of two axes, with at least
         two entries, for which `ag.check_grads(wrong_T, x, order=1)` finds no error.""",
@@ -659,6 +662,7 @@ _JOIN_Y = [
     "08.back",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         Write four rules. `np.reshape(x, shape)` keeps the entries in order, row by row: the n-th entry of x is the n-th of z.
         `np.transpose(x)` of an array with two axes is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
@@ -814,6 +818,7 @@ def _in_the_mean(g, index, shape):
     "08.scatter",
     minutes=4,
     difficulty="medium",
+    importance=3,
     question="""
         Write `scatter(g, index, shape)`, the rule of `x[index]` for an x of this shape. index is a list of the entries
         that were read, or of the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds the values of g into

@@ -112,6 +112,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
     "09.indices",
     minutes=4,
     difficulty="easy",
+    importance=2,
     question="""
         The loop goes through every multiplication in Z = A @ B: a product of two numbers, which is added into
         Z[i, j]. What does the rule of this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
@@ -369,6 +370,7 @@ WRONG_Y = [
     "09.matmul",
     minutes=2,
     difficulty="easy",
+    importance=3,
     question="Write both rules with the letters of the library: x is the left matrix, and y the right one.",
     stub="""
         matmul_x = lambda g, z, x, y: ...
@@ -425,6 +427,7 @@ def _product(d):
     "09.square",
     minutes=5,
     difficulty="medium",
+    importance=2,
     question="""
         Now the same matrix is in both places: A = [[1, 2], [3, 4]] and Z = A @ A. L is the sum of all entries of Z, so every entry of g
         is 1. Compute the gradient of A by hand, and write it as a list of two rows.""",
@@ -532,6 +535,7 @@ def _to_w(g, x, w):
     "09.batch",
     minutes=3,
     difficulty="medium",
+    importance=3,
     question="""
         X is a *batch* of five matrices, with the shape (5, 2, 3). W, of shape (3, 4), is one matrix that is used for all five. Z = X @ W
         has the shape (5, 2, 4): `@` multiplies along the last two axes, and broadcasts the others. Write the gradient of W, in the
@@ -698,6 +702,7 @@ EVIDENCE = {
     "09.diagnose",
     minutes=5,
     difficulty="medium",
+    importance=1,
     question="What is the fault in 1, 3, 5 and 6? Give the letter of the cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
     + "\n\nTwo of the causes belong to none of the seven.",
@@ -773,6 +778,7 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
     "09.fixed",
     minutes=6,
     difficulty="optional",
+    importance=1,
     question="""
         Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` by z. (A rule returns a
         list of two gradients, that of x and that of y. `value.fitted(g)` is g, summed to the shape of the value. `np.dot` works like `@`,

@@ -99,6 +99,7 @@ def _first(g, z, x):
     "10.tie",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         Write the rule of `z = np.max(x)` that shares g equally in a tie. Here x is any array, and z and g are single numbers.""",
     stub="""
@@ -456,6 +457,7 @@ def _overflown(got, expected):
     "10.normalise",
     minutes=9,
     difficulty="medium",
+    importance=3,
     question="""
         Write both rules. g, z and x have the same shape: (N, C), for N rows of C classes, or a shape with more axes. `z` is
         the output: p for softmax, log p for log_softmax. Sum along `axis`: −1 is the last axis,
@@ -595,6 +597,7 @@ def _undefined(name):
     "10.loss",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Write the rule of `nll_loss` for x, the log-probabilities of shape (N, C). Here g is one number, and `target` holds N
         class numbers.""",
@@ -803,6 +806,7 @@ def _right(x):
     "10.careful",
     minutes=4,
     difficulty="medium",
+    importance=2,
     question="""
         Write logsumexp for one row x, so that it also holds at ±1000 and beyond: subtract the largest entry before exp, and add it
         back where it belongs.""",

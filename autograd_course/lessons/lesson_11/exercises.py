@@ -113,6 +113,7 @@ def _curvature(got, expected):
     "11.bowl",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step
         changes sides and *doubles* the distance from the minimum. How large is the largest curvature? And which lr is the limit?""",
@@ -171,6 +172,7 @@ def _nesterov(w, m, g, lr, beta):
     "11.nesterov",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         Write one step of Nesterov momentum, in the form of the box. w, m and g are arrays of the same shape, and g was computed at w.
         Return the new w and the new m. Do not modify the input arrays.""",
@@ -345,6 +347,7 @@ def _nan(got, expected):
     "11.adam",
     minutes=7,
     difficulty="medium",
+    importance=3,
     question="""
         Write one step of Adam from the box. w, m, v and g are arrays of the same shape; t counts the steps from 1. Return the new w, m
         and v. Do not modify the input arrays.""",
@@ -636,6 +639,7 @@ def adam(answer):
     "11.decay",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         A weight is 1, and the gradient of the data's loss with respect to it is 0. It makes its very first step, with lr = 0.1
         and weight decay 0.01. By how much does the weight fall with Adam, which adds the decay to the gradient? And by how
@@ -726,6 +730,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     "11.warmup",
     minutes=5,
     difficulty="optional",
+    importance=1,
     question="""
         Write a schedule of your own: a factor that lr is multiplied by. It depends on the epoch, which counts how often training has
         gone through all examples. For epoch = 0, 1, …, 9 the factor rises evenly, 0.1, 0.2, …, 1. From epoch 10 to 100 it falls

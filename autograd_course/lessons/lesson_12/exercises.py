@@ -131,6 +131,7 @@ card(
     "12.batches",
     minutes=8,
     difficulty="medium",
+    importance=3,
     question="""
         The score is no better than guessing, and the loss stays near 2.3, so the network learns nothing. Find the bug, and write
         a correct function.
@@ -468,6 +469,7 @@ def _blown_up(got, expected):
     "12.scale",
     minutes=8,
     difficulty="optional",
+    importance=1,
     question="""
         Often each pixel is scaled to mean 0 and standard deviation 1 before training. These two are numbers *learned* from data. Write
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
@@ -664,6 +666,7 @@ def _share(model, images, labels):
     "12.curve",
     minutes=8,
     difficulty="optional",
+    importance=1,
     names=lambda: dict(
         zip(("images", "labels", "test_images", "test_labels"), digits()),
         accuracy=_share,

@@ -98,6 +98,7 @@ def _two(angle):
     "13.rule",
     minutes=3,
     difficulty="optional",
+    importance=1,
     question="""
         Take another wave, $\\sin 3x$, sampled at x = 0, 0.2, 0.4, … Its next value, too, is a multiple of the latest value plus a multiple of
         the value before. What are the two factors?""",
@@ -194,6 +195,7 @@ def _states(w, start, steps):
     "13.uses",
     minutes=7,
     difficulty="medium",
+    importance=3,
     question="""
         Now each step also has a tanh: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$,
         and g is the gradient of the last one. Fill in the three blanks, so that the function returns the gradient of w. (The loop
@@ -484,6 +486,7 @@ def _clip(gradients, max_norm):
     "13.clip",
     minutes=6,
     difficulty="medium",
+    importance=2,
     question="""
         Write `clip(gradients, max_norm)`. It takes the list of a model's gradients, which are arrays, and returns a list of the same
         length. If the **common** norm of the gradients is at most `max_norm`, return them unchanged. If it is larger, return gradients

@@ -261,6 +261,7 @@ WRONG_ENTRIES = [
     "14.from_indices",
     minutes=4,
     difficulty="easy",
+    importance=3,
     question="""
         **From the indices.** The loop goes through every multiplication in z. What does a multiplication contribute to the gradient of
         the pixel that it read, and to the gradient of the kernel entry? Fill in the indices in the brackets and the values on
@@ -517,6 +518,7 @@ WRONG_FOLD = [
     "14.fold",
     minutes=2,
     difficulty="easy",
+    importance=2,
     names=lambda: {"fold": ag.fold, "unfold": ag.unfold},
     question="""
         Write the rules of `unfold(x, kernel_size, stride, padding)` and of
@@ -699,6 +701,7 @@ WRONG_Y = [
     "14.fast",
     minutes=3,
     difficulty="medium",
+    importance=2,
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
         Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank gives the shape of the result.
@@ -783,6 +786,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     "14.pool",
     minutes=2,
     difficulty="optional",
+    importance=1,
     question="""
         Max pooling turns x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]] into an array of shape (2, 2), whose upstream
         gradient is g = [[10, 20], [30, 40]]. What is the gradient of x, by the rule of `max` from lesson 10? Give four rows
@@ -933,6 +937,7 @@ def _known(x, z):
     "14.my_op",
     minutes=8,
     difficulty="hard",
+    importance=2,
     question="""
         Write a row with one input: a function and its rule. Use one of these functions, or any other function that the table does
         not have. It must accept every number, and its graph must not be a straight line:

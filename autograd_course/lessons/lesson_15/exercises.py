@@ -257,6 +257,7 @@ def _right(program, *pairs):
     "15.Dual",
     minutes=6,
     difficulty="medium",
+    importance=3,
     question="""
         Fill in the tangent of each method's result. `lift` turns a plain number into a constant Dual, with the
         tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product, so solve for ż.""",
@@ -549,6 +550,7 @@ for words, function, _ in FUNCTIONS:
     "15.jacobians",
     minutes=4,
     difficulty="medium",
+    importance=3,
     question="""
         f takes an x of shape (n,) and gives an array of shape (m,). Fill in the blanks, so that both functions give its
         Jacobian, (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` gives a pair, the value and
@@ -735,6 +737,7 @@ def _job(number, hint):
     "15.jobs",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         Which mode suits which job, "forward" or "backward"?
 

@@ -126,6 +126,7 @@ _NUMBER = (
     "16.hvp",
     minutes=3,
     difficulty="easy",
+    importance=3,
     question="""
         Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a
         scalar. w and v have the same shape, and any shape is possible.""",
@@ -376,6 +377,7 @@ _ENDS = (
     "16.largest",
     minutes=5,
     difficulty="medium",
+    importance=2,
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
         note ⟨v, Hv⟩, and go on with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
@@ -681,6 +683,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
     "16.downhill",
     minutes=3,
     difficulty="medium",
+    importance=1,
     question="""
         Correct the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
         Newton's and always goes *against* the slope. f takes one number.""",

@@ -104,6 +104,7 @@ card(
     "17.needed",
     minutes=2,
     difficulty="easy",
+    importance=2,
     question="""
         X is data; W and bias are learned. Five results are computed: `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`,
         `d = 0.5 * c` and `e = ag.tanh(d)`. Then `e.sum().backward()` runs. Which of the five results does a rule read?
@@ -193,6 +194,7 @@ def _slope(x):
     "17.golf",
     minutes=5,
     difficulty="medium",
+    importance=1,
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
         \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
@@ -430,6 +432,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
     "17.by_hand",
     minutes=4,
     difficulty="medium",
+    importance=3,
     question="""
         **A checkpoint by hand.** The function returns the gradient of a chain of n steps. At the end of the
         chain the upstream gradient of every entry is 1. The marks are before step 0, step `every`, step 2 · `every` and
@@ -665,6 +668,7 @@ def _whole(answer, step, x):
     "17.layer",
     minutes=2,
     difficulty="easy",
+    importance=1,
     question="""
         Layers that are wrapped together in one `ag.checkpoint` hold only their last result. (A
         Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2

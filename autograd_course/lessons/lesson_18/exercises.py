@@ -99,6 +99,7 @@ CANCEL = (
     "18.who_reads",
     minutes=4,
     difficulty="medium",
+    importance=2,
     question="""
         Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and returns an array of shape (T, m). Return
         an array of shape (T, T). Its entry [t, s] is the largest magnitude of any derivative of an output at position t
@@ -286,6 +287,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
     "18.embedding",
     minutes=2,
     difficulty="easy",
+    importance=2,
     question="""
         `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
         shape (N, T, d), and so has g. Fill in what goes to weight.""",
@@ -436,6 +438,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
     "18.attention_back",
     minutes=7,
     difficulty="medium",
+    importance=3,
     question="""
         Fill in the five blanks of attention's backward pass. d is `K.shape[-1]`. The comment behind each blank gives its
         shape, and the line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
@@ -782,6 +785,7 @@ WRONG_SWAP_Y = [
     "18.swap",
     minutes=3,
     difficulty="easy",
+    importance=1,
     question="""
         Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`. Here a, b and c are the letters of x, y and z, such as
         "ij", "jk" and "ik".""",
@@ -859,6 +863,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
     "18.layer_norm_x",
     minutes=5,
     difficulty="medium",
+    importance=2,
     question="""
         Write the gradient of x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
         each row. Each mean runs along its row.""",

@@ -117,6 +117,7 @@ def _smoothed(counts, shorter, a):
     "19.smoothed",
     minutes=4,
     difficulty="easy",
+    importance=2,
     question="""
         Write the boxed formula for all letters at once. `counts` holds how often each letter followed. `shorter` holds the
         probability that the shorter n-gram gives it. Both have the shape (letters,).""",
@@ -323,6 +324,7 @@ def _endless(logits, temperature, u):
     "19.pick",
     minutes=7,
     difficulty="medium",
+    importance=2,
     question="""
         Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and turn them into probabilities with
         softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
@@ -632,6 +634,7 @@ def _removed_once(written, known):
     "19.invented",
     minutes=3,
     difficulty="easy",
+    importance=1,
     question="""
         Write `invented(written, known)`. `written` is a text with a name on each line, and `known` is a list of names.
         Return a list of the lines that are not among the known names, in their order. An empty line is not a name.""",
@@ -789,6 +792,7 @@ def _mix_slope(w, p, q):
     "19.mix_slope",
     minutes=6,
     difficulty="optional",
+    importance=1,
     question="""
         p and q, each of shape (n,), are the probabilities that two models gave to the n letters that came. They are
         mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss with

@@ -225,6 +225,7 @@ def _outcome(kind, probe):
     "20.Noted",
     minutes=4,
     difficulty="medium",
+    importance=3,
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
         The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
@@ -670,6 +671,7 @@ def _read_by_any(lines, results):
     "20.needed",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
         that it returns. Return the lines that are needed for these results, in their order. A line that only dead
@@ -828,6 +830,7 @@ _ENTRIES = (
     "20.gradients",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         **The backward pass, by hand.** The forward pass is written: one layer, tanh, and the sum of squared errors.
         Write the four lines of the backward pass. Each may use all names above it. Use no engine, only rules that you
@@ -1068,6 +1071,7 @@ g_W2 = a.T @ b""".strip().splitlines()
     "20.spoiled",
     minutes=4,
     difficulty="optional",
+    importance=1,
     question="""
         **One line too early.** A compiler with three buffers, a, b and c, wrote this program. One of its gradients is
         wrong. Which line writes over a value that is still needed, and which line then reads the wrong value?

@@ -152,6 +152,7 @@ def _misread(letter, number):
     "21.diagnose",
     minutes=5,
     difficulty="medium",
+    importance=1,
     question="In each port one line of the network is written differently from yours. How? Give its number "
     "in this list. Use only the table.\n\n"
     + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
@@ -302,6 +303,7 @@ COMPUTED = (
     "21.my_op",
     minutes=5,
     difficulty="medium",
+    importance=3,
     question="""
         **Your op of lesson 14, as PyTorch expects it**: a class with three functions. `forward` computes z. `setup_context`
         saves what backward will read. It receives `inputs`, a tuple, here with one entry, and `output`, which is z. It
@@ -634,6 +636,7 @@ def _combined(gradients, sizes):
     "21.combined",
     minutes=3,
     difficulty="easy",
+    importance=2,
     question="""
         Write `combined(gradients, sizes)`. `gradients` holds one list for each worker. This list holds one array for
         each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` holds the number of rows of each
@@ -836,6 +839,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     "21.rms_rule",
     minutes=12,
     difficulty="optional",
+    importance=1,
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
         \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
@@ -1016,6 +1020,7 @@ def rms_rule(answer):
     "21.fooled",
     minutes=10,
     difficulty="optional",
+    importance=1,
     question="""
         Write a check of your own. `accepts(rule)` returns False if a rule for `rms` is wrong, and True if the check finds
         no mistake. It may use `rms`, but not your rule. It will be called with these three wrong rules, and others: (a) r

@@ -156,6 +156,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
     "22.one_bit",
     minutes=4,
     difficulty="medium",
+    importance=2,
     names=lambda: {"sign": sign},
     question="""
         Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets what
@@ -378,6 +379,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
     "22.round_trip",
     minutes=5,
     difficulty="medium",
+    importance=1,
     question="""
         Write `round_trip(field, corners, steps)`. `field(w)` is an arrow at the point w, such as a gradient. `corners`
         is an array with a corner in each row. A leg leads from each corner to the next, and the last leg leads back to
@@ -617,6 +619,7 @@ _SHORT = (
     "22.length_x",
     minutes=3,
     difficulty="easy",
+    importance=3,
     question="""
         Write the rule of the length. z = √Σx² is one number, and so is g. x may have any shape. At z = 0 the rule gives
         zeros.""",
@@ -869,6 +872,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     "22.pull_back",
     minutes=6,
     difficulty="medium",
+    importance=2,
     question="""
         Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
         Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
