@@ -61,7 +61,8 @@ from . import data, nn, optim
 from .check import check_grads
 from .checkpoint import checkpoint
 from .rows import bilinear, elementwise, linear, primitive
-from .tape import Tensor, no_grad
+from .levels import no_grad
+from .tape import Tensor
 from .compiler import compile
 from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 

@@ -1,6 +1,7 @@
 """Forward mode: every value carries its tangent along, and nothing is recorded."""
 
-from .tape import Tensor, _no_grad_level, new_tensor, one_level_down, to_array
+from .levels import no_grad_level
+from .tape import Tensor, new_tensor, one_level_down, to_array
 from .values import copied
 
 
@@ -17,21 +18,16 @@ class Dual(Tensor):
         """Compute a call of `row` on this Tensor's level, and the tangent of its result."""
         level = self.level
         values, z = one_level_down(row, args, params, level)
-        tangents = {}
-        if level > _no_grad_level.get():
+        node, tangents = new_tensor(Dual, z, level), {}
+        if level > no_grad_level.get():
             for i, a in enumerate(args):
-                if isinstance(a, Tensor) and a.level == level and a.tangent is not None:
+                if isinstance(a, Dual) and a.level == level and a.tangent is not None:
                     if row.rule(i):
                         tangents[i] = a.tangent
-        return dual(z, row._push(tangents, z, values, params) if tangents else None, level)
+        if tangents:
+            node.tangent = row.push_tangents(tangents, z, values, params)
+        return node
 
     def detach(self):
         """Return a copy without a tangent: a constant to every derivative."""
-        return dual(copied(to_array(self)), None, self.level)
-
-
-def dual(value, tangent, level):
-    """Return a new Tensor of a forward-mode level."""
-    t = new_tensor(Dual, value, level)
-    t.tangent = tangent
-    return t
+        return new_tensor(Dual, copied(to_array(self)), self.level)

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import ops
 from .hints import NAMES, Missing, explain_arguments, hint_for
-from .rows import Primitive, primitive
-from .tape import Tensor, is_constant, reject, to_array, traced_in
+from .rows import Primitive, is_constant, primitive, traced_in
+from .tape import Tensor, to_array
 
 _OPERATORS = {
     "add": ops.add,
@@ -37,6 +37,15 @@ _ZERO_GRADIENT = """
 """.split()
 _OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
+
+
+def _reject(t, message):
+    """Raise TypeError, and note it while a program is recorded: the function may catch it."""
+    error, value = TypeError(message), to_array(t)
+    if isinstance(value, Tensor):
+        value.trace.refused.append(error)
+    raise error
+
 
 # --- NumPy's functions ----------------------------------------------------------------------------
 
@@ -155,7 +164,7 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
-        reject(
+        _reject(
             self,
             "a Tensor that requires a gradient cannot be converted to an array, because its "
             "gradient would be lost: use the functions of autograd_lib or NumPy (a @ t for "
@@ -173,7 +182,7 @@ def _getitem(self, index):
     if any(isinstance(i, Tensor) for i in indices):
         indices = tuple(to_array(i) if isinstance(i, Tensor) else i for i in indices)
         if any(isinstance(i, Tensor) and i.opaque and i.dtype == bool for i in indices):
-            reject(
+            _reject(
                 self,
                 "x[mask] cannot be compiled, because its length depends on the values of the mask: "
                 "use where(mask, x, 0)",
@@ -186,7 +195,7 @@ def _concrete(self):
     """Return the value as an array. Raise TypeError if it is being traced by `compile`."""
     value = to_array(self)
     if isinstance(value, Tensor):
-        reject(
+        _reject(
             self,
             "a value decides an if, a while or an index inside a function that is being compiled, "
             "and the program would repeat the decision of the first call: use where(…), or keep "
@@ -231,15 +240,6 @@ def _index(self):
     return int(value)
 
 
-def _complex(self):
-    if is_constant(self):
-        return complex(self.item())
-    raise TypeError(
-        "complex: complex numbers have no gradient here; use float(t) for the value, and stack or "
-        "concatenate to join Tensors"
-    )
-
-
 def _len(self):
     if not self.ndim:
         raise TypeError(
@@ -255,7 +255,7 @@ def _iter(self):
 def item(self):
     """Return the only element as a Python number."""
     if self.level and not is_constant(self):
-        reject(
+        _reject(
             self,
             "a value cannot become a Python number, as by float(), inside a function that is being "
             "differentiated or compiled, because it would be taken for a constant: use functions "
@@ -302,7 +302,7 @@ def _reduce(self):
 
 
 def _setitem(self, index, value):
-    reject(
+    _reject(
         self,
         "items of a Tensor cannot be assigned, because gradients flow through its old values: "
         "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf",
@@ -315,7 +315,7 @@ def _in_place(self, other):
     In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
     """
     if self.opaque:
-        reject(
+        _reject(
             self,
             "an operator in place, such as x += y, would write into an array inside a function "
             "that is being compiled: write x = x + y",
@@ -385,7 +385,6 @@ Tensor.__bool__ = _bool
 Tensor.__float__ = _float
 Tensor.__int__ = _int
 Tensor.__index__ = _index
-Tensor.__complex__ = _complex
 Tensor.__format__ = lambda self, spec: (
     format(to_array(self)[()], spec)
     if spec and not isinstance(to_array(self), Tensor)

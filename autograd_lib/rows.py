@@ -8,15 +8,16 @@ from contextlib import suppress
 from inspect import signature
 
 import numpy as np
+from numpy import float32, float64, ndarray
 
-from .tape import Tensor, _no_grad_level, is_constant, traced_in, tracer
+from .levels import no_grad_level
+from .tape import Tensor, tracer
 from .values import _clock, as_array
 
 _new = object.__new__
-_array = np.ndarray
-_floats = frozenset({np.float64, np.float32})
+_floats = frozenset({float64, float32})
 _scalars = _floats | {int, float, bool}
-_arrays = _scalars | {np.ndarray}
+_arrays = _scalars | {ndarray}
 
 
 class Primitive:
@@ -143,10 +144,27 @@ class Primitive:
 
     def compute(self, values, params):
         """Return the result for plain values: an array or a NumPy scalar."""
-        z = self._call(values, params)
-        if isinstance(z, (np.ndarray, np.generic)):
+        z = self.call_function(values, params)
+        if isinstance(z, (ndarray, np.generic)):
             return z
         return as_array(z, f"{self.name}: its result")[()]
+
+    def call_function(self, values, params):
+        """Return what the function returns for plain values; errors name the row and the shapes."""
+        try:
+            z = self.function(*values, **params)
+        except (TypeError, ValueError, IndexError) as error:
+            shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
+            kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
+            raise (type(error) if kept else TypeError)(
+                f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]"
+            ) from None
+        if isinstance(z, tuple):
+            raise TypeError(
+                f"{self.name}: expected one array from the function, got a tuple of {len(z)}; "
+                "make a row of each"
+            )
+        return z
 
     def _check_keywords(self, params):
         """Raise TypeError for a wrong keyword. Return a Traced among the values, if there is one."""
@@ -182,52 +200,45 @@ class Primitive:
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 
-    def _call(self, values, params):
-        """Return the result of the function on plain arrays; name the row in errors of NumPy."""
-        try:
-            z = self.function(*values, **params)
-        except (TypeError, ValueError, IndexError) as error:
-            shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
-            kind = (
-                type(error)
-                if type(error) in (ValueError, IndexError, np.exceptions.AxisError)
-                else TypeError
-            )
-            raise kind(
-                f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]"
-            ) from None
-        if isinstance(z, tuple):
-            raise TypeError(
-                f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each"
-            )
-        return z
-
-    def _push(self, tangents, z, values, params):
+    def push_tangents(self, tangents, z, values, params):
         """Return the tangent of `z`: the sum over the arguments that have a tangent."""
-        if self.kind == "linear":  # in all its arguments together
-            terms = [
-                self(
-                    *[
-                        tangents[i] if i in tangents else np.zeros_like(v)
-                        for i, v in enumerate(values)
-                    ],
-                    **params,
-                )
-            ]
+        if self.kind == "elementwise":
+            terms = [self.rules[i](t, z, *values, **params) for i, t in tangents.items()]
         elif self.kind == "bilinear":
             terms = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
+        elif self.kind == "linear":  # in all its arguments together
+            ts = [tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)]
+            terms = [self(*ts, **params)]
         else:
-            rules = self.pushes if self.kind == "primitive" else self.rules
-            if lost := [i for i in tangents if not rules[i]]:
+            if missing := [i for i in tangents if not self.pushes[i]]:
                 raise TypeError(
-                    f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here"
+                    f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) cannot "
+                    "pass here"
                 )
-            terms = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
-        total = terms[0]
-        for term in terms[1:]:
-            total = total + term
+            terms = [self.pushes[i](t, z, *values, **params) for i, t in tangents.items()]
+        total = sum(terms[1:], start=terms[0])
+        if type(total) is float64 is type(z):
+            return total
         total = total if total.shape == z.shape else np.broadcast_to(total, z.shape)
         return total if total.dtype == z.dtype else total.astype(z.dtype)
+
+
+def is_constant(t):
+    """Return True if no derivative of any level, and no program, depends on the Tensor `t`."""
+    while isinstance(t, Tensor):
+        if t._requires_grad or t.tangent is not None or t.opaque:
+            return False
+        t = t._value
+    return True
+
+
+def traced_in(x):
+    """Yield every Traced in `x`, an argument of a call, also in tuples, lists and dicts."""
+    if isinstance(x, Tensor) and x.opaque:
+        yield x
+    elif type(x) in (tuple, list, dict):
+        for part in x.values() if type(x) is dict else x:
+            yield from traced_in(part)
 
 
 def elementwise(function, *rules, name=None, doc=None):
@@ -332,11 +343,11 @@ def _fast_call(row):
     function, record = row.function, row.record
 
     def unary(x, *more, **params):
-        if more or type(x) is not Tensor or not x._requires_grad or x.level <= _no_grad_level.get():
+        if more or type(x) is not Tensor or not x._requires_grad or x.level <= no_grad_level.get():
             return record((x, *more), params)
         a = x._value
         if (
-            type(a) is not _array
+            type(a) is not ndarray
             and type(a) not in _floats
             or params
             and row._check_keywords(params) is not None
@@ -347,7 +358,7 @@ def _fast_call(row):
             node._value = z = function(a, **params)
         except (TypeError, ValueError, IndexError):
             return record((x,), params)
-        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
+        if type(z) not in _floats and not (type(z) is ndarray and z.dtype.kind in "biuf"):
             return record((x,), params)
         if params:
             node.params = params
@@ -360,19 +371,19 @@ def _fast_call(row):
             level, a, wanted = x.level, x._value, x._requires_grad
             if type(y) is Tensor and y.level == level:
                 b, wanted = y._value, wanted + 2 * y._requires_grad
-            elif type(y) in _scalars or type(y) is np.ndarray and y.dtype.kind in "biuf":
+            elif type(y) in _scalars or type(y) is ndarray and y.dtype.kind in "biuf":
                 b = y
             else:
                 return record((x, y), {})
         elif type(y) is Tensor and (
-            type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"
+            type(x) in _scalars or type(x) is ndarray and x.dtype.kind in "biuf"
         ):
             level, a, b, wanted = y.level, x, y._value, 2 * y._requires_grad
         else:
             return record((x, y), {})
         if (
             not wanted
-            or level <= _no_grad_level.get()
+            or level <= no_grad_level.get()
             or type(a) not in _arrays
             or type(b) not in _arrays
         ):
@@ -382,7 +393,7 @@ def _fast_call(row):
             node._value = z = function(a, b)
         except (TypeError, ValueError):
             return record((x, y), {})
-        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
+        if type(z) not in _floats and not (type(z) is ndarray and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
         node.values, node.edges, node.number = (a, b), plans[wanted], next(_clock)

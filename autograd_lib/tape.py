@@ -21,24 +21,23 @@ f(x) = x · x · x
    second derivative.
 """
 
-from contextlib import ContextDecorator
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from heapq import heappop, heappush
-from inspect import iscoroutinefunction, isgeneratorfunction
-from itertools import count
 from types import MappingProxyType
 
 import numpy as np
+from numpy import float64, ndarray  # looked up often; np.float64 takes longer
 
 from . import values as _values
 from .hints import argument_error, explain_arguments
+from .levels import is_recording, no_grad_level
 from .values import (
     Value,
     _check_floating,
     _clock,
     as_array,
     assignments,
-    changed_after,
+    check_unchanged,
     commit,
     copied,
     copy_if_view,
@@ -46,13 +45,7 @@ from .values import (
     unbroadcast,
 )
 
-_levels = count(1)
-_no_grad_level = ContextVar("no_grad_level", default=-1)  # nothing is recorded up to this level
-_no_grad_blocks = ContextVar("no_grad_blocks", default=())  # the open blocks: (level, no_grad)
 tracer = ContextVar("tracer", default=None)  # while `compile` records a call: its trace
-_new = object.__new__
-_float64 = np.float64
-_array = np.ndarray
 
 
 class Tensor(Value):
@@ -94,8 +87,7 @@ class Tensor(Value):
     params = MappingProxyType({})
     level = _changed_at = 0
     was_trainable = False  # True once a gradient was requested, also if the Tensor is frozen later
-    _requires_grad = True
-    _retain = False
+    _requires_grad, _retain = True, False
     opaque = False  # True while a program is recorded: the value must not be looked at
     shape = property(lambda self: self._value.shape)
     dtype = property(lambda self: self._value.dtype)
@@ -104,9 +96,8 @@ class Tensor(Value):
 
     def __init__(self, data, requires_grad=False, name=None):
         self._value = as_array(data, "Tensor")[()]  # NumPy computes faster with its scalars
+        self.name, self.number = name, next(_clock)
         self._requires_grad = False
-        self.name = name
-        self.number = next(_clock)
         if requires_grad:
             self.requires_grad = True
 
@@ -118,7 +109,7 @@ class Tensor(Value):
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
-        if level > _no_grad_level.get():
+        if level > no_grad_level.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a._requires_grad:
                     if rule := row.rule(i):
@@ -136,8 +127,8 @@ class Tensor(Value):
 
         After an assignment, a backward pass through a Tensor computed from the old value raises.
         Writing into items, `t.data[0] = 1`, is not noticed. An array of another floating dtype
-        changes the dtype of this Tensor and of its `.grad`. Inside a function that is being
-        differentiated the value is read-only, and a constant to every derivative.
+        changes the dtype of this Tensor and of its `.grad`. Inside a transform the value is
+        read-only, and a constant to every derivative.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -145,24 +136,20 @@ class Tensor(Value):
                 value = value.view()
                 value.flags.writeable = False
             return value
-        if type(self._value) is not np.ndarray:
+        if type(self._value) is not ndarray:
             self._value = np.asarray(self._value)  # so that t.data[...] = 1 writes into the Tensor
         return self._value
 
     @data.setter
     def data(self, value):
         if self.level:
-            raise RuntimeError(
-                "data: a value cannot be replaced inside a function that is being differentiated; "
-                "compute a new Tensor from it"
-            )
+            raise RuntimeError("data: a transform cannot replace values; compute a new Tensor")
         if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
             date_array(value)
             return
         # An array brings its floating dtype along; a number or a list takes that of the Tensor.
-        keep = not (isinstance(value, np.ndarray) and value.dtype.kind == "f")
-        keep = keep and self.dtype.kind == "f"
-        value = np.array(as_array(value, "data"), dtype=self.dtype if keep else None)
+        brings = isinstance(value, ndarray) and value.dtype.kind == "f" or self.dtype.kind != "f"
+        value = np.array(as_array(value, "data"), dtype=None if brings else self.dtype)
         if value.shape != self.shape:
             raise ValueError(
                 f"data: expected a value of shape {self.shape}, got {value.shape}; make a new "
@@ -182,10 +169,7 @@ class Tensor(Value):
                 f"requires_grad can be set on leaves only, not on a result of {self.op.name}"
             )
         if self.level:
-            raise RuntimeError(
-                "requires_grad cannot be set inside a function that is being differentiated or "
-                "compiled; set it outside"
-            )
+            raise RuntimeError("requires_grad: set it outside of transforms and compile")
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
             self._value = copied(self._value)
@@ -210,17 +194,12 @@ class Tensor(Value):
             If this Tensor requires no gradient, or if a `.data` it was computed from has changed.
         """
         if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
-            raise argument_error(
-                "backward",
-                f"got an unexpected keyword argument {next(iter(unknown))!r}",
-                unknown,
-                "(grad=None)",
-            )
+            error = f"got an unexpected keyword argument {next(iter(unknown))!r}"
+            raise argument_error("backward", error, unknown, "(grad=None)")
         if self.level:
             raise RuntimeError(
                 "backward() cannot be called inside a function that is being differentiated or "
-                "compiled: return the value, and let grad, vjp or value_and_grad differentiate it, "
-                "or call backward() on the result"
+                "compiled: return the value, and call backward(), grad or vjp outside"
             )
         if not self._requires_grad:
             why = "nothing is recorded here, because a no_grad block is open"
@@ -248,10 +227,7 @@ class Tensor(Value):
     def retain_grad(self):
         """Keep the gradient of this intermediate result in `.grad` in the next backward passes."""
         if self.level:
-            raise RuntimeError(
-                "retain_grad() cannot be called inside a function that is being differentiated; "
-                "return the value too"
-            )
+            raise RuntimeError("retain_grad() has no effect in a transform: return the value too")
         self._retain = True
 
     @explain_arguments
@@ -268,9 +244,20 @@ class Tensor(Value):
 
 def new_tensor(kind, value, level):
     """Return a new Tensor of class `kind`, without the checks of `Tensor(...)`."""
-    t = _new(kind)
+    t = object.__new__(kind)
     t._value, t.level, t.number = value, level, next(_clock)
     return t
+
+
+def to_array(t):
+    """Return the value of a Tensor as an array; while a program is recorded, a Traced."""
+    while isinstance(t, Tensor):
+        if t.opaque:
+            return t
+        if not t.level and (trace := tracer.get()) is not None:
+            return to_array(trace.input_of(t))
+        t = t._value
+    return np.asarray(t)
 
 
 def one_level_down(row, args, params, level):
@@ -322,7 +309,7 @@ def backward_pass(output, g):
         g = ledger.pop(number)
         # If any value has changed since, check those that this node was computed from.
         if number < _values._last_change and inputs:
-            _check_unchanged(node)
+            check_unchanged(node)
         # Call the rules.
         grads = input_gradients(node, g)
         for i, _ in edges:
@@ -336,7 +323,7 @@ def backward_pass(output, g):
                 heappush(waiting, (-key, x))
         if not edges and node.recompute:
             # Recompute a checkpoint. Its Tensors are newer than all that wait, so they come next.
-            x = _recompute(node)
+            x = node.recompute(node.inputs)
             ledger[x.number] = g
             heappush(waiting, (-x.number, x))
         yield node, g, grads
@@ -349,21 +336,19 @@ def input_gradients(node, g):
     """
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
-    two = len(values) == 2 and not params  # the common case: naming the two is faster than a star
     for i, rule in node.edges:
-        # A rule of the user may write into its g, which other nodes share.
-        own = g.copy() if type(g) is _array and node.op.user_defined else g
-        gx = (
-            rule(own, z, values[0], values[1])
-            if two
-            else rule(own, z, *values, **params)
-            if params
-            else rule(own, z, *values)
-        )
         value = values[i]
+        # A rule of the user may write into its g, which other nodes share.
+        upstream = g.copy() if type(g) is ndarray and node.op.user_defined else g
+        if params:
+            gx = rule(upstream, z, *values, **params)
+        elif len(values) == 2:  # the common case: naming both is faster than a star
+            gx = rule(upstream, z, values[0], values[1])
+        else:
+            gx = rule(upstream, z, *values)
         fits = (
-            type(gx) is _float64 is type(value)
-            or type(gx) is _array
+            type(gx) is float64 is type(value)
+            or type(gx) is ndarray
             and gx.shape == value.shape
             and gx.dtype is value.dtype
         )
@@ -374,7 +359,7 @@ def input_gradients(node, g):
 def match_input(gx, node, i):
     """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
     value = node.values[i]
-    if type(gx) is not np.ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
+    if type(gx) is not ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
         gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:
         gx = unbroadcast(gx, value.shape)
@@ -391,168 +376,25 @@ def leaf_gradients(output, g):
 
     No two of these gradients share memory, and no gradient is a view of another array.
     """
-    found, used = [], set()
-    for t, gx in [(t, gx) for t, gx, _ in backward_pass(output, g) if t.op is None or t._retain]:
-        gx = copy_if_view(gx)
-        gx = gx.copy() if type(gx) is np.ndarray and (t.op is not None or id(gx) in used) else gx
-        used.add(id(gx))
-        found.append((t, gx))
-    return found
+    grads, used = [], set()
+    for t, gx, _ in backward_pass(output, g):
+        if t.op is None or t._retain:
+            gx = copy_if_view(gx)
+            if type(gx) is ndarray and (t.op is not None or id(gx) in used):
+                gx = gx.copy()
+            used.add(id(gx))
+            grads.append((t, gx))
+    return grads
 
 
 def _accumulated(t, g):
     """Return `t.grad + g`, or `g` if there is no `t.grad`. The user may have set `t.grad`."""
-    old = t.grad
-    if old is None:
+    if t.grad is None:
         return g
-    if type(old) is not np.ndarray or old.dtype != g.dtype:
-        old = as_array(old, "backward: the .grad of a leaf")
+    old = as_array(t.grad, "backward: the .grad of a leaf")
     if old.shape != g.shape:
         raise ValueError(
-            f"backward: expected the .grad of {t.name or 'a leaf'} to have shape {g.shape}, got "
-            f"{old.shape}; set it to None, or to an array of that shape"
+            f"backward: expected the .grad of {t.name or 'a leaf'} to have shape {g.shape}, "
+            f"got {old.shape}; set it to None"
         )
     return np.asarray(old + g, g.dtype)
-
-
-def _recompute(node):
-    """Return the result of a checkpoint, recorded anew, also under no_grad.
-
-    It runs in a context of its own, so an error cannot leave no_grad switched off.
-    """
-    context = copy_context()
-    if node.level <= _no_grad_level.get():
-        context.run(record_above, node.level - 1)
-    return context.run(node.recompute, node.inputs)
-
-
-def _check_unchanged(node):
-    """Raise RuntimeError if an input or the result of `node` was changed afterwards."""
-    inputs = [(t, f"argument {i}") for i, t in enumerate(node.inputs)]
-    for first, what in [*inputs, (node, "its result")]:
-        t = first
-        while isinstance(t, Tensor):  # a transform's Tensor may hold one of the user's
-            if changed_after(t, node.number):
-                name = f" ({first.name})" if first.name else ""
-                raise RuntimeError(
-                    f"{node.op.name}: the .data of {what}{name} was changed after "
-                    f"{node.op.name} used it, so its gradient cannot be computed; call backward() "
-                    "first, or compute the result again"
-                )
-            t = t._value
-
-
-# --- no_grad --------------------------------------------------------------------------------------
-
-
-class _NeedsBrackets(type):
-    def __enter__(cls):
-        raise TypeError("no_grad: expected `with no_grad():`, got `with no_grad:` without brackets")
-
-    def __exit__(cls, *_):
-        pass
-
-
-class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
-    """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
-
-    The block affects levels that were open before it; a `grad` called inside works as usual. The
-    state is per thread, and restored when the block ends or raises. Between two `yield`s of a
-    generator the block is open for the caller too, so put no `yield` into a block.
-    """
-
-    def __init__(self, *args):
-        if args:
-            raise TypeError(
-                "no_grad: expected no argument, got one; write @no_grad() with brackets"
-            )
-
-    def __call__(self, f):
-        if isgeneratorfunction(f) or iscoroutinefunction(f):
-            raise TypeError(
-                f"no_grad: {f.__name__} is a generator or coroutine function, whose body runs "
-                "after the call; use `with no_grad():` in it, around code without yield or await"
-            )
-        return super().__call__(f)
-
-    def _recreate_cm(self):
-        return no_grad()
-
-    def __enter__(self):
-        blocks = (*_no_grad_blocks.get(), (next(_levels), self))
-        _no_grad_blocks.set(blocks)
-        _no_grad_level.set(blocks[-1][0])
-
-    def __exit__(self, *_):
-        # Interleaved generators do not close their blocks in reverse order, so remove our own.
-        blocks = list(_no_grad_blocks.get())
-        own = [block for block in blocks if block[1] is self]
-        if not own:
-            raise RuntimeError("no_grad: the block was opened in another thread, and is open there")
-        blocks.remove(own[-1])
-        _no_grad_blocks.set(tuple(blocks))
-        _no_grad_level.set(max((level for level, _ in blocks), default=-1))
-
-
-def record_above(level):
-    """Record nothing up to `level` in this context, whatever blocks are open outside of it."""
-    _no_grad_blocks.set(((level, None),))
-    _no_grad_level.set(level)
-
-
-def is_recording():
-    """Return True if calls on Tensors of the user are recorded: no `no_grad` block is open."""
-    return _no_grad_level.get() < 0
-
-
-# --- Levels, and the values below them ------------------------------------------------------------
-
-
-def new_level():
-    """Return the number of a new level, higher than that of every open level."""
-    return next(_levels)
-
-
-def to_array(t):
-    """Return the value of a Tensor as an array; while a program is recorded, a Traced."""
-    while isinstance(t, Tensor):
-        if t.opaque:
-            return t
-        if not t.level and (trace := tracer.get()) is not None:
-            return to_array(trace.input_of(t))
-        t = t._value
-    return np.asarray(t)
-
-
-def is_constant(t):
-    """Return True if no derivative of any level, and no program, depends on the Tensor `t`."""
-    while isinstance(t, Tensor):
-        if t._requires_grad or t.tangent is not None or t.opaque:
-            return False
-        t = t._value
-    return True
-
-
-def reject(t, message):
-    """Raise TypeError, and note it while a program is recorded: the function may catch it."""
-    error, value = TypeError(message), to_array(t)
-    if isinstance(value, Tensor):
-        value.trace.refused.append(error)
-    raise error
-
-
-def traced_in(x):
-    """Yield every Traced in `x`, an argument of a call, also in tuples, lists and dicts."""
-    if isinstance(x, Tensor) and x.opaque:
-        yield x
-    elif type(x) in (tuple, list, dict):
-        for part in x.values() if type(x) is dict else x:
-            yield from traced_in(part)
-
-
-def tensor_made_by(value, row, inputs, values, edges, recompute):
-    """Return a Tensor of level 0 with this value, as if `row` had computed it from `inputs`."""
-    t = new_tensor(Tensor, value, 0)
-    t.op, t.inputs, t.values, t.edges = row, tuple(inputs), values, edges
-    t.recompute = recompute
-    return t

@@ -3,9 +3,10 @@
 import numpy as np
 
 from . import ops
-from .forward import dual
+from .forward import Dual
+from .levels import new_level
 from .rows import primitive
-from .tape import Tensor, leaf_gradients, new_level, new_tensor
+from .tape import Tensor, leaf_gradients, new_tensor
 from .values import _check_floating, as_array, copied, copy_if_view
 
 _float64 = primitive(np.float64, [None], [None])
@@ -204,9 +205,10 @@ def jvp(f, xs, tangents):
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
-        value = box(x, level, f"jvp: argument {i}")._value
-        t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(value.dtype)[()]
-        duals.append(dual(value, t, level))
+        dual = new_tensor(Dual, box(x, level, f"jvp: argument {i}")._value, level)
+        t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(dual.dtype)[()]
+        dual.tangent = t
+        duals.append(dual)
     z = f(*duals)
     value = _value("jvp", z, level)
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:

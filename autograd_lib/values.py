@@ -115,10 +115,21 @@ def date_array(array):
     _array_changes[key] = _date_change(), ref(owner, lambda _: _array_changes.pop(key, None))
 
 
-def changed_after(t, number):
-    """Return True if the value of the Tensor `t` was changed after the creation number `number`."""
-    change, _ = _array_changes.get(id(_owner(t._value)), (0, None))
-    return max(t._changed_at, change) > number
+def check_unchanged(node):
+    """Raise RuntimeError if an input or the result of the Tensor `node` was changed afterwards."""
+    inputs = [(t, f"argument {i}") for i, t in enumerate(node.inputs)]
+    for tensor, what in [*inputs, (node, "its result")]:
+        t = tensor
+        while isinstance(t, Value):  # a transform's Tensor may hold one of the user's
+            change, _ = _array_changes.get(id(_owner(t._value)), (0, None))
+            if max(t._changed_at, change) > node.number:
+                name = f" ({tensor.name})" if tensor.name else ""
+                raise RuntimeError(
+                    f"{node.op.name}: the .data of {what}{name} was changed after "
+                    f"{node.op.name} used it, so its gradient cannot be computed; call backward() "
+                    "first, or compute the result again"
+                )
+            t = t._value
 
 
 def assignments(pairs):

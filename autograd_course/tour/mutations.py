@@ -11,7 +11,17 @@ from pathlib import Path
 from types import ModuleType
 
 HOME = Path(__file__).parents[2] / "autograd_lib"
-CORE = ["values", "tape", "rows", "forward", "ops", "operators", "transforms", "checkpoint"]
+CORE = [
+    "values",
+    "levels",
+    "tape",
+    "rows",
+    "forward",
+    "ops",
+    "operators",
+    "transforms",
+    "checkpoint",
+]
 READ = [*CORE, "compiler/traced"]  # the files on the page *Read every line*
 MOST_STEPS = 50_000  # times round any loop of the engine: four times what the longest promise takes
 NAMES = (

@@ -48,8 +48,8 @@ PARTS = {
                 "Tensors share stands on the class, so that a new one costs little.",
             ),
             (
-                "values:_clock tape:_levels tape:_no_grad_level tape:_no_grad_blocks values:_last_change values:_array_changes tape:_new tape:_float64 "
-                "tape:_array rows:_new rows:_array rows:_floats rows:_scalars",
+                "values:_clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
+                "values:_array_changes rows:_new rows:_floats rows:_scalars",
                 "05 Whose turn is it?",
                 "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
                 "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
@@ -147,7 +147,7 @@ PARTS = {
         ],
         [
             (
-                "rows:Primitive.compute rows:Primitive._call rows:_arrays",
+                "rows:Primitive.compute rows:Primitive.call_function rows:_arrays",
                 "08 Broadcasting",
                 "The function itself, and NumPy's complaints in words that name the row.",
             ),
@@ -334,7 +334,7 @@ PARTS = {
         "What is refused",
         [
             (
-                "operators:_setitem operators:_in_place operators:_no_remainder tape:reject",
+                "operators:_setitem operators:_in_place operators:_no_remainder operators:_reject",
                 "08 Indexing",
                 "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
                 "error says what to write in its place.",
@@ -342,7 +342,7 @@ PARTS = {
         ],
         [
             (
-                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index operators:_complex",
+                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index",
                 "08 Indexing",
                 "Where a Tensor is asked for a plain number, as an index or by an `if`.",
             ),
@@ -352,7 +352,7 @@ PARTS = {
         "A derivative is a program",
         [
             (
-                "tape:new_level transforms:box transforms:_float64",
+                "levels:new_level transforms:box transforms:_float64",
                 "16 Levels: nested derivatives (optional)",
                 "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
                 "two derivatives at once cannot be confused.",
@@ -375,7 +375,7 @@ PARTS = {
                 "Which of the arguments are meant.",
             ),
             (
-                "tape:no_grad* tape:_NeedsBrackets* tape:record_above tape:is_recording",
+                "levels:no_grad* levels:record_above levels:is_recording",
                 "01 Four ways to differentiate",
                 "A block in which nothing is recorded: levels up to its own are shut.",
             ),
@@ -385,7 +385,7 @@ PARTS = {
         "Forward, and all of it",
         [
             (
-                "forward:Dual forward:Dual.process forward:Dual.detach forward:dual rows:Primitive._push transforms:jvp",
+                "forward:Dual forward:Dual.process forward:Dual.detach rows:Primitive.push_tangents transforms:jvp",
                 "15 Forward mode from the table of rules",
                 "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
                 "further line.",
@@ -407,7 +407,7 @@ PARTS = {
                 "the value it needs is gone.",
             ),
             (
-                "values:_date_change values:assignments values:commit tape:_check_unchanged values:_owner values:date_array values:changed_after",
+                "values:_date_change values:assignments values:commit values:check_unchanged values:_owner values:date_array",
                 "17 What the tape holds",
                 "Changes happen whole or not at all, and are dated: a Tensor's `_changed_at` when its value is replaced, `_array_changes` when "
                 "an array is written in place, with all its views. A walk raises at a node that is older than such a date.",
@@ -423,10 +423,10 @@ PARTS = {
                 "A Tensor as a Python number, as text, and as a copy.",
             ),
             (
-                "tape:Tensor.detach tape:is_constant tape:tensor_made_by",
+                "tape:Tensor.detach rows:is_constant",
                 "22 Is it the gradient of another loss?",
-                "`detach` gives the same value without its past: a constant to every derivative. `tensor_made_by` does the opposite: "
-                "to a value that was computed elsewhere it gives a backward pass.",
+                "`detach` gives the same value without its past: a constant to every derivative. `is_constant` says whether a "
+                "Tensor is one.",
             ),
         ],
     ),
@@ -434,7 +434,7 @@ PARTS = {
         "Forget, and compute again",
         [
             (
-                "checkpoint:checkpoint values:next_number checkpoint:_forget checkpoint:_forgotten tape:_recompute checkpoint:_checkpoint",
+                "checkpoint:checkpoint values:next_number checkpoint:_forget checkpoint:_forgotten checkpoint:_checkpoint",
                 "17 Gradient checkpointing: forget and recompute",
                 "Keep which rows ran on what, without their results; run them again when the walk comes by.",
             ),
@@ -450,7 +450,7 @@ PARTS = {
                 "alone: whatever is not so plain goes to `record`.",
             ),
             (
-                "compiler/traced:* tape:tracer tape:traced_in",
+                "compiler/traced:* tape:tracer rows:traced_in",
                 "20 The tracer",
                 "What `compile` asks of the tape: your values that write down, as one more level.",
             ),
@@ -618,7 +618,7 @@ BESIDE = {
         "calls it.",
     ),
     "15.Dual": (
-        "rows:Primitive._push",
+        "rows:Primitive.push_tangents",
         "Yours writes each operator's tangent down; ours reads it off the kind of the row, so that one method "
         "serves the whole table.",
     ),

@@ -12,7 +12,8 @@ from types import FunctionType, MethodType
 import numpy as np
 
 from .. import nn
-from ..tape import Tensor, is_recording, tracer
+from ..levels import is_recording
+from ..tape import Tensor, tracer
 from .program import Program
 from .signature import signature
 from .trace import OuterTransform

@@ -3,7 +3,7 @@
 from functools import partial
 
 from ..rows import Primitive
-from ..tape import Tensor, tensor_made_by, to_array
+from ..tape import Tensor, new_tensor, to_array
 from .plan import fuse_dot_products, live_lines
 from .signature import leaf_signature
 from .trace import Trace
@@ -95,9 +95,10 @@ class Program:
         backward, numbers = self._backward[i]
         rule = _shared_rule(backward, saved)
         edges = [(n, partial(rule, k)) for k, n in enumerate(numbers)]
-        return tensor_made_by(
-            z, self._row, inputs, values, edges, lambda inputs: self._outputs(inputs)[i]
-        )
+        node = new_tensor(Tensor, z, 0)
+        node.op, node.inputs, node.values, node.edges = self._row, tuple(inputs), values, edges
+        node.recompute = lambda inputs: self._outputs(inputs)[i]
+        return node
 
 
 def _values(inputs):

@@ -32,10 +32,10 @@ from types import FunctionType
 
 import numpy as np
 
-from .. import ops, tape
+from .. import levels, ops, tape
 from ..nn import Module
-from ..rows import Primitive
-from ..tape import Tensor, leaf_gradients, new_tensor, to_array, traced_in
+from ..rows import Primitive, is_constant, traced_in
+from ..tape import Tensor, leaf_gradients, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
 from ..values import as_array, unbroadcast
 from .plan import is_user_op
@@ -101,10 +101,10 @@ class _ObservedRow(Primitive):
 
         return observed
 
-    def _push(self, *args):
+    def push_tangents(self, *args):
         note = f"{self.name}, its tangent"
         with self.trace.origin(Origin(next(self.trace.rule_calls), None, note, note)):
-            return self.row._push(*args)
+            return self.row.push_tangents(*args)
 
 
 class Trace:
@@ -134,7 +134,7 @@ class Trace:
     """
 
     def __init__(self, f, args, kwargs, paths):
-        self.level, self.grad_level, self.is_open = tape.new_level(), tape.new_level(), True
+        self.level, self.grad_level, self.is_open = levels.new_level(), levels.new_level(), True
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
         self.checks, self.names, self.held, self.constant_names = [], {}, {}, {}
         # Errors that may not be caught; and calls of rules, which are numbered.
@@ -142,7 +142,7 @@ class Trace:
         self.gradient_of = {}  # {creation number of what a rule returned: the value it is for}
         self._closed_inputs, self._lines, self._copies, self._user_arrays = {}, {}, {}, {}
         self._observed_rows, self._inlining, self._frames = {}, set(), {}
-        self._recording, containers = tape.is_recording(), []
+        self._recording, containers = levels.is_recording(), []
         args = [copy_argument(x, p, self._input, containers) for x, p in zip(args, paths)]
         kwargs = {n: copy_argument(x, n, self._input, containers) for n, x in kwargs.items()}
         try:
@@ -155,7 +155,7 @@ class Trace:
     def _record(self, f, args, kwargs, containers):
         """Call the function, and record a backward pass from each result."""
         tape.tracer.set(self)
-        tape.record_above(self.level if self._recording else self.grad_level)
+        levels.record_above(self.level if self._recording else self.grad_level)
         before, out = _rng_states(), f(*args, **kwargs)
         if self.refused:  # the function has caught the error, and gone another way
             raise self.refused[0]
@@ -198,7 +198,7 @@ class Trace:
         """
         if type(t._value) is Traced:  # it was detached inside the function
             return t._value
-        if t.level and not tape.is_constant(t):
+        if t.level and not is_constant(t):
             raise OuterTransform
         if t.level:
             return to_array(t)
@@ -278,12 +278,15 @@ class Trace:
             first = next(i for i, a in enumerate(args) if type(a) is Traced)
             number = self.add_line(FLOAT64, [args[first]], {})
             args = [*args[:first], number, *args[first + 1 :]]
-        z = row._call(list(map(value_of, args)), mapped(value_of, params))
+        z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
         node = new_tensor(Traced, z, self.level)
         node.trace, node.op = self, row
-        computed = [name for name, value in params.items() if [*traced_in(value)]]
-        if computed := [name for name in computed if name not in ("index", "target")]:
+        if computed := [
+            name
+            for name, value in params.items()
+            if name not in ("index", "target") and [*traced_in(value)]
+        ]:
             raise TypeError(
                 f"{row.name}: {computed[0]} is computed from the arguments of a function that is being "
                 "compiled, and a program has fixed shapes; pass it as an int"

@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 
 from .. import ops
-from ..tape import traced_in
+from ..rows import traced_in
 from ..transforms import _float64 as FLOAT64
 from .plan import (
     LARGE,

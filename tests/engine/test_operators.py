@@ -337,7 +337,6 @@ def test_missing_operators_are_type_errors():
         lambda: np.ones(2) % t,
         lambda: t & t,
         lambda: ~t,
-        lambda: complex(t[0]),
         lambda: divmod(t, 2),
         lambda: range(t),
     ):
@@ -518,7 +517,7 @@ def test_functions_of_slope_zero_that_python_spells_with_an_operator():
         assert type(got) is np.ndarray
         np.testing.assert_array_equal(got, expected)
     assert int(Tensor(3.7)) == 3 and round(Tensor(3.7)) == 4
-    assert complex(Tensor(3.7)) == 3.7
+    assert complex(Tensor(3.7)) == complex(Tensor(3.7, requires_grad=True)) == 3.7
     np.testing.assert_array_equal(ag.grad(lambda x: (x * np.round(x)).sum())(A), np.round(A))
     np.testing.assert_array_equal(ag.grad(lambda x: (x - 2 * (x // 2)).sum())(A), np.ones((2, 3)))
 
@@ -581,7 +580,6 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: list(t.sum()), ["0-d", "item()"]),
         (lambda t: bool(t), ["bool:", "np.any(t)", "(2, 3)"]),
         (lambda t: range(t[0, 0]), ["index:", "float64", "int(t)"]),
-        (lambda t: complex(t[0, 0]), ["complex:", "float(t)"]),
         (lambda t: np.add.outer(t, t), ["np.add.outer", "np.add(x.reshape(-1, 1), y)"]),
         (lambda t: np.linalg.norm(t), ["np.linalg.norm", "** 0.5"]),
         (lambda t: np.fft.fft(t), ["np.fft.fft"]),
@@ -597,7 +595,7 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: t.grad_fn, ["grad_fn", ".op"]),
         (lambda t: t.is_leaf, ["is_leaf", ".op is None"]),
         (lambda t: t.flip(0), ["flip(x, axis)"]),
-        (lambda t: t.split(2), ["split(x, parts, axis)"]),
+        (lambda t: t.split(2), ["split(x, indices_or_sections, axis)"]),
         (lambda t: t.argsort(), ["np.argsort"]),
         (lambda t: t.sign(), ["np.sign"]),
         (lambda t: t.any(), ["np.any"]),

@@ -122,7 +122,7 @@ def test_numpy_is_all_the_engine_loads():
 # Each module or package may import those further left in its row; the kit may import the engine too.
 LAYERS = {
     "autograd_lib": [
-        {"hints", "values"},
+        {"hints", "values", "levels"},
         {"tape"},
         {"rows", "forward"},
         {"ops"},
@@ -268,11 +268,11 @@ def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
 # go; a commit that raises one says why.
 ENGINE = {
     "its core": (
-        1205,
-        "values tape rows forward ops operators transforms checkpoint".split(),
+        1196,
+        "values levels tape rows forward ops operators transforms checkpoint".split(),
     ),
-    "compiler": (786, ["compiler"]),
-    "all of it": (2851, [""]),
+    "compiler": (789, ["compiler"]),
+    "all of it": (2846, [""]),
 }
 
 

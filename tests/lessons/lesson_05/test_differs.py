@@ -31,11 +31,11 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     },
     "given": {"ledger = {output.number: g}"},
     "number": {"key = x.number"},
-    "changed": {"if number < _values._last_change and inputs", "_check_unchanged(node)"},
+    "changed": {"if number < _values._last_change and inputs", "check_unchanged(node)"},
     "fit": {"grads[i] = gx if fits else match_input(gx, node, i)"},  # in `input_gradients`
     "again": {
         "if not edges and node.recompute",
-        "x = _recompute(node)",
+        "x = node.recompute(node.inputs)",
         "ledger[x.number] = g",
         "heappush(waiting, (-x.number, x))",
     },

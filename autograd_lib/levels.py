@@ -1,0 +1,83 @@
+"""Number the levels that make derivatives nest (see the example in tape.py), and `no_grad`."""
+
+from contextlib import ContextDecorator
+from contextvars import ContextVar
+from inspect import iscoroutinefunction, isgeneratorfunction
+from itertools import count
+
+_levels = count(1)
+no_grad_level = ContextVar("no_grad_level", default=-1)  # nothing is recorded up to this level
+_no_grad_blocks = ContextVar("no_grad_blocks", default=())  # the open blocks: (level, no_grad)
+
+
+def new_level():
+    """Return the number of a new level, higher than that of every open level."""
+    return next(_levels)
+
+
+class no_grad(ContextDecorator):
+    """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
+
+    The block affects levels that were open before it; a `grad` called inside works as usual. The
+    state is per thread, and restored when the block ends or raises. Between two `yield`s of a
+    generator the block is open for the caller too, so put no `yield` into a block.
+
+    Parameters
+    ----------
+    *args : none
+        Only `@no_grad` without brackets passes an argument.
+
+    Raises
+    ------
+    TypeError
+        If it is written without brackets, or decorates a generator or coroutine function.
+    RuntimeError
+        If the block ends in another thread.
+    """
+
+    def __init__(self, *args):
+        if args:
+            raise TypeError(
+                "no_grad: expected no argument, got one; write @no_grad() with brackets"
+            )
+
+    def __call__(self, f):
+        """Return `f` with its whole call in a block of its own."""
+        if isgeneratorfunction(f) or iscoroutinefunction(f):
+            raise TypeError(
+                f"no_grad: {f.__name__} is a generator or coroutine function, whose body runs "
+                "after the call; use `with no_grad():` in it, around code without yield or await"
+            )
+        return super().__call__(f)
+
+    def __enter__(self):
+        blocks = (*_no_grad_blocks.get(), (new_level(), self))
+        _no_grad_blocks.set(blocks)
+        no_grad_level.set(blocks[-1][0])
+
+    def __exit__(self, *_):
+        # Interleaved generators do not close their blocks in reverse order.
+        blocks = list(_no_grad_blocks.get())
+        mine = [block for block in blocks if block[1] is self]
+        if not mine:
+            raise RuntimeError("no_grad: the block was opened in another thread; end it there")
+        blocks.remove(mine[-1])
+        _no_grad_blocks.set(tuple(blocks))
+        no_grad_level.set(max((level for level, _ in blocks), default=-1))
+
+
+def record_above(level):
+    """Record nothing up to `level` in this context, whatever blocks are open outside of it.
+
+    Parameters
+    ----------
+    level : int
+        The highest level on which nothing is recorded.
+    """
+    _no_grad_blocks.set(((level, None),))
+    no_grad_level.set(level)
+
+
+def is_recording():
+    """Return True if calls on Tensors of the user are recorded: no `no_grad` block is open."""
+    return no_grad_level.get() < 0
