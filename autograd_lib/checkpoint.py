@@ -14,9 +14,9 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 def checkpoint(f):
     """Return `f`, changed to keep no intermediate results for the backward pass.
 
-    The backward pass repeats the ops of `f` on the same constants, so random numbers drawn inside are
-    the same both times. `f` itself is called once. Gradients are the same to the last bit, also of
-    Tensors that `f` closes over.
+    The backward pass repeats the ops of `f` on the same constants, so random numbers drawn inside
+    are the same both times. `f` itself is called once. Gradients are the same to the last bit, also
+    of Tensors that `f` closes over.
 
     Parameters
     ----------
@@ -59,7 +59,9 @@ def checkpoint(f):
 
 
 def _forget(z, start):
-    """Return a Tensor with the value of `z` that can recompute itself, without its graph since `start`.
+    """Return a Tensor with the value of `z` that can recompute itself, without its graph.
+
+    The ops recorded since the creation number `start` are dropped.
 
     It keeps a recipe: which ops ran on which inputs, without their results. The inputs are Tensors
     from outside, and constants such as a random mask.

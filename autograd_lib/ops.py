@@ -865,24 +865,18 @@ def std(x, axis=None, *, keepdims=False, ddof=0):
 
     Parameters
     ----------
-    x : array_like or Tensor
-        Array of any shape.
-    axis : int, tuple of int or None, default None
-        The axes to reduce; None means all.
-    keepdims : bool, default False
-        Keep the reduced axes, with length 1.
-    ddof : int, default 0
-        The sum of squares is divided by n − `ddof`. The default is NumPy's; PyTorch's is 1.
+    x, axis, keepdims, ddof
+        As for `var`.
 
     Returns
     -------
     Tensor or ndarray
-        The standard deviation, without the reduced axes unless `keepdims`.
+        The standard deviation, in the shape of the variance.
 
     Raises
     ------
     ValueError
-        If `ddof` is not less than the number of entries.
+        As for `var`.
     """
     return sqrt(var(x, axis, keepdims=keepdims, ddof=ddof))
 

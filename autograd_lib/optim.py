@@ -318,8 +318,8 @@ class SGD(Optimizer):
     TypeError, ValueError
         As for `Optimizer`; ValueError also for `nesterov` without momentum.
 
-    Source
-    ------
+    References
+    ----------
     Sutskever et al. (2013) for `nesterov`, in PyTorch's form, which needs no second evaluation.
     """
 
@@ -361,8 +361,8 @@ class RMSprop(Optimizer):
     weight_decay : float, default 0
         Strength of the penalty ½·weight_decay·p².
 
-    Source
-    ------
+    References
+    ----------
     Tieleman and Hinton (2012), lecture 6.5, in PyTorch's form.
     """
 
@@ -396,8 +396,8 @@ class Adam(Optimizer):
     weight_decay : float, default 0
         Strength of the penalty ½·weight_decay·p².
 
-    Source
-    ------
+    References
+    ----------
     Kingma and Ba (2015), algorithm 1.
     """
 
@@ -427,8 +427,8 @@ class AdamW(Adam):
     weight_decay : float, default 1e-2
         Share of the weight that is subtracted in each step, times lr.
 
-    Source
-    ------
+    References
+    ----------
     Loshchilov and Hutter (2019), algorithm 2, in PyTorch's form.
     """
 
@@ -564,8 +564,8 @@ class CosineAnnealingLR(LRScheduler):
     T_max : int
         The epoch at which the learning rate is 0.
 
-    Source
-    ------
+    References
+    ----------
     Loshchilov and Hutter (2017), equation 5 without restarts.
     """
 

@@ -1,7 +1,7 @@
 """Rows: a function and one rule per argument, and what is true of each of their four kinds.
 
-`elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The last
-function of this file is there for speed alone.
+`elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The
+last function of this file is there for speed alone.
 """
 
 from contextlib import suppress
@@ -23,8 +23,8 @@ _arrays = _scalars | {ndarray}
 class Primitive:
     """A row of the table: a function on arrays, and how gradients pass through each argument.
 
-    `elementwise`, `linear`, `bilinear` and `primitive` make the four kinds. Arguments that can have a
-    gradient are positional. Keywords follow the inputs in the parameters of a rule; they may be
+    `elementwise`, `linear`, `bilinear` and `primitive` make the four kinds. Arguments that can have
+    a gradient are positional. Keywords follow the inputs in the parameters of a rule; they may be
     given by position in a call, as in NumPy, unless they are keyword-only in the rule.
 
     Attributes
@@ -68,19 +68,19 @@ class Primitive:
                 rule is None or callable(rule) for rule in given
             ):
                 raise TypeError(
-                    f"{self.name}: {what} are functions, one for each argument, or None for one without a slope; "
-                    f"this is {given!r}"
+                    f"{self.name}: expected {what} that are functions, one for each argument, or "
+                    f"None for an argument without a derivative, got {given!r}"
                 )
             if len(given) != len(self.rules) or any(
                 push and not rule for push, rule in zip(given, self.rules)
             ):
                 raise TypeError(
-                    f"{self.name}: each rule has a push, and each push a rule; these are {len(self.rules)} rules "
-                    f"and {len(given)} pushes"
+                    f"{self.name}: expected one push or None for each rule, and a rule for each "
+                    f"push, got {len(self.rules)} rules and {len(given)} pushes"
                 )
 
     def _read_names(self):
-        """Return the names of the inputs and keywords in the rules, and how many keywords may be positional."""
+        """Return the names of inputs and keywords in the rules, and how many may be positional."""
         count = 1 if self.arity is None else self.arity
         input_names, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # the function may still have keywords
@@ -94,8 +94,8 @@ class Primitive:
                 )
                 if len(parameters) < end:
                     raise TypeError(
-                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
-                        f"are passed: g, z and {count} input{'s' * (count > 1)}"
+                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but "
+                        f"{2 + count} are passed: g, z and {count} input{'s' * (count > 1)}"
                     )
                 input_names = tuple(
                     str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
@@ -116,7 +116,7 @@ class Primitive:
         return self.fast_call(*args, **params) if params else self.fast_call(*args)
 
     def record(self, args, params):
-        """Call the function on plain values, or let the Tensor on the highest level process the call.
+        """Call the function on plain values, or let the highest Tensor process the call.
 
         Every call comes here, except those that `_fast_call` handles.
         """
@@ -167,7 +167,7 @@ class Primitive:
         return z
 
     def _check_keywords(self, params):
-        """Raise TypeError for a wrong keyword. Return a Traced among the values, if there is one."""
+        """Raise TypeError for a wrong keyword. Return a Traced among the values, or None."""
         if unknown := [name for name in params if name not in self.keywords]:
             ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
             raise TypeError(
@@ -183,19 +183,20 @@ class Primitive:
                 return traced
             if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(
-                    f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
-                    f"for it; the inputs are {', '.join(self.input_names)}, each with a rule"
+                    f"{self.name}: expected a constant as keyword {name}, got a Tensor that requires "
+                    f"a gradient; only the inputs have a rule: {', '.join(self.input_names)}"
                 )
 
     def _split(self, args, params):
-        """Return inputs and keywords. Keywords may be positional, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
+        """Return inputs and keywords. As in NumPy, keywords may be positional, as in sum(x, 0)."""
         if not self.arity:
             raise TypeError(f"{self.name}: it has no rules; give one for each input")
         extra = args[self.arity :]
         if len(args) < self.arity or len(extra) > self.positional:
             names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
-                f"{self.name}: expected the arguments ({names}), got {len(args)} positional arguments"
+                f"{self.name}: expected the arguments ({names}), got {len(args)} positional "
+                "arguments"
                 + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
@@ -249,8 +250,8 @@ def elementwise(function, *rules, name=None, doc=None):
     function : callable
         The function on arrays.
     *rules : callable
-        One per argument. `rule(g, z, x, y, …, **keywords)` returns the gradient of that argument: `g`
-        is the upstream gradient, `z` the output, `x, y, …` the inputs. The engine undoes
+        One per argument. `rule(g, z, x, y, …, **keywords)` returns the gradient of that argument:
+        `g` is the upstream gradient, `z` the output, `x, y, …` the inputs. The engine undoes
         broadcasting.
     name, doc : str, optional
         The name in error messages, and the docstring.
@@ -270,14 +271,12 @@ def linear(function, *rules, each=None, name=None, doc=None):
 
     Parameters
     ----------
-    function : callable
-        The function on arrays.
+    function, name, doc
+        As for `elementwise`.
     *rules : callable
-        One per argument, as for `elementwise`; it returns a gradient in the shape of the argument.
+        As for `elementwise`; a rule returns a gradient in the shape of its argument.
     each : callable, optional
         `each(i)` returns the rule of argument i, for a function of any number of arguments.
-    name, doc : str, optional
-        The name in error messages, and the docstring.
 
     Returns
     -------
@@ -292,12 +291,8 @@ def bilinear(function, *rules, name=None, doc=None):
 
     Parameters
     ----------
-    function : callable
-        The function on arrays.
-    *rules : callable
-        One per argument, as for `elementwise`; it returns a gradient in the shape of the argument.
-    name, doc : str, optional
-        The name in error messages, and the docstring.
+    function, *rules, name, doc
+        As for `linear`.
 
     Returns
     -------
@@ -312,15 +307,13 @@ def primitive(function, rules, pushes, name=None, doc=None):
 
     Parameters
     ----------
-    function : callable
-        The function on arrays.
+    function, name, doc
+        As for `elementwise`.
     rules : sequence of callable or None
         One per argument, as for `elementwise`; None for an argument without a derivative.
     pushes : sequence of callable or None
-        One per argument. `push(t, z, x, y, …, **keywords)` returns the tangent of the output `z` when
-        the tangent of that argument is `t`.
-    name, doc : str, optional
-        The name in error messages, and the docstring.
+        One per argument. `push(t, z, x, y, …, **keywords)` returns the tangent of the output `z`
+        when the tangent of that argument is `t`.
 
     Returns
     -------
@@ -336,9 +329,9 @@ def primitive(function, rules, pushes, name=None, doc=None):
 def _fast_call(row):
     """Return a faster `row.record` for the common calls, which passes all others to `record`.
 
-    Common are one argument, or two without keywords, with plain values, on one level of reverse mode. It
-    takes a third of the time of `record`. It is a plain function, so that Python binds it to Tensor as a
-    method without a further call.
+    A common call has one argument, or two without keywords, with plain values, on one level of
+    reverse mode. It takes a third of the time of `record`. It is a plain function, so that Python
+    binds it to Tensor as a method without a further call.
     """
     function, record = row.function, row.record
 
@@ -363,7 +356,7 @@ def _fast_call(row):
         if params:
             node.params = params
         node.op, node.inputs, node.level = row, (x,), x.level
-        node.values, node.edges, node.number = (a,), plans[1], next(_clock)
+        node.values, node.edges, node.number = (a,), edges[1], next(_clock)
         return node
 
     def binary(x, y):
@@ -396,15 +389,11 @@ def _fast_call(row):
         if type(z) not in _floats and not (type(z) is ndarray and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
-        node.values, node.edges, node.number = (a, b), plans[wanted], next(_clock)
+        node.values, node.edges, node.number = (a, b), edges[wanted], next(_clock)
         return node
 
     rules = tuple(enumerate(row.rules))
-    plans = (
-        (),
-        rules[:1],
-        rules[1:],
-        rules,
-    )  # by which arguments want a gradient: neither, the first, the second, both
-    quick = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
-    return quick or (lambda *args, **params: record(args, params))
+    # The edges, by which arguments require a gradient: neither, the first, the second, both.
+    edges = ((), rules[:1], rules[1:], rules)
+    fast = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
+    return fast or (lambda *args, **params: record(args, params))

@@ -80,14 +80,12 @@ class Stateful:
         Raises
         ------
         ValueError
-            If `path` is a folder or a device; or an array is called "file" or "allow_pickle", or
-            has a
-        name that ends in ".npy", which `numpy.savez` cannot take.
+            If `path` is a folder or a device; or if an array is called "file" or "allow_pickle",
+            or has a name that ends in ".npy", which `numpy.savez` cannot take.
         """
         path, name = Path(path).resolve(), type(self).__name__
-        if (
-            path.exists() and not path.is_file()
-        ):  # os.replace would put a file in the place of a device
+        # os.replace would put a file in the place of a device.
+        if path.exists() and not path.is_file():
             raise ValueError(
                 f"{name}.save: {path} exists and is not a file; give the path of a file"
             )

@@ -27,8 +27,8 @@ def vjp(f, *xs):
     value : array
         f(*xs).
     pull : callable
-        `pull(g)`, with `g` of the shape of the value, returns the vector–Jacobian products gᵀ·∂f/∂x: a
-        tuple of one gradient per input, in its shape and dtype.
+        `pull(g)`, with `g` of the shape of the value, returns the vector–Jacobian products
+        gᵀ·∂f/∂x: a tuple of one gradient per input, in its shape and dtype.
 
     Raises
     ------
@@ -39,6 +39,7 @@ def vjp(f, *xs):
 
 
 def _vjp(name, f, xs, positions):
+    """Return what `vjp` returns; `name` and `positions` name the arguments in errors."""
     level = new_level()
     boxes = [box(x, level, f"{name}: argument {i}") for x, i in zip(xs, positions)]
     z = f(*boxes)
@@ -60,11 +61,11 @@ def _vjp(name, f, xs, positions):
 
 
 def box(x, level, what):
-    """Return what `vjp` returns; `name` and `positions` name the arguments in errors."""
+    """Return the argument `x` as a new Tensor on `level`; `what` names it in errors."""
     if isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x):
         raise TypeError(
-            f"{what}: expected one array, got a {type(x).__name__} of arrays; pass each as an argument "
-            "of its own, or join them with stack or concatenate"
+            f"{what}: expected one array, got a {type(x).__name__} of arrays; pass each as an "
+            "argument of its own, or join them with stack or concatenate"
         )
     if not isinstance(x, Tensor):
         x = copied(as_array(x, what))  # the caller may change it before the backward pass
@@ -107,8 +108,8 @@ def value_and_grad(f, argnums=0):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns (value, gradient), or (value, tuple of gradients) for a tuple
-        `argnums`. A gradient has the shape and dtype of its argument. Raises TypeError if an
+        Takes the arguments of `f`; returns (value, gradient), or (value, tuple of gradients) for a
+        tuple `argnums`. A gradient has the shape and dtype of its argument. Raises TypeError if an
         argument is missing or not floating, ValueError if `f` does not return a scalar.
     """
 
@@ -116,8 +117,8 @@ def value_and_grad(f, argnums=0):
         value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
         if value.shape != ():
             raise ValueError(
-                f"grad: expected a function that returns a scalar, got shape {value.shape}; reduce it, "
-                "for example with .sum(), or use vjp or jacobian"
+                f"grad: expected a function that returns a scalar, got shape {value.shape}; reduce "
+                "it, for example with .sum(), or use vjp or jacobian"
             )
         grads = pull(value.dtype.type(1))
         return value, grads if isinstance(argnums, (tuple, list)) else grads[0]
@@ -126,7 +127,7 @@ def value_and_grad(f, argnums=0):
 
 
 def _chosen(name, f, args, kwargs, argnums):
-    """Return `f` as a function of the arguments in `argnums`, these arguments, and their positions."""
+    """Return `f` as a function of the arguments in `argnums`, these, and their positions."""
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
         raise ValueError(f"{name}: argnums names no argument")
@@ -137,7 +138,7 @@ def _chosen(name, f, args, kwargs, argnums):
             )
         if not -len(args) <= i < len(args):
             raise TypeError(
-                f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given"
+                f"{name}: argnums names argument {i}, but only {len(args)} were given by position"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):
@@ -287,8 +288,8 @@ def hessian(f, argnums=0):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns an array with the shape of `x` twice. With a tuple, a tuple
-        of tuples: for each pair of arguments ∂²f/∂x∂y.
+        Takes the arguments of `f`; returns an array with the shape of `x` twice. With a tuple, a
+        tuple of tuples: for each pair of arguments ∂²f/∂x∂y.
     """
     if np.ndim(argnums):
         return lambda *args, **kwargs: tuple(

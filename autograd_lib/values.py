@@ -1,6 +1,6 @@
 """Arrays: conversion, shapes and copies, and how the value of a Tensor is changed.
 
-Every Tensor gets a number from `_clock` when it is created, and every change of a value gets one too.
+Every Tensor gets a number from `_clock` when it is created, and so does every change of a value.
 So two numbers tell whether a value was changed after an operation had read it.
 """
 
@@ -31,12 +31,12 @@ def as_array(data, what):
     if type(data) is not np.ndarray:
         if isinstance(data, Value):
             raise TypeError(
-                f"{what}: expected an array, got a Tensor; use .detach() for a constant with its value"
+                f"{what}: expected an array, got a Tensor; use .detach() for a constant"
             )
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
             raise TypeError(
-                f"{what}: expected a plain array, got a {type(data).__name__}, whose * and sums differ; "
-                "use np.asarray(…), or .filled(value) for a masked array"
+                f"{what}: expected a plain array, got a {type(data).__name__}, whose * and sums "
+                "differ; use np.asarray(…), or .filled(value) for a masked array"
             )
         try:
             array = np.asarray(data)
@@ -53,8 +53,8 @@ def _check_floating(dtype, what):
     """Raise TypeError if `dtype` is not floating."""
     if dtype.kind != "f":
         raise TypeError(
-            f"{what}: expected a floating dtype, got {dtype}, whose values have no gradient; use 3.0 "
-            "instead of 3, or array.astype(float)"
+            f"{what}: expected a floating dtype, got {dtype}, whose values have no gradient; use "
+            "3.0 instead of 3, or array.astype(float)"
         )
 
 

@@ -145,13 +145,13 @@ class Module(Stateful):
 
         Parameters
         ----------
-        prefix : str, default ""
-            The path of this module. Those of its parameters follow it, as in "layers.0.weight".
+        prefix
+            As for `named_tensors`.
 
         Returns
         -------
         list of (str, Tensor)
-            The parameters in the order of their attributes, each once.
+            Those of `named_tensors` that are trainable.
         """
         return [
             (path, t)
@@ -471,8 +471,8 @@ class LayerNorm(Module):
     dtype : dtype_like, default float
         Floating dtype of the parameters.
 
-    Source
-    ------
+    References
+    ----------
     Ba et al. (2016).
     """
 
@@ -517,8 +517,8 @@ class MultiheadAttention(Module):
     ValueError
         If `embed_dim` is not a multiple of `num_heads`.
 
-    Source
-    ------
+    References
+    ----------
     Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -725,8 +725,8 @@ class RNNCell(Module):
     dtype : dtype_like, default float
         Floating dtype of the parameters.
 
-    Source
-    ------
+    References
+    ----------
     Elman (1990).
     """
 

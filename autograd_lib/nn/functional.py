@@ -37,8 +37,8 @@ def silu(input):
     Tensor or ndarray
         Array of the same shape.
 
-    Source
-    ------
+    References
+    ----------
     Hendrycks and Gimpel (2016).
     """
     input = _as_input(input, "silu: input")
@@ -88,8 +88,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     ValueError
         If the last axes of `input`, or those of `weight` or `bias`, have other lengths.
 
-    Source
-    ------
+    References
+    ----------
     Ba et al. (2016), equation 4.
     """
     input, shape = _as_input(input, "layer_norm: input"), tuple(normalized_shape)
@@ -145,8 +145,8 @@ def scaled_dot_product_attention(
     ValueError
         If the shapes do not fit, there are two masks, or a query may not attend to any key.
 
-    Source
-    ------
+    References
+    ----------
     Vaswani et al. (2017), equation 1.
     """
     weights = attention_weights(query, key, attn_mask, is_causal, scale)
@@ -251,18 +251,18 @@ def binary_cross_entropy_with_logits(input, target, *, reduction="mean"):
         Logits x.
     target : Tensor or array_like
         Targets y from 0 to 1, of the same shape.
-    reduction : {"mean", "sum", "none"}, default "mean"
-        Reduce the losses of the entries by this function, or return them all.
+    reduction
+        As for `mse_loss`.
 
     Returns
     -------
     Tensor or ndarray
-        A scalar, or an array of the shape of `input` for "none".
+        As for `mse_loss`.
 
     Raises
     ------
     ValueError
-        If the shapes differ, or `reduction` is unknown.
+        As for `mse_loss`.
     """
     input, target = _same_shape("binary_cross_entropy_with_logits", input, target)
     losses = target * ops.softplus(-input) + (1 - target) * ops.softplus(input)
@@ -530,8 +530,8 @@ def dropout(input, p=0.5, training=True, *, rng=None):
     ValueError
         If `p` is out of range.
 
-    Source
-    ------
+    References
+    ----------
     Srivastava et al. (2014), in the inverted form.
     """
     if not 0 <= p < 1:

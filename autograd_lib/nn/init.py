@@ -66,8 +66,8 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
     Tensor
         The same Tensor.
 
-    Source
-    ------
+    References
+    ----------
     Glorot and Bengio (2010), equation 16.
     """
     return _uniform(tensor, gain / math.sqrt(sum(_fans(tensor)) / 2), rng)
@@ -86,8 +86,8 @@ def xavier_normal_(tensor, gain=1.0, rng=None):
     Tensor
         The same Tensor.
 
-    Source
-    ------
+    References
+    ----------
     Glorot and Bengio (2010), equation 12.
     """
     return _normal(tensor, gain / math.sqrt(sum(_fans(tensor)) / 2), rng)
@@ -110,8 +110,8 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
     Tensor
         The same Tensor.
 
-    Source
-    ------
+    References
+    ----------
     He et al. (2015), equation 10.
     """
     return _uniform(tensor, calculate_gain(nonlinearity) / math.sqrt(_fans(tensor)[0]), rng)
@@ -130,8 +130,8 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
     Tensor
         The same Tensor.
 
-    Source
-    ------
+    References
+    ----------
     He et al. (2015), equation 10.
     """
     return _normal(tensor, calculate_gain(nonlinearity) / math.sqrt(_fans(tensor)[0]), rng)

@@ -31,8 +31,8 @@ def clip_grad_norm_(parameters, max_norm):
     ValueError
         If `max_norm` is negative or the norm is not finite. The gradients are unchanged then.
 
-    Source
-    ------
+    References
+    ----------
     Pascanu et al. (2013), algorithm 1.
     """
     if callable(parameters):  # a module, or its method without brackets
