@@ -1,8 +1,7 @@
 """Forward mode: every value carries its tangent along, and nothing is recorded."""
 
 from .levels import no_grad_level
-from .tape import Tensor, new_tensor, one_level_down, to_array
-from .values import copied
+from .tape import Tensor, new_tensor, one_level_down
 
 
 class Dual(Tensor):
@@ -27,7 +26,3 @@ class Dual(Tensor):
         if tangents:
             node.tangent = row.push_tangents(tangents, z, values, params)
         return node
-
-    def detach(self):
-        """Return a copy without a tangent: a constant to every derivative."""
-        return new_tensor(Dual, copied(to_array(self)), self.level)

@@ -237,7 +237,8 @@ class Tensor(Value):
 
     def detach(self):
         """Return a copy that is a constant to every derivative, of any order and level."""
-        t = new_tensor(Tensor, copied(to_array(self)), self.level)
+        kind = Tensor if self.opaque else type(self)  # a Dual without a tangent stays a Dual
+        t = new_tensor(kind, copied(to_array(self)), self.level)
         t._requires_grad = False
         return t
 
@@ -337,7 +338,6 @@ def input_gradients(node, g):
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     for i, rule in node.edges:
-        value = values[i]
         # A rule of the user may write into its g, which other nodes share.
         upstream = g.copy() if type(g) is ndarray and node.op.user_defined else g
         if params:
@@ -346,19 +346,15 @@ def input_gradients(node, g):
             gx = rule(upstream, z, values[0], values[1])
         else:
             gx = rule(upstream, z, *values)
-        fits = (
-            type(gx) is float64 is type(value)
-            or type(gx) is ndarray
-            and gx.shape == value.shape
-            and gx.dtype is value.dtype
-        )
-        grads[i] = gx if fits else match_input(gx, node, i)
+        grads[i] = gx if type(gx) is float64 is type(values[i]) else match_input(gx, node, i)
     return grads
 
 
 def match_input(gx, node, i):
     """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
     value = node.values[i]
+    if type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
+        return gx
     if type(gx) is not ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
         gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:

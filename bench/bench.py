@@ -1,12 +1,12 @@
 """Time the engine beside NumPy written by hand and the peers that are installed: `make bench`.
 
-Print one table in Markdown, the one in the README of the engine. Every figure is a median over
-interleaved rounds in one process on one BLAS thread, so that the columns can be compared. All
-engines compute the same number from the same seed; a row where they disagree is an error. The cell
-of a peer that is not installed stays empty: `pip install -e .[bench]` installs all of them. The
-last two columns, with a star, repeat ours without the peers in a process for each row, with
-malloc's defaults; elsewhere malloc is told to keep large blocks, because page faults would hide the
-rest.
+Print one table in Markdown: autograd_lib/README.md holds a copy of this print. Every figure is a
+median over interleaved rounds in one process on one BLAS thread, so that the columns can be
+compared. All engines compute the same number from the same seed; a row where they disagree is an
+error. A cell is empty where an engine cannot do the row or is not installed, and the line below the
+table names those; `pip install -e .[bench]` installs all of them. The last two columns, with a
+star, repeat ours without the peers in a process for each row, with malloc's defaults; elsewhere
+malloc is told to keep large blocks, because page faults would hide the rest.
 """
 
 import argparse
@@ -27,10 +27,9 @@ import arrays
 # isort: on
 from measure import MODULES, ROWS, have, measure, median
 
-ENGINES = (
+ENGINES = (  # the columns; NumPy by hand is the 1 of every ×
     "ours",
     "compiled",
-    "NumPy",
     "PyTorch",
     "torch.compile",
     "JAX jit",
@@ -109,21 +108,26 @@ def run_child(titles, env):
         raise SystemExit(process.returncode)
 
 
-def cells(first, others):
-    print(f"| {first:50} | " + " | ".join(f"{other:>13}" for other in others) + " |", flush=True)
+def cells(*texts):
+    print("| " + " | ".join(texts) + " |", flush=True)
 
 
 def header():
     columns = [*ENGINES, *[f"{engine}*" for engine in LOOSE]]
-    cells("", columns)
-    cells("---", ["---:"] * len(columns))
+    cells("", *columns)
+    cells("---", *["---:"] * len(columns))
+
+
+def digits(figure):
+    """Return three digits of a number, or all digits before the decimal point."""
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
 def line(title, figures, unit, loose=()):
     cells(
         title,
-        [
-            f"{of_run[engine]:.3g} {unit}" if engine in of_run else ""
+        *[
+            f"{digits(of_run[engine])} {unit}" if engine in of_run else ""
             for of_run, engines in [(figures, ENGINES), (loose, LOOSE)]
             for engine in engines
         ],

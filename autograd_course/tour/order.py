@@ -385,7 +385,7 @@ PARTS = {
         "Forward, and all of it",
         [
             (
-                "forward:Dual forward:Dual.process forward:Dual.detach rows:Primitive.push_tangents transforms:jvp",
+                "forward:Dual forward:Dual.process rows:Primitive.push_tangents transforms:jvp",
                 "15 Forward mode from the table of rules",
                 "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
                 "further line.",
