@@ -861,7 +861,7 @@ def var(x, axis=None, *, keepdims=False, ddof=0):
 def std(x, axis=None, *, keepdims=False, ddof=0):
     """Return the standard deviation over `axis`: the square root of `var`.
 
-    Where it is 0 it is not differentiable, and the gradient is nan.
+    Where the deviation is 0 it is not differentiable, and the gradient is nan.
 
     Parameters
     ----------

@@ -183,8 +183,8 @@ class Primitive:
                 return traced
             if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(
-                    f"{self.name}: expected a constant as keyword {name}, got a Tensor that requires "
-                    f"a gradient; only the inputs have a rule: {', '.join(self.input_names)}"
+                    f"{self.name}: expected a constant as keyword {name}, got a Tensor that "
+                    f"requires a gradient; only the inputs have a rule: {', '.join(self.input_names)}"
                 )
 
     def _split(self, args, params):

@@ -384,7 +384,7 @@ def leaf_gradients(output, g):
 
 
 def _accumulated(t, g):
-    """Return `t.grad + g`, or `g` if there is no `t.grad`. The user may have set `t.grad`."""
+    """Return `t.grad + g`, or `g` if `t.grad` is None. A `.grad` set by hand may not fit."""
     if t.grad is None:
         return g
     old = as_array(t.grad, "backward: the .grad of a leaf")

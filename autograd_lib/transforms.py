@@ -301,7 +301,7 @@ def hessian(f, argnums=0):
 def hvp(f, x, v):
     """Return the Hessian of `f` at `x` times `v`, without building the Hessian.
 
-    The derivative of the gradient along `v`: forward mode over reverse mode.
+    It is the derivative of the gradient along `v`, by forward mode over reverse mode.
 
     Parameters
     ----------

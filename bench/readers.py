@@ -46,7 +46,7 @@ def serve(folder):
 
 
 async def fetch(session, name, tags):
-    """Bytes of the answer, its head too."""
+    """Return the number of bytes of the answer and its headers."""
     known = {"If-None-Match": tags[name]} if name in tags else {}
     async with session.get(name, headers=known) as answer:
         body = await answer.read()
@@ -56,7 +56,7 @@ async def fetch(session, name, tags):
 
 
 async def visit(port, names, tags):
-    """(seconds, bytes) of a reader who fetches the first of the names, and then the others."""
+    """Return (seconds, bytes) of a reader who fetches the first of the names, then the others."""
     begin = time.perf_counter()
     async with aiohttp.ClientSession(
         f"http://127.0.0.1:{port}/",

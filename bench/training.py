@@ -36,7 +36,7 @@ def compiled_step(loss, start, X, y, lr):
 
 
 def torch_compiled(step):
-    """`step` if torch.compile can run here, which needs a C++ compiler, and else None."""
+    """Return `step`, or None if torch.compile cannot run here, which needs a C++ compiler."""
     try:
         step()
         return step
@@ -45,7 +45,7 @@ def torch_compiled(step):
 
 
 def mlp(sizes, batch, dtype, lr=0.01):
-    """{engine: one step of plain gradient descent}; the same start and the same batch for all."""
+    """Return a dict from engines to one step of gradient descent, from one start on one batch."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(batch, sizes[0])).astype(dtype)
     y = rng.integers(0, sizes[-1], batch)

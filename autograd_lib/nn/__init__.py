@@ -467,7 +467,7 @@ class LayerNorm(Module):
     elementwise_affine : bool, default True
         Multiply by `weight` and add `bias`.
     bias : bool, default True
-        Have a `bias` with the `weight`.
+        Add `bias` too, if `elementwise_affine`.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
 

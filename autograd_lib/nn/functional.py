@@ -270,7 +270,7 @@ def binary_cross_entropy_with_logits(input, target, *, reduction="mean"):
 
 
 def _same_shape(op, input, target):
-    """Return both as arrays or Tensors. Raise ValueError if their shapes differ."""
+    """Return `input` and `target` as arrays or Tensors; raise ValueError if their shapes differ."""
     input, target = _as_input(input, f"{op}: input"), _as_input(target, f"{op}: target")
     if input.shape != target.shape:
         raise ValueError(
