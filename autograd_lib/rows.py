@@ -184,7 +184,7 @@ class Primitive:
             if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(
                     f"{self.name}: expected a constant as keyword {name}, got a Tensor that "
-                    f"requires a gradient; only the inputs have a rule: {', '.join(self.input_names)}"
+                    f"requires a gradient; only inputs have a rule: {', '.join(self.input_names)}"
                 )
 
     def _split(self, args, params):
