@@ -47,7 +47,8 @@ def measure(build, unit, rounds):
     times = {engine: [] for engine in runs}
     for _ in range(rounds):
         for engine, run in runs.items():
-            times[engine].append(timed(run, repeat if timed(run, 1) < 0.01 else 1))
+            once = timed(run, 1)
+            times[engine].append(timed(run, repeat) if once < 0.01 else once)
     if unit[0] == "×":
         return {
             engine: median([t / n for t, n in zip(ts, times["NumPy"])])
