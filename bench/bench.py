@@ -168,7 +168,11 @@ def main(arguments):
             parts.append((title, figures))
     if not arguments:
         for n in (1, 4, 16, 64):
-            line(f"gradient of {n} inputs by jvp", arrays.gradient_by_columns(n), "× grad")
+            line(
+                f"gradient of {n} input{'s' * (n > 1)} by jvp",
+                arrays.gradient_by_columns(n),
+                "× grad",
+            )
         line("peak memory of a step, MLP 784-1024-1024-10", peak_memory(), "×")
         line("import", import_time(), "×")
     print(f"\n× NumPy by hand. Python {platform.python_version()}, {versions()}.")

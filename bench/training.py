@@ -544,7 +544,7 @@ def small_mlp_in_parts():
     return {
         "NumPy": runs["NumPy"],
         "compiled: its source alone, pasted": program_alone,
-        "compiled: asked whether it still holds, and run": runs["compiled"],
+        "compiled: checked that it still applies, and run": runs["compiled"],
         "functions and rules alone, without an engine": table_alone,
         "forward": recorded,
         "forward, visiting": visited,
