@@ -233,6 +233,53 @@ def small_mlp():
     return mlp([64, 64, 10], 32, "float64")
 
 
+@row("the same without the optimizer's step", ("×",), rounds=41)
+def small_gradient():
+    """Time the loss of the first row and its gradients, on the engines with `backward()`."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
+    W, b, V, c = start = (
+        rng.normal(size=(64, 64)) / 8,
+        np.zeros(64),
+        rng.normal(size=(64, 10)) / 8,
+        np.zeros(10),
+    )
+    ours = [ag.Tensor(p, requires_grad=True) for p in start]
+
+    def our_gradient():
+        W, b, V, c = ours
+        for p in ours:
+            p.zero_grad()
+        ag.nn.functional.cross_entropy(ag.relu(X @ W + b) @ V + c, y).backward()
+        return c.grad[0]
+
+    def numpy_gradient():
+        h = X @ W + b
+        r = np.maximum(h, 0)
+        loss, g = softmax_loss(r @ V + c, y)
+        gh = (g @ V.T) * (h > 0)
+        return (X.T @ gh, gh.sum(0), r.T @ g, g.sum(0))[3][0]
+
+    runs = {"ours": our_gradient, "NumPy": numpy_gradient}
+    if have("PyTorch"):
+        import torch
+
+        torch.set_num_threads(1)
+        theirs = [torch.tensor(p, requires_grad=True) for p in start]
+        tX, ty = torch.tensor(X), torch.tensor(y)
+
+        def torch_gradient():
+            W, b, V, c = theirs
+            for p in theirs:
+                p.grad = None
+            h = torch.relu(tX @ W + b) @ V + c
+            torch.nn.functional.cross_entropy(h, ty).backward()
+            return c.grad[0].item()
+
+        runs["PyTorch"] = torch_gradient
+    return runs
+
+
 @row("CNN 16-32 on 8 × 8 digits, batch 32, float32", ("×",), rounds=21)
 def small_cnn():
     """Time two convolutions with relu and pooling, then a linear layer; with windows as rows."""
