@@ -92,8 +92,6 @@ from .. import record
 from .answers import defined, edit
 from .causes import Cause, own, sentence
 from .compare import (
-    MOST_PRINTED,
-    Printed,
     expect,
     expect_call,
     expect_own_work,
@@ -107,6 +105,7 @@ from .compare import (
 from .inputs import Named, expect_over
 from .rule_checks import expect_engine, expect_rule, not_between, of_engine, of_rule
 from .locate_error import slip
+from .sandbox import MOST_PRINTED, Printed
 from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"

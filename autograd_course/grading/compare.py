@@ -1,20 +1,12 @@
 """expect and expect_call: the learner's answer against the right one, and the likely cause of a difference."""
 
-import _signal
-import copy
-import dis
 import inspect
 import io
-import signal
-import sys
-import sysconfig
-import time
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from functools import cache, lru_cache, partial, wraps
+from functools import lru_cache, partial, wraps
 from itertools import permutations
 from numbers import Number
-from pathlib import Path
 from types import FunctionType
 
 import numpy as np
@@ -24,7 +16,8 @@ from autograd_lib import Tensor
 
 from ..source import has_blank, is_stub, underneath
 from .causes import Cause, Part, needs_facts, own
-from .verdict import NotYet, Wrong, brief, called, named
+from .sandbox import Endless, Outcome, Printed, bounded, copies, run
+from .verdict import NotYet, Wrong, brief, called
 
 
 def expect(
@@ -167,36 +160,34 @@ def _returned(function, args, tried, shown, hints, sure=None):
             if isinstance(function, (list, tuple)) and any(map(callable, function))
             else Cause("not a function"),
         )
-    printed, given = Printed(), copies(args)
-    try:
-        with redirect_stdout(printed), np.errstate(all="ignore"):
-            got = bounded(function, *given)
-    except Endless as endless:
+    outcome = run(function, args, printed=Printed())
+    error = outcome.error
+    if isinstance(error, Endless):
         raise Wrong(
             _text(tried),
-            str(endless),
+            str(error),
             _text(shown),
-            endless.cause,
+            error.cause,
         ) from None
-    except (Exception, SystemExit) as error:
+    if error:
         error.tried = _text(tried)
         error.hint = next(
             (
                 sentence
                 for wrong, sentence in _functions(hints)
-                if _raises(wrong, args, error) and (not sure or sure(wrong))
+                if outcome.raises_as(_mistaken(wrong, args)) and (not sure or sure(wrong))
             ),
             "",
         )
-        raise
-    if got is None and not is_stub(function):
+        raise error
+    if outcome.value is None and not is_stub(function):
         raise Wrong(
             _text(tried),
             "None",
             _text(shown),
-            Cause("printed" if printed.getvalue().strip() else "nothing"),
+            Cause("printed" if outcome.printed.strip() else "nothing"),
         )
-    return got, _overwritten(function, args, given)
+    return outcome.value, _overwritten(function, args, outcome)
 
 
 def _text(words):
@@ -205,148 +196,24 @@ def _text(words):
 
 def expect_untouched(function, *args):
     """Stop the check if a call changes one of its arrays in place."""
-    given = copies(args)
-    function(*given)
-    if overwritten := _overwritten(function, args, given):
+    outcome = run(function, args)
+    if outcome.error:
+        raise outcome.error
+    if overwritten := _overwritten(function, args, outcome):
         raise overwritten
 
 
-def _overwritten(function, args, given):
+def _overwritten(function, args, outcome):
     """Return the Wrong that says which of the arguments a call has changed, or None."""
-    for before, after in zip(args, given):
-        if not unchanged(before, after):
-            kind = "list" if isinstance(before, (list, tuple)) else "array"
-            return Wrong(
-                f"the {kind} given to {called(function, args)}, after the call",
-                brief(after),
-                f"{brief(before)}, as it was",
-                Cause(f"{kind} overwritten"),
-            )
-    return None
-
-
-def unchanged(before, after):
-    """Return True if arrays and lists hold the same values as before.
-
-    Nothing else is compared: a dict is passed to be filled.
-    """
-    if isinstance(before, np.ndarray):
-        return (
-            np.array_equal(before, after)
-            or before.dtype.kind in "fc"
-            and np.array_equal(before, after, equal_nan=True)
+    for before, after in outcome.mutated:
+        kind = "list" if isinstance(before, (list, tuple)) else "array"
+        return Wrong(
+            f"the {kind} given to {called(function, args)}, after the call",
+            brief(after),
+            f"{brief(before)}, as it was",
+            Cause(f"{kind} overwritten"),
         )
-    if isinstance(before, (list, tuple)):
-        return len(before) == len(after) and all(map(unchanged, before, after))
-    return not isinstance(before, Number | str) or before is after or bool(before == after)
-
-
-# --- One way to stop an endless answer -----------------------------------------------------------------------------------------
-
-LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
-MOST_SECONDS = 20  # of computing, for a loop without an end whose steps are slow
-MOST_STEPS = 1_000_000  # lines of the learner's, and calls of any function: a fraction of a second where there is an end
-JUMPS = {*dis.hasjrel, *dis.hasjabs}
-LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {str(Path(autograd_lib.__file__).parent), "<frozen"}
-)
-
-
-class Endless(BaseException):  # or an `except Exception` inside the loop would take it
-    """Report that a call did not end."""
-
-    cause = Cause("endless")
-
-
-class Waiting(Endless):
-    """Report that a call waits, for a sleep or for an input."""
-
-    cause = Cause("waits")
-
-
-@cache
-def _stays_on_its_line(code):
-    """Return True if the code has a `while` in one line, such as `while True: pass`."""
-    lines, places = {}, {}
-    for instruction in dis.get_instructions(code):
-        line = instruction.positions.lineno
-        places[instruction.offset] = instruction.opname
-        lines[instruction.offset] = line
-        target = instruction.argval
-        if (
-            instruction.opcode in JUMPS
-            and target <= instruction.offset
-            and places[target] not in ("FOR_ITER", "SEND")
-            and lines[target] == line
-        ):
-            return True
-    return False
-
-
-def bounded(function, *args, most=None):
-    """Return what the function gives; raise Endless after too many steps.
-
-    A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
-    new line begins, it is an instruction. Where signals exist, in the main thread and outside a
-    browser, Endless is also raised after waiting for LONGEST; a slow machine does not count as
-    waiting.
-
-    While a trace function is already set, as by a debugger, nothing is counted.
-    """
-    if sys.gettrace():
-        return function(*args)
-    steps, most = 0, most or MOST_STEPS
-    begun = time.process_time()
-
-    def count(frame, event, argument):
-        nonlocal steps
-        steps += 1
-        if steps > most:
-            raise Endless(f"no end after {most:,} steps")
-        if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
-            raise Endless(f"no end after {MOST_SECONDS} seconds")
-        if event == "call":
-            if frame.f_code.co_filename.startswith(LIBRARIES):
-                return None
-            frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
-        return count
-
-    at_work = time.process_time()
-
-    def ring(*_):
-        nonlocal at_work
-        before, at_work = at_work, time.process_time()
-        if at_work - before < LONGEST / 100:  # on a busy machine a running answer gets little time
-            raise Waiting(f"no answer after {LONGEST} seconds")
-
-    with _ringing(ring):
-        sys.settrace(count)
-        try:
-            return function(*args)
-        finally:
-            sys.settrace(None)
-
-
-@contextmanager
-def _ringing(ring):
-    """Call `ring` every LONGEST seconds; without signals, never."""
-    try:
-        before = _signal.signal(
-            signal.SIGALRM, ring
-        )  # signal.signal makes enums first, which takes as long as many answers
-        signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
-    except (AttributeError, ValueError):  # Windows and a browser; a thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        _signal.signal(signal.SIGALRM, before)
-
-
-# ---------------------------------------------------------------------------------------------------------------------------------
+    return None
 
 
 def times(c, sentence):
@@ -404,35 +271,6 @@ def expect_own_work(function, args, banned, hint):
         raise Wrong(
             "which functions of the library your function calls", names, "none of these", hint
         )
-
-
-def copies(args):
-    """Return a copy of the arguments for one call.
-
-    The call may write into its arrays, lists and dicts, and draw from its generators.
-
-    An array given twice is one array in the copy too; objects of other kinds are passed as they
-    are.
-    """
-    made = {}
-
-    def copied(a):
-        if id(a) not in made:
-            made[id(a)] = (
-                a.copy("K")
-                if isinstance(a, np.ndarray)
-                # "K" keeps the memory layout
-                else copy.deepcopy(a)
-                if isinstance(a, np.random.Generator)
-                else type(a)(map(copied, a))
-                if type(a) in (list, tuple)
-                else {key: copied(value) for key, value in a.items()}
-                if type(a) is dict
-                else a
-            )
-        return made[id(a)]
-
-    return [copied(a) for a in args]
 
 
 def parameter_names(function):
@@ -541,29 +379,6 @@ def _at(value, place, digits=8):
     return brief(value, digits) + entry
 
 
-MOST_PRINTED = 5_000  # characters that the calls of one check may print
-
-
-class Printed(io.StringIO):
-    """Pass on what the learner's function prints, up to MOST_PRINTED characters in one check, and remember it."""
-
-    left = MOST_PRINTED
-
-    def __init__(self):
-        super().__init__()
-        self.screen = sys.stdout
-
-    def write(self, text):
-        kept, Printed.left = Printed.left, Printed.left - len(text)
-        if kept > 0:
-            self.screen.write(text[:kept])
-            if Printed.left <= 0:
-                self.screen.write(
-                    "\n… (your function printed more; the check shows no more of it)\n"
-                )
-        return super().write(text)
-
-
 def _functions(hints):
     return [hint for hint in hints if isinstance(hint, tuple) and callable(hint[0])]
 
@@ -605,11 +420,11 @@ def _key(x):
 
 
 def _ended(wrong, args):
-    """Return (what a mistake gives, None), or (None, its error in words)."""
+    """Return the Outcome of a mistake, which needs no bound since it is ours."""
     try:
-        return _silently(wrong, args), None
+        return Outcome(_silently(wrong, args))
     except Exception as error:
-        return None, named(error)
+        return Outcome(error=error.with_traceback(None))  # it is cached, and frames are large
 
 
 @lru_cache(maxsize=4096)
@@ -617,7 +432,7 @@ def _remembered(wrong, given):
     return _ended(wrong, given.args)
 
 
-def _gives_for(wrong, args):
+def _mistaken(wrong, args):
     """Return the same as `_ended`, cached for the same arguments.
 
     An exercise may have sixty mistakes, and all are asked at every press of a check.
@@ -626,11 +441,6 @@ def _gives_for(wrong, args):
         return _remembered(wrong, _Given(args))
     except TypeError:
         return _ended(wrong, args)
-
-
-def _raises(wrong, args, error):
-    """Return True if the mistake `wrong` raises the same error."""
-    return _gives_for(wrong, args)[1] == named(error)
 
 
 def _is_sequence(x):
@@ -668,9 +478,10 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     would explain it.
     """
     if callable(wrong):
-        wrong, error = _gives_for(wrong, args)
-        if error:  # and the learner's answer ended in none
+        outcome = _mistaken(wrong, args)
+        if outcome.error:  # and the learner's answer raised none
             return False
+        wrong = outcome.value
     close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
     return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
 
@@ -688,9 +499,9 @@ def _for_another_g(wrong, function, args, letters):
     try:
         mine = _silently(partial(bounded, function), other)
     except (Exception, Endless):
-        return _gives_for(wrong, other)[1] is not None
-    theirs, error = _gives_for(wrong, other)
-    return not error and same(mine, theirs, 1e-5, 1e-9)
+        return _mistaken(wrong, other).error is not None
+    theirs = _mistaken(wrong, other)
+    return not theirs.error and same(mine, theirs.value, 1e-5, 1e-9)
 
 
 def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):

@@ -18,8 +18,6 @@ long axis costs too much.
 """
 
 import inspect
-import io
-from contextlib import redirect_stdout
 from functools import cache, lru_cache, partial
 from itertools import accumulate, islice, tee
 from types import CellType, CodeType
@@ -31,7 +29,8 @@ import autograd_lib as ag
 from ..source import underneath
 from . import compare
 from .causes import SEEN_AT_ONCE, Cause, own
-from .compare import Endless, bounded, copies, expect_call, same, unchanged
+from .compare import expect_call, same
+from .sandbox import Endless, copies, run, unchanged
 from .verdict import Wrong, brief, called, formula, named, shortest
 
 NEAR = 1e-9  # relative tolerance, which float32 and difference quotients do not meet
@@ -373,10 +372,12 @@ def _is_sure(function, right, args, rtol, atol):
     floats = [getattr(x, "dtype", np.dtype(int)).kind == "f" for x in args]
     other = [x * (1 + 1e-13 * (-1) ** k) if floats[k] else x for k, x in enumerate(args)]
     calls = [(right, args), (right, other), (function, args)]
-    gives, beside, got = (_gives(_plain(f, given), copies(given), WORK) for f, given in calls)
-    if isinstance(gives, str) or isinstance(got, str) and got.startswith("Endless"):
+    gives, beside, got = (run(_plain(f, given), given, most=WORK) for f, given in calls)
+    if gives.error or isinstance(got.error, Endless):
         return False
-    return np.isfinite(_largest(gives)) and same(beside, gives, **_tolerance(args, rtol, atol))
+    return np.isfinite(_largest(gives.value)) and _agree(
+        beside, gives, **_tolerance(args, rtol, atol)
+    )
 
 
 def _tolerance(args, rtol, atol):
@@ -410,16 +411,15 @@ def _may_stand_for(x, place):
 def _expect_met_again(function, right, args, later, tried, rtol):
     """Stop the check if a second call with the same arrays and another g is wrong."""
     f, given = _plain(function, args), copies(args)
-    _gives(f, given)
+    run(f, args, given)
     pairs = zip(given, copies(later))
-    got = _gives(
-        f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs]
-    )
-    if not same(got, gives := _gives(_plain(right, later), later), rtol, 1e-6):
+    met = [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs]
+    got, gives = run(f, later, met), run(_plain(right, later), later)
+    if not _agree(got, gives, rtol, 1e-6):
         raise Wrong(
             f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before",
-            brief(got),
-            brief(gives),
+            _shown(got),
+            _shown(gives),
             Cause("state: other g"),
         )
 
@@ -430,9 +430,9 @@ def _expect_left_alone(function, args, later, tried):
     The second call gets other numbers in the same shapes.
     """
     f = _plain(function, args)
-    got = _gives(f, copies(args))
+    got = run(f, args).value
     (held,) = copies([got])
-    _gives(f, copies(later))
+    run(f, later)
     if not unchanged(held, got):
         raise Wrong(
             f"{tried(*args) if tried else called(f, args)}, and then another call",
@@ -452,14 +452,17 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
         f = _plain(function, args)
-        gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
-        if same(got, gives, rtol, 1e-9):
+        gives, got = run(_plain(right, args), args), run(f, args)
+        if _agree(got, gives, rtol, 1e-9):
             well += [args] * all(
                 np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating))
             )
+        elif got.error or gives.error:
+            wrong.append(False)
         else:
+            letters = compare.parameter_names(f)
             other = compare.likely_cause(
-                got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f
+                got.value, gives.value, recognisers, args, rtol, 1e-9, letters, f
             )
             wrong.append(other.same_as(cause))
     if cause.kind and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
@@ -499,9 +502,8 @@ def _named(function):
 def alike(function, draws, wrong):
     """Return True if a mistake agrees with the learner's function on the first sixty draws."""
     return all(
-        same(_outcome(_plain(function, args), args), error or value, 1e-5, 1e-9)
+        _agree(run(_plain(function, args), args), compare._mistaken(wrong, args), 1e-5, 1e-9)
         for args in islice(draws(), 60)
-        for value, error in [compare._gives_for(wrong, args)]
     )
 
 
@@ -517,16 +519,15 @@ def _plain(function, args):
 _named_before = lru_cache(maxsize=256)(_named)
 
 
-def _outcome(function, args):
-    return _gives(function, copies(args))
+def _agree(one, other, rtol, atol):
+    """Return True if two Outcomes hold the same value or the same error."""
+    if one.error or other.error:
+        return one.raises_as(other)
+    return same(one.value, other.value, rtol, atol)
 
 
-def _gives(function, given, most=None):
-    with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
-        try:
-            return bounded(function, *given, most=most)
-        except (Exception, Endless) as error:
-            return named(error)
+def _shown(outcome):
+    return named(outcome.error) if outcome.error else brief(outcome.value)
 
 
 def _expect(function, right, args, hints, tried, rtol, atol, draws):

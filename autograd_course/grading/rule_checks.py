@@ -9,9 +9,10 @@ from autograd_lib import vjp
 
 from ..source import is_stub
 from .causes import Cause
-from .compare import Endless, bounded, expect, expect_call, same
+from .compare import expect, expect_call, same
 from .inputs import alike, expect_over
 from .mistakes import keepdims_lost, sign_lost
+from .sandbox import Endless, bounded
 from .verdict import NotYet, Wrong, brief
 
 # --- A rule of the table: rule(g, z, x, y, …) ------------------------------------------------------------------------------

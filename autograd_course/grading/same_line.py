@@ -20,8 +20,8 @@ from ..drawing.rules import letters_of
 from ..drawing.table import CODE, FAINT, side_by_side, table
 from ..op_inputs import SAMPLES
 from ..source import has_blank, is_stub, source
-from .compare import Endless, bounded
 from .rule_checks import special_points
+from .sandbox import Endless, bounded
 from .verdict import Verdict, brief, said, shortest
 
 # One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the

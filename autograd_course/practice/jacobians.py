@@ -14,7 +14,7 @@ import autograd_lib as ag
 
 from ..drawing.formatting import cell, number, words
 from ..drawing.picture import Picture, svg
-from ..grading.compare import Endless, bounded
+from ..grading.sandbox import Endless, bounded
 from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
 
 

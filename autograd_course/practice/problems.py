@@ -10,7 +10,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ..grading.causes import sentence
-from ..grading.compare import Endless
+from ..grading.sandbox import Endless
 from ..grading.verdict import likely, said
 from ..quiz.questions import number_in
 

@@ -10,9 +10,10 @@ from autograd_lib import ops
 from ..drawing.picture import Picture
 from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
 from ..grading.causes import sentence
-from ..grading.compare import Endless, bounded, copies, same
+from ..grading.compare import same
 from ..grading.rule_checks import expect_rule, of_rule, rule_cases
 from ..grading.same_line import STATED, same_line
+from ..grading.sandbox import Endless, bounded, copies
 from ..grading.verdict import NotYet, Wrong
 from .problems import Box, Line, Mark, Problem, judged, trouble
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import record
-from ..grading.compare import Endless, bounded, copies, unfinished
+from ..grading.compare import unfinished
 from ..grading.inputs import expect_over
+from ..grading.sandbox import Endless, bounded, copies
 from ..grading.verdict import NotYet, Verdict, Wrong, brief, shortened
 from ..source import is_stub
 

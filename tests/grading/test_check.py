@@ -19,7 +19,6 @@ from autograd_course import check, record
 from autograd_course import grading as exercises
 from autograd_course.grading import (
     Wrong,
-    compare,
     exercise,
     expect,
     expect_call,
@@ -27,13 +26,14 @@ from autograd_course.grading import (
     formula,
     mistakes,
     rule_checks,
+    sandbox,
     times,
     verdict,
     without,
 )
 from autograd_course.grading.causes import own
-from autograd_course.grading.compare import Endless, bounded
 from autograd_course.grading.rule_checks import expect_engine, expect_rule, of_engine, of_rule
+from autograd_course.grading.sandbox import Endless, bounded
 from autograd_course.source import has_blank
 
 
@@ -402,7 +402,7 @@ def test_every_kind_of_function_and_number(name, answer):
 
 
 def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatch):
-    monkeypatch.setattr(compare, "LONGEST", 1)
+    monkeypatch.setattr(sandbox, "LONGEST", 1)
 
     def works(x):
         begun = time.process_time()
@@ -1074,7 +1074,7 @@ def test_a_walk_that_calls_itself_is_right_and_fails_when_deep():
 
 
 def test_a_slow_loop_without_an_end_is_stopped_by_the_clock(monkeypatch):
-    monkeypatch.setattr(compare, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(sandbox, "MOST_SECONDS", 0.2)
 
     @sample("99.slow")
     def slow(answer):
@@ -1100,7 +1100,7 @@ def test_what_a_check_prints_is_cut_off(capsys):
 
     assert check("99.loud", prints).status == "right"
     shown = capsys.readouterr().out
-    assert 1000 < len(shown) < compare.MOST_PRINTED + 200 and shown.count("printed more") == 1
+    assert 1000 < len(shown) < sandbox.MOST_PRINTED + 200 and shown.count("printed more") == 1
     check("99.loud", prints)
     assert len(capsys.readouterr().out) == len(shown)
 

@@ -8,9 +8,9 @@ from autograd_lib import Tensor
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
 from ...grading.causes import Cause
-from ...grading.compare import Endless
 from ...grading.inputs import where_it_may_turn
 from ...grading.rule_checks import DEEP, FAULTS, engine
+from ...grading.sandbox import Endless
 from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 

@@ -6,8 +6,8 @@ from numbers import Real
 import numpy as np
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
-from ...grading.compare import Endless, bounded
 from ...grading.inputs import lengths_of, where_it_may_turn
+from ...grading.sandbox import Endless, bounded
 from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
 from .clinic import PATIENTS, SQUARED, Scalar, examine

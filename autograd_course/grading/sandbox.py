@@ -1,0 +1,257 @@
+"""Run an answer once: bound its steps and its waiting, keep what it prints, and see what it overwrites."""
+
+import _signal
+import copy
+import dis
+import io
+import signal
+import sys
+import sysconfig
+import time
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from numbers import Number
+from pathlib import Path
+
+import numpy as np
+
+import autograd_lib
+
+from .causes import Cause
+from .verdict import said
+
+LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
+MOST_SECONDS = 20  # of computing, for a loop without an end whose steps are slow
+MOST_STEPS = 1_000_000  # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+JUMPS = {*dis.hasjrel, *dis.hasjabs}
+LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {str(Path(autograd_lib.__file__).parent), "<frozen"}
+)
+
+
+MOST_PRINTED = 5_000  # characters that the calls of one check may print
+
+
+class Endless(BaseException):  # or an `except Exception` inside the loop would take it
+    """Report that a call did not end."""
+
+    cause = Cause("endless")
+
+
+class Waiting(Endless):
+    """Report that a call waits, for a sleep or for an input."""
+
+    cause = Cause("waits")
+
+
+@cache
+def _stays_on_its_line(code):
+    """Return True if the code has a `while` in one line, such as `while True: pass`."""
+    lines, places = {}, {}
+    for instruction in dis.get_instructions(code):
+        line = instruction.positions.lineno
+        places[instruction.offset] = instruction.opname
+        lines[instruction.offset] = line
+        target = instruction.argval
+        if (
+            instruction.opcode in JUMPS
+            and target <= instruction.offset
+            and places[target] not in ("FOR_ITER", "SEND")
+            and lines[target] == line
+        ):
+            return True
+    return False
+
+
+def bounded(function, *args, most=None):
+    """Return what the function gives; raise Endless after too many steps.
+
+    A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
+    new line begins, it is an instruction. Where signals exist, in the main thread and outside a
+    browser, Endless is also raised after waiting for LONGEST; a slow machine does not count as
+    waiting.
+
+    While a trace function is already set, as by a debugger, nothing is counted.
+    """
+    if sys.gettrace():
+        return function(*args)
+    steps, most = 0, most or MOST_STEPS
+    begun = time.process_time()
+
+    def count(frame, event, argument):
+        nonlocal steps
+        steps += 1
+        if steps > most:
+            raise Endless(f"no end after {most:,} steps")
+        if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
+            raise Endless(f"no end after {MOST_SECONDS} seconds")
+        if event == "call":
+            if frame.f_code.co_filename.startswith(LIBRARIES):
+                return None
+            frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
+        return count
+
+    at_work = time.process_time()
+
+    def ring(*_):
+        nonlocal at_work
+        before, at_work = at_work, time.process_time()
+        if at_work - before < LONGEST / 100:  # on a busy machine a running answer gets little time
+            raise Waiting(f"no answer after {LONGEST} seconds")
+
+    with _ringing(ring):
+        sys.settrace(count)
+        try:
+            return function(*args)
+        finally:
+            sys.settrace(None)
+
+
+@contextmanager
+def _ringing(ring):
+    """Call `ring` every LONGEST seconds; without signals, never."""
+    try:
+        before = _signal.signal(
+            signal.SIGALRM, ring
+        )  # signal.signal makes enums first, which takes as long as many answers
+        signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
+    except (AttributeError, ValueError):  # Windows and a browser; a thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _signal.signal(signal.SIGALRM, before)
+
+
+def copies(args):
+    """Return a copy of the arguments for one call.
+
+    The call may write into its arrays, lists and dicts, and draw from its generators.
+
+    An array given twice is one array in the copy too; objects of other kinds are passed as they
+    are.
+    """
+    made = {}
+
+    def copied(a):
+        if id(a) not in made:
+            made[id(a)] = (
+                a.copy("K")
+                if isinstance(a, np.ndarray)
+                # "K" keeps the memory layout
+                else copy.deepcopy(a)
+                if isinstance(a, np.random.Generator)
+                else type(a)(map(copied, a))
+                if type(a) in (list, tuple)
+                else {key: copied(value) for key, value in a.items()}
+                if type(a) is dict
+                else a
+            )
+        return made[id(a)]
+
+    return [copied(a) for a in args]
+
+
+def unchanged(before, after):
+    """Return True if arrays and lists hold the same values as before.
+
+    Nothing else is compared: a dict is passed to be filled.
+    """
+    if isinstance(before, np.ndarray):
+        return (
+            np.array_equal(before, after)
+            or before.dtype.kind in "fc"
+            and np.array_equal(before, after, equal_nan=True)
+        )
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(after) and all(map(unchanged, before, after))
+    return not isinstance(before, Number | str) or before is after or bool(before == after)
+
+
+class Printed(io.StringIO):
+    """Pass on what the learner's function prints, up to MOST_PRINTED characters in one check, and remember it."""
+
+    left = MOST_PRINTED
+
+    def __init__(self):
+        super().__init__()
+        self.screen = sys.stdout
+
+    def write(self, text):
+        kept, Printed.left = Printed.left, Printed.left - len(text)
+        if kept > 0:
+            self.screen.write(text[:kept])
+            if Printed.left <= 0:
+                self.screen.write(
+                    "\n… (your function printed more; the check shows no more of it)\n"
+                )
+        return super().write(text)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what one call of a function led to.
+
+    Parameters
+    ----------
+    value : object
+        The result; None if the call raised an error.
+    error : BaseException, optional
+        The error, of type Endless if the call was stopped.
+    printed : str
+        What the call printed.
+    mutated : tuple of pairs
+        Each argument that the call changed in place: its value before and after.
+    seconds : float
+        The processor time that the call took.
+    """
+
+    value: object = None
+    error: BaseException | None = None
+    printed: str = ""
+    mutated: tuple = ()
+    seconds: float = 0.0
+
+    def raises_as(self, other):
+        """Return True if both calls raised the same error: of one type, with the same message."""
+        mine, theirs = self.error, other.error
+        return (
+            mine is not None
+            and theirs is not None
+            and type(mine) is type(theirs)
+            and said(mine) == said(theirs)
+        )
+
+
+def run(function, args, given=None, most=None, printed=None):
+    """Return the Outcome of one call of `function`, which is stopped if it does not end.
+
+    Parameters
+    ----------
+    function : callable
+        Its warnings of NumPy are not shown.
+    args : sequence
+        The arguments; the call gets copies of them.
+    given : sequence, optional
+        The copies to pass, if the caller passes the same ones again.
+    most : int, optional
+        The largest number of steps; MOST_STEPS if it is not given.
+    printed : io.StringIO, optional
+        Takes what the call prints; a Printed shows it too.
+    """
+    given = copies(args) if given is None else given
+    printed = io.StringIO() if printed is None else printed
+    value = error = None
+    begun = time.process_time()
+    with redirect_stdout(printed), np.errstate(all="ignore"):
+        try:
+            value = bounded(function, *given, most=most)
+        except (Exception, SystemExit, Endless) as raised:
+            error = raised
+    seconds = time.process_time() - begun
+    mutated = tuple(pair for pair in zip(args, given) if not unchanged(*pair))
+    return Outcome(value, error, printed.getvalue(), mutated, seconds)
