@@ -128,7 +128,7 @@ def value_in(text):
             MemoryError,
         ):
             raise ValueError(
-                f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7, or as 3·10 + 10."
+                f"“{text}” is not a number. Write it like 17, −0.3, 1/7, or as 3·10 + 10."
             ) from None
 
 

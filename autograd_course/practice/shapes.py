@@ -258,7 +258,7 @@ def axes_in(text, ndim):
     if re.search(r"\d[−-]", text) or not re.fullmatch(
         r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()
     ):
-        raise ValueError(f"“{text}” are no axes to me. Write them like 0, 2; or none.")
+        raise ValueError(f"“{text}” is not a list of axes. Write them like 0, 2; or none.")
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
     if outside or not axes:

@@ -80,14 +80,14 @@ def number_in(text):
         return float(above) / float(below) if slash else float(above)
     except (ValueError, ZeroDivisionError):
         raise ValueError(
-            f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7 or 2e-9."
+            f"“{text}” is not a number. Write it like 17, −0.3, 1/7 or 2e-9."
         ) from None
 
 
 def shape_in(text):
     if not re.fullmatch(r"[\s\d,x×()\[\]]*", text):
         raise ValueError(
-            f"“{text}” is not a shape to me. Write it like (8, 5), or () for a single number."
+            f"“{text}” is not a shape. Write it like (8, 5), or () for a single number."
         )
     return tuple(map(int, re.findall(r"\d+", text)))
 

@@ -341,7 +341,7 @@ def test_a_prediction_and_the_questions_from_memory(page):
     recall = cell(page, "recall")
     recall.get_by_label("2. your answer").fill("fish")
     recall.get_by_role("button", name="Show answer 2").click()
-    recall.get_by_text("“fish” is not a number to me").wait_for()
+    recall.get_by_text("“fish” is not a number").wait_for()
     recall.get_by_label("2. your answer").fill("-10")
     recall.get_by_role("button", name="Show answer 2").click()
     recall.get_by_text("Try again").wait_for()
