@@ -7,6 +7,8 @@ import pytest
 
 from autograd_course.grading import Wrong, expect_over
 from autograd_course.grading.inputs import Draw, Named
+from autograd_course.grading.sandbox import Endless, run
+from autograd_course.grading.verdict import named
 
 
 def right(g, x, y):
@@ -300,3 +302,24 @@ def test_by_name_as_the_engine_calls():
     expect_over(rule, rule, shown, tried=lambda g, x, named: f"axis={named['axis']}")
     doubled = [(lambda g, x, axis: 2 * rule(g, x, axis=axis), "Twice.")]
     assert hint(lambda g, x, axis: 2 * rule(g, x, axis=axis), rule, shown, doubled) == "Twice."
+
+
+def test_a_text_that_reads_like_an_error_is_not_that_error():
+    def fails(kind=ValueError):
+        raise kind("no such axis")
+
+    raised, text = run(fails, ()), run(lambda: named(raised.error), ())
+    assert raised.raises_as(run(fails, ())) and not text.raises_as(raised)
+    assert not raised.raises_as(run(fails, (TypeError,)))
+
+
+def test_an_outcome_holds_what_was_printed_and_which_argument_was_changed():
+    def fill(x, y):
+        print("filled")
+        y[...] = 7
+
+    outcome = run(fill, (np.zeros(2), np.zeros(2)))
+    assert outcome.printed == "filled\n"
+    ((before, after),) = outcome.mutated
+    assert before.tolist() == [0, 0] and after.tolist() == [7, 7]
+    assert isinstance(run(lambda: [0 for _ in iter(int, 1)], (), most=100).error, Endless)
