@@ -15,7 +15,17 @@ def new_level():
     return next(_levels)
 
 
-class no_grad(ContextDecorator):
+class _NeedsBrackets(type):
+    """Raise a TypeError for `with no_grad:`, which Python would blame on the class `type`."""
+
+    def __enter__(cls):
+        raise TypeError("no_grad: expected `with no_grad():`, got `with no_grad:` without brackets")
+
+    def __exit__(cls, *_):
+        pass
+
+
+class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
     """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
 
     The block affects levels that were open before it; a `grad` called inside works as usual. The
