@@ -1,4 +1,4 @@
-"""installation: what a lesson needs, what is there, and the command that mends it. Imports nothing that may be missing."""
+"""installation: what a lesson needs, what is there, and the command that fixes it. Imports nothing that may be missing."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ def installation():
     """Return a Verdict on the installation.
 
     It is "right" with the versions found, or "wrong" with what is missing or too old and the
-    command that mends it.
+    command that fixes it.
     """
     from .grading import Verdict
 

@@ -52,7 +52,7 @@ class Axes:
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """Draw a line, clipped to the box."""
         left, top, w, h = self.box
-        with np.errstate(all="ignore"):  # some run away
+        with np.errstate(all="ignore"):  # some diverge
             places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
         points = " ".join(["%.1f,%.1f"] * len(places)) % tuple(
             places.ravel().tolist()

@@ -69,7 +69,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
             plot.parts.append(
                 f'<path d="{_marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>'
             )
-        with np.errstate(all="ignore"):  # a path may run away
+        with np.errstate(all="ignore"):  # a path may diverge
             value = number(float(f(*here)))
         said.append(
             f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}"
@@ -125,7 +125,7 @@ def _outlined(heights, span):
             for level in levels
         ),
     ]
-    # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
+    # The numbers stand along one ray, from the minimum to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array(
         [
             max(reversed(ends), key=lambda end: round(abs(end - at), 9))

@@ -37,7 +37,7 @@ SENTENCES = {
     "order": "The right values in the wrong order: are two of them swapped?",
     "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15, unless it is told "
     "another dtype.",
-    "no g": "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.",
+    "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
     "not linear in g": "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here.",
     "double": "Exactly double.",
     "half": "Exactly half.",

@@ -714,7 +714,7 @@ WRONG_SWAP_X = [
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
-        "z stands where g belongs: what arrives, not the output itself.",
+        "z stands where g belongs: use the upstream gradient, not the output itself.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
@@ -725,10 +725,10 @@ WRONG_SWAP_X = [
         "What goes to x has x's letters, a.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "What arrives is missing: g."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "The upstream gradient g is missing."),
     (
         lambda g, z, x, y, a, b, c: _einsum_x(np.ones_like(g), z, x, y, a, b, c),
-        "Off by the factor g: what arrives is missing.",
+        "Off by the factor g: the upstream gradient is missing.",
     ),
     (
         lambda g, z, x, y, a, b, c: -_einsum_x(g, z, x, y, a, b, c),
@@ -767,12 +767,12 @@ WRONG_SWAP_Y = [
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
-        "z stands where g belongs: what arrives, not the output itself.",
+        "z stands where g belongs: use the upstream gradient, not the output itself.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
     (
         lambda g, z, x, y, a, b, c: _einsum_y(np.ones_like(g), z, x, y, a, b, c),
-        "Off by the factor g: what arrives is missing.",
+        "Off by the factor g: the upstream gradient is missing.",
     ),
     (
         lambda g, z, x, y, a, b, c: -_einsum_y(g, z, x, y, a, b, c),

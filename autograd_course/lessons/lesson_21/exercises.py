@@ -587,7 +587,7 @@ def _why(got, g, slope, x, remark):
         (-expected, "The right size with the wrong sign."),
         (2 * expected, "Exactly double."),
         (expected / 2, "Exactly half."),
-        (slope, "That is the slope alone: grad_output is missing. Multiply by what arrives."),
+        (slope, "That is the slope alone: multiply it by grad_output, the upstream gradient."),
     ]:
         if np.allclose(got, other, rtol=1e-5, atol=1e-7):
             return sentence
