@@ -1,9 +1,6 @@
 """Checkpoints: drop the intermediate results of a function; recompute them in the backward pass."""
 
-from contextvars import copy_context
-
 from . import ops
-from .levels import no_grad_level, record_above
 from .rows import Primitive
 from .tape import Tensor, new_tensor
 from .values import next_number
@@ -95,16 +92,7 @@ def _forget(z, start):
 
 def _forgotten(z, inputs, recompute):
     """Return a Tensor with the value of `z` that the backward pass computes again from `inputs`."""
-    level = z.level
-
-    def recorded(inputs):
-        # In a context of its own, so that an error cannot leave no_grad switched off.
-        context = copy_context()
-        if level <= no_grad_level.get():
-            context.run(record_above, level - 1)
-        return context.run(recompute, inputs)
-
-    node = new_tensor(Tensor, z._value, level)
-    node.op, node.inputs, node.recompute = _checkpoint, tuple(inputs), recorded
+    node = new_tensor(Tensor, z._value, z.level)
+    node.op, node.inputs, node.recompute = _checkpoint, tuple(inputs), recompute
     node.values = tuple(x._value if isinstance(x, Tensor) else x for x in node.inputs)
     return node

@@ -1,7 +1,7 @@
 """Number the levels that make derivatives nest (see the example in tape.py), and `no_grad`."""
 
 from contextlib import ContextDecorator
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from inspect import iscoroutinefunction, isgeneratorfunction
 from itertools import count
 
@@ -86,6 +86,26 @@ def record_above(level):
     """
     _no_grad_blocks.set(((level, None),))
     no_grad_level.set(level)
+
+
+def call_recorded(f, inputs, level):
+    """Return `f(inputs)`, recorded on `level` even if a `no_grad` block is open.
+
+    It runs in a context of its own, so an error cannot leave no_grad switched off.
+
+    Parameters
+    ----------
+    f : callable
+        Recomputes a result, as a checkpoint or a program does.
+    inputs : sequence
+        The argument of `f`.
+    level : int
+        The level of the Tensors to record.
+    """
+    context = copy_context()
+    if level <= no_grad_level.get():
+        context.run(record_above, level - 1)
+    return context.run(f, inputs)
 
 
 def is_recording():

@@ -30,7 +30,7 @@ from numpy import float64, ndarray  # looked up often; np.float64 takes longer
 
 from . import values as _values
 from .hints import argument_error, explain_arguments
-from .levels import is_recording, no_grad_level
+from .levels import call_recorded, is_recording, no_grad_level
 from .values import (
     Value,
     _check_floating,
@@ -324,7 +324,7 @@ def backward_pass(output, g):
                 heappush(waiting, (-key, x))
         if not edges and node.recompute:
             # Recompute a checkpoint. Its Tensors are newer than all that wait, so they come next.
-            x = node.recompute(node.inputs)
+            x = call_recorded(node.recompute, node.inputs, node.level)
             ledger[x.number] = g
             heappush(waiting, (-x.number, x))
         yield node, g, grads

@@ -375,7 +375,7 @@ PARTS = {
                 "Which of the arguments are meant.",
             ),
             (
-                "levels:no_grad* levels:_NeedsBrackets* levels:record_above levels:is_recording",
+                "levels:no_grad* levels:_NeedsBrackets* levels:record_above levels:call_recorded levels:is_recording",
                 "01 Four ways to differentiate",
                 "A block in which nothing is recorded: levels up to its own are shut.",
             ),
