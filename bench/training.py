@@ -233,17 +233,19 @@ def small_mlp():
     return mlp([64, 64, 10], 32, "float64")
 
 
+def small_network():
+    """Return a batch, its classes and the start of the parameters of MLP 64-64-10."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
+    W, V = (rng.normal(size=shape) / 8 for shape in ((64, 64), (64, 10)))
+    return X, y, (W, np.zeros(64), V, np.zeros(10))
+
+
 @row("the same without the optimizer's step", ("×",), rounds=41)
 def small_gradient():
     """Time the loss of the first row and its gradients, on the engines with `backward()`."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
-    W, b, V, c = start = (
-        rng.normal(size=(64, 64)) / 8,
-        np.zeros(64),
-        rng.normal(size=(64, 10)) / 8,
-        np.zeros(10),
-    )
+    X, y, start = small_network()
+    W, b, V, c = start
     ours = [ag.Tensor(p, requires_grad=True) for p in start]
 
     def our_gradient():
@@ -524,14 +526,8 @@ def small_mlp_in_parts():
     """Time growing parts of the step of the first row, from its rows called without an engine."""
     from autograd_lib import ops, tape
 
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
-    W, b, V, c = start = (
-        rng.normal(size=(64, 64)) / 8,
-        np.zeros(64),
-        rng.normal(size=(64, 10)) / 8,
-        np.zeros(10),
-    )
+    X, y, start = small_network()
+    W, b, V, c = start
     params = [ag.Tensor(p, requires_grad=True) for p in start]
     sgd = ag.optim.SGD(params, lr=0)  # so that every part computes the same number every time
     runs = mlp([64, 64, 10], 32, "float64", lr=0)
