@@ -67,9 +67,10 @@ PURE = [
 UNUSED = re.compile(
     r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
     r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"
-    r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)|^numpy/(doc|typing|_pyinstaller)"
-    r"|^(_pydatetime|_pyio|aifc|cgi|doctest|ftplib|imaplib|mailbox|nntplib|optparse"
-    r"|pdb|pickletools|plistlib|poplib|pydoc|smtplib|telnetlib)\."
+    r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)|^logging/(config|handlers)|^xml/sax/"
+    r"|^concurrent/futures/process|^numpy/(doc|typing|_pyinstaller)|/_multiarray_tests|dist-info/RECORD$"
+    r"|^(_pydatetime|_pyio|aifc|cgi|cProfile|doctest|ftplib|imaplib|mailbox|nntplib|optparse|pdb"
+    r"|pickletools|plistlib|poplib|profile|pstats|pydoc|smtplib|telnetlib)\."
     r"|^encodings/(.*_jp|iso|gb|hz|big5|euc|johab|shift|cp(?!437)\d|mac_|koi8)"
 )
 KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/

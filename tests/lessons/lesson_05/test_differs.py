@@ -37,7 +37,7 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     },  # in `input_gradients`
     "again": {
         "if not edges and node.recompute",
-        "x = node.recompute(node.inputs)",
+        "x = call_recorded(node.recompute, node.inputs, node.level)",
         "ledger[x.number] = g",
         "heappush(waiting, (-x.number, x))",
     },
