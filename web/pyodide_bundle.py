@@ -67,10 +67,11 @@ PURE = [
 UNUSED = re.compile(
     r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
     r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"
-    r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)|^logging/(config|handlers)|^xml/sax/"
-    r"|^concurrent/futures/process|^numpy/(doc|typing|_pyinstaller)|/_multiarray_tests|dist-info/RECORD$"
-    r"|^(_pydatetime|_pyio|aifc|cgi|cProfile|doctest|ftplib|imaplib|mailbox|nntplib|optparse|pdb"
-    r"|pickletools|plistlib|poplib|profile|pstats|pydoc|smtplib|telnetlib)\."
+    r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)"
+    r"|^concurrent/futures/process|^contourpy/util/(bokeh|data|mpl)|^numpy/(doc|typing|_pyinstaller)"
+    r"|dist-info/RECORD$|^(_pydatetime|_pyio|aifc|bdb|cgi|cmd|compileall|cProfile|doctest|fileinput"
+    r"|ftplib|imaplib|mailbox|modulefinder|nntplib|optparse|pdb|pickletools|plistlib|poplib|profile"
+    r"|pstats|pydoc|smtplib|sunau|telnetlib|trace|wave)\."
     r"|^encodings/(.*_jp|iso|gb|hz|big5|euc|johab|shift|cp(?!437)\d|mac_|koi8)"
 )
 KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
