@@ -180,7 +180,7 @@ UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<
 
 # A call whose output is all that a reader of a page wants of it.
 PLUMBING = re.compile(
-    r"(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
+    r"(predict|derive|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
     r"|yours_and_ours)\([^()]*\)(\s*#.*)?"
 )
 
