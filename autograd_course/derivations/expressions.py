@@ -15,6 +15,7 @@ FUNCTIONS = ("exp", "log", "ln", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "
 CONSTANTS = ("e", "pi")
 LONGEST = 200  # characters
 MOST_SUMS = 3  # each sum multiplies the number of entries to compute
+MOST_SYMBOLS = 80  # letters, numbers and signs; the longest line of the course has 20
 MOST_NESTED = 40  # brackets, signs and powers inside one another
 
 # What people type or paste, and what stands for it in the grammar.
@@ -49,7 +50,7 @@ _TOKEN = re.compile(
 # How tightly an operator binds. "beside" is a product without a sign, as in 2x.
 _BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, "beside": 3, "^": 5}
 _TIGHT = _BINDING | {"beside": 4}  # 1/2x is 1/(2x)
-_SIGN = 4  # -x^2 is -(x^2), and e^-x is allowed
+_SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
 
 
 class Unreadable(Exception):
@@ -95,6 +96,8 @@ class _Parser:
         self.depth, self.position, self.tokens = 0, 0, []
         for word, other in _TOKEN.findall(text):
             self.tokens += self._names(word) if word else [{"{": "(", "}": ")"}.get(other, other)]
+        if len(self.tokens) > MOST_SYMBOLS:
+            raise Unreadable(f"Write at most {MOST_SYMBOLS} symbols: no line here has more.")
         if self.tokens.count("sum") > MOST_SUMS:
             raise Unreadable(f"Write at most {MOST_SUMS} sums: no line here has more.")
 
@@ -155,13 +158,23 @@ class _Parser:
                 self._take()
             if operator == "^" and self._next() == "T":
                 self._take()
-                left = ("transpose", left)
+                left = self._transposed(left)
                 continue
             # a^b^c is a^(b^c), and a - b - c is (a - b) - c
             right = self._line(5 if operator == "^" else self.binding[operator] + 1)
             if operator in ("beside", "·"):
                 operator = "@" if self._is_matrix(left) and self._is_matrix(right) else "*"
             left = (operator, left, right)
+
+    def _transposed(self, tree):
+        indices = self._indices() if tree[0] == "name" else ""
+        return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
+
+    def _indices(self):
+        found = ""
+        while self._next().startswith(("_", "[")):
+            found += "".join(re.findall(r"[^\W_]", self._take()))
+        return found
 
     def _is_matrix(self, tree):
         return any(part[0] == "name" and part[1] in self.arrays for part in parts(tree))
@@ -189,9 +202,7 @@ class _Parser:
             return ("^", called, power) if power else called
         if token not in self.known or token == "T":
             raise Unreadable(f"“{token}” cannot stand there.")
-        indices = ""
-        while self._next().startswith(("_", "[")):
-            indices += "".join(re.findall(r"[^\W_]", self._take()))
+        indices = self._indices()
         return ("entry", token, indices) if indices else ("name", token)
 
     def _argument(self):
@@ -236,6 +247,16 @@ def terms(tree, sign=1):
 _RANK = {"+": 1, "-": 1, "negative": 2, "*": 3, "@": 3, "/": 3, "sum": 3, "^": 5, "transpose": 5}
 
 
+def _least_on_the_left(kind, left):
+    """Return how tightly the left operand has to bind; a sum would take in the right one."""
+    if kind in "+-":
+        return 1
+    last = left
+    while last[0] in ("*", "/", "@"):
+        last = last[2]
+    return 4 if last[0] == "sum" else 3
+
+
 def as_tex(tree):
     """Return TeX for the tree, drawn as it was read."""
     kind = tree[0]
@@ -270,8 +291,11 @@ def as_tex(tree):
         sign = r" \cdot "
     else:
         sign = {"*": r"\,"}.get(kind, f" {kind} ")
-    least = 1 if kind in "+-" else 3
-    return _tex_within(left, least) + sign + _tex_within(right, _RANK[kind] + (kind == "-"))
+    return (
+        _tex_within(left, _least_on_the_left(kind, left))
+        + sign
+        + _tex_within(right, _RANK[kind] + (kind == "-"))
+    )
 
 
 def _letter(name):
@@ -296,7 +320,7 @@ def as_text(tree):
     if kind == "negative":
         return "-" + _text_within(tree[1], 3)
     if kind == "transpose":
-        return _text_within(tree[1], 6) + ".mT"
+        return _text_within(tree[1], 6) + ".T"
     if kind == "call":
         home = "ag" if tree[1] == "sigmoid" else "np"
         return f"{home}.{tree[1]}({as_text(tree[2])})"
@@ -307,8 +331,7 @@ def as_text(tree):
         if left == ("name", "e"):
             return f"np.exp({as_text(right)})"
         return f"{_text_within(left, 6)}**{_text_within(right, 6)}"
-    least = 1 if kind in "+-" else 3
-    return f"{_text_within(left, least)} {kind} {_text_within(right, _RANK[kind] + (kind in '-/'))}"
+    return f"{_text_within(left, _least_on_the_left(kind, left))} {kind} {_text_within(right, _RANK[kind] + (kind in '-/'))}"
 
 
 def _text_within(tree, least):

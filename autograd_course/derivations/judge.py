@@ -111,7 +111,7 @@ class Derivation:
                     values[name] = _as_array(made, indices, self.sizes) if indices else made
                 else:
                     signs = random.choice([-1.0, 1.0], (count, *value))
-                    numbers = signs * np.round(random.uniform(0.3, 2.5, (count, *value)), 3)
+                    numbers = signs * np.round(random.uniform(0.3, 2.5, (count, *value)), 1)
                     if name in fixed:
                         numbers = np.full_like(numbers, fixed[name])
                     values[name] = _expanded(numbers, self.sizes)
@@ -315,7 +315,7 @@ def _explain(derivation, step, tree, right):
         if _agree(derivation, step, ("+", ("-", tree, planted), right), right):
             kind = "equal" if sentence.startswith("It is equal") else "wrong"
             return Verdict(kind, sentence, tree=tree)
-    for repaired, where, hint in _repairs(derivation, tree, right):
+    for repaired, where, hint in _repairs(derivation, step, tree, right):
         if _agree(derivation, step, repaired, right):
             return Verdict("wrong", where, hint, tree)
     return Verdict("wrong", _symptom(derivation, step, tree, right), tree=tree)
@@ -357,13 +357,15 @@ def _depends(derivation, step, tree, name):
     return not _equal(*values)
 
 
-def _repairs(derivation, tree, right):
+def _repairs(derivation, step, tree, right):
     """Yield (a repaired tree, where the line is wrong, how it would be right), the likeliest first."""
+    # A repair that the step accepts comes before one with a letter that has to go.
+    letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
     yield from _sign_repairs(tree, right)
     if derivation.sizes:
         yield from _index_repairs(derivation, tree)
-    yield from _letter_repairs(derivation, tree)
-    yield from _factor_repairs(derivation, tree)
+    yield from _letter_repairs(letters, tree)
+    yield from _factor_repairs(derivation, letters, tree)
     yield from _order_repairs(derivation, tree)
     yield (
         ("/", ("number", 1.0), tree),
@@ -397,6 +399,12 @@ def _sign_repairs(tree, right):
             "There is one term too many.",
             f"The term `{as_text(term)}` does not belong there.",
         )
+    for one in (part for part in parts(tree) if part[0] in ("+", "-")):
+        yield (
+            replace(tree, {one: ("-" if one[0] == "+" else "+", *one[1:])}),
+            "The sign of one term is wrong.",
+            f"The sign of `{as_text(one[2])}` is wrong in `{as_text(one)}`.",
+        )
     due = terms(right)
     for sign, term in due if len(due) > 1 else ():
         yield (
@@ -414,6 +422,14 @@ def _index_repairs(derivation, tree):
             "The order of two indices is wrong.",
             f"The indices of {one[1]} are exchanged in `{as_text(one)}`.",
         )
+    entries = [part for part in every if part[0] == "entry"]
+    for one, old, new in product(entries, sizes, sizes):
+        if old != new and old in one[2]:
+            yield (
+                replace(tree, {one: (*one[:2], one[2].replace(old, new))}),
+                "One index is wrong.",
+                f"Write {new} in place of {old} in `{as_text(one)}`.",
+            )
     for one in (part for part in every if part[0] in ("name", "transpose")):
         turned = one[1] if one[0] == "transpose" else ("transpose", one)
         yield (
@@ -440,11 +456,11 @@ def _index_repairs(derivation, tree):
         )
 
 
-def _letter_repairs(derivation, tree):
+def _letter_repairs(letters, tree):
     every = parts(tree)
     mine = [term for _, term in terms(tree)]
     wholes = [tree] + (mine if len(mine) > 1 else [])
-    for whole, old, new in product(wholes, sorted(names(tree) - {*CONSTANTS}), derivation.names):
+    for whole, old, new in product(wholes, sorted(names(tree) - {*CONSTANTS}), letters):
         if old == new:
             continue
         changed = {
@@ -460,12 +476,12 @@ def _letter_repairs(derivation, tree):
         )
 
 
-def _factor_repairs(derivation, tree):
+def _factor_repairs(derivation, letters, tree):
     every = parts(tree)
     if derivation.sizes:
         entries = [part for part in every if part[0] == "entry"]
         pairs = [*permutations(derivation.sizes, 1), *permutations(derivation.sizes, 2)]
-        for name, indices, one in product(derivation.names, pairs, entries):
+        for name, indices, one in product(letters, pairs, entries):
             factor = ("entry", name, "".join(indices))
             yield (
                 replace(tree, {one: ("*", one, factor)}),
@@ -478,6 +494,13 @@ def _factor_repairs(derivation, tree):
                 replace(tree, {one: kept}),
                 "There is one factor too many.",
                 f"The factor `{as_text(surplus)}` does not belong there.",
+            )
+    for one in (part for part in every if part[0] == "^" and part[2][0] == "number"):
+        for exponent in (one[2][1] - 1, one[2][1] + 1):
+            yield (
+                replace(tree, {one: ("^", one[1], ("number", exponent))}),
+                "One exponent is wrong.",
+                f"The exponent in `{as_text(one)}` has to be {exponent:g}.",
             )
     for one in (part for part in every if part[0] in ("*", "/")):
         other, said = (
@@ -492,7 +515,7 @@ def _factor_repairs(derivation, tree):
         )
     if derivation.sizes:
         return
-    for name, power, operator in product(derivation.names, (1.0, 2.0), "*/"):
+    for name, power, operator in product(letters, (1.0, 2.0), "*/"):
         factor = ("name", name) if power == 1 else ("^", ("name", name), ("number", power))
         where, said = (
             ("A factor is missing", f"The factor `{as_text(factor)}` is missing")

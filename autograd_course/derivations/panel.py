@@ -54,15 +54,20 @@ class DerivationPanel(Panel):
         for text, shown in record.read()["lines"].get(name, []):
             if not self.line or judge(derivation, self.number, text).kind != "right":
                 break  # the derivation has changed since
-            self.keep(text, shown)
+            self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Let the line stand that is asked now, and ask for the next."""
+        """Let the line stand that is asked now, record it, and ask for the next."""
+        self._go_on(text, shown)
+        record.derived(self.name, self.lines)
+        if self.line:
+            self.line.box.focus()
+
+    def _go_on(self, text, shown):
         self.lines.append([text, shown])
         self.children = self.children[:-2]  # without the box and its keys
         self._stand(text)
         self._ask()
-        record.derived(self.name, self.lines)
 
     def _ask(self):
         """Show the lines that are worked, up to the next one that the learner types."""
@@ -70,7 +75,7 @@ class DerivationPanel(Panel):
         while self.number < len(steps) and steps[self.number].worked:
             self._stand(steps[self.number].right)
         if self.number < len(steps):
-            self.line = Line(self, steps[self.number])
+            self.line = Line(self)
             self.children += (self.line, self.key_row)
             return
         self.line = None
@@ -79,7 +84,7 @@ class DerivationPanel(Panel):
         step = self.derivation.steps[self.number]
         self.number += 1
         tex = as_tex(self.derivation.read(text))
-        reason = "" if step.rivals else f"&emsp;{step.reason}"
+        reason = "" if step.rivals else f"\u2003{step.reason}"
         self.children += (widgets.HTMLMath(say(f"$\\displaystyle {step.left} {tex}${reason}")),)
         if step.rivals:
             self.children += (Reason(step),)
@@ -101,18 +106,22 @@ class Line(widgets.VBox):
     Checked again, a wrong line gets the exact hint.
     """
 
-    def __init__(self, panel, step):
-        self.panel, self.step, self.checked = panel, step, None
+    def __init__(self, panel):
+        self.panel, self.checked = panel, None
+        self.step = step = panel.derivation.steps[panel.number]
         self.box = widgets.Text(
             placeholder="type the right-hand side", layout=widgets.Layout(width="min(20em, 90%)")
         )
-        self.box.tooltip = f"the right-hand side of {step.left}"
+        self.box.tooltip = f"right-hand side of line {panel.number + 1}"  # its accessible name
         self.echo, self.said = widgets.HTMLMath(), widgets.HTMLMath()
         check = _button("Check", "check this line")
         show = _button("Show this line", "show this line and go on")
         check.on_click(lambda _: self.check())
         show.on_click(lambda _: panel.keep(step.right, True))
         self.box.observe(lambda _: self.draw(), "value")
+        self.box.on_msg(
+            lambda _, content, buffers: self.check() if content.get("event") == "submit" else None
+        )
         row = [widgets.HTMLMath(say(f"$\\displaystyle {step.left}$")), self.box, check, show]
         super().__init__(
             [widgets.HBox(row, layout=widgets.Layout(**_ROW)), self.echo, self.said],
@@ -194,17 +203,18 @@ def keys(derivation):
 def _as_html(derivation):
     """Return the derivation for a page and for paper: empty boxes, and the lines in a fold."""
     rows = [
-        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$&emsp;{step.reason}"
+        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
         if step.worked
-        else f"$\\displaystyle {step.left}$ {_EMPTY_BOX}"
+        else f"$\\displaystyle {step.left}$ □"
         for step in derivation.steps
     ]
     lines = [
-        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$&emsp;{step.reason}"
+        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
         for step in derivation.steps
     ]
     given = as_html(derivation.given) if derivation.given else ""
-    return given + "".join(map(as_html, rows)) + fold("The lines", "\n\n".join(lines))
+    html = given + "".join(map(as_html, rows)).replace("□", _EMPTY_BOX)
+    return html + fold("The lines", "\n\n".join(lines))
 
 
 def _as_plain_text(derivation):

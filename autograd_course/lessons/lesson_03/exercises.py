@@ -58,16 +58,16 @@ derivation(
     "03.divide",
     letters={"x": (), "y": (), "dx": (), "dy": (), "z": "x/y", "dz": "(dx - z*dy)/y"},
     steps=(
-        Step(r"dx \\approx", "y*dz + z*dy", "the product rule, for x = z · y", worked=True),
+        Step(r"dx \approx", "y*dz + z*dy", "the product rule, for x = z · y", worked=True),
         Step(
-            r"dz \\approx",
+            r"dz \approx",
             "(dx - z*dy)/y",
             "solved for dz",
             letters="x y z dx dy",
             mistakes=(("dx/y", "That is the part of dx alone. What became of z dy?"),),
         ),
         Step(
-            r"\\frac{\\partial z}{\\partial y} =",
+            r"\frac{\partial z}{\partial y} =",
             "-z/y",
             "x is held still: dx = 0",
             letters="x y z",
