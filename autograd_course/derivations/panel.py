@@ -13,7 +13,7 @@ from .expressions import FUNCTIONS, Unreadable, as_tex, parts
 from .judge import judge
 
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
-_SIGNS = ["+", "-", "*", "/", "^", "(", ")"]
+_SIGNS = ["1", "2", "+", "-", "*", "/", "^", "(", ")"]
 _EMPTY_BOX = (
     '<span aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
     'border-radius:3px;vertical-align:middle"></span>'
@@ -191,7 +191,8 @@ def _button(text, tooltip):
 def keys(derivation):
     """Return all letters, indices, functions and signs of the derivation.
 
-    They are the same for every line, so that they do not give away which letters a line needs.
+    They are the same for every line, so that they do not give away which letters a line needs; and
+    every line can be typed with them, so that a phone needs no keyboard.
     """
     trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]
