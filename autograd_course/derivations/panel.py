@@ -15,7 +15,7 @@ from .judge import judge
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
 _SIGNS = ["1", "2", "+", "-", "*", "/", "^", "(", ")"]
 _EMPTY_BOX = (
-    '<span aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
+    '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
     'border-radius:3px;vertical-align:middle"></span>'
 )
 
