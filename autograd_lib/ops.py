@@ -241,7 +241,7 @@ reshape = linear(np.reshape,
 
 transpose = linear(np.transpose,
     lambda g, z, x, axes=None:
-        np.transpose(g, None if axes is None else np.argsort([a % x.ndim for a in axes])))
+        np.transpose(g, None if axes is None else np.argsort([a % x.ndim for a in axes]).tolist()))
 
 squeeze = linear(np.squeeze,
     lambda g, z, x, axis=None: np.reshape(g, x.shape))

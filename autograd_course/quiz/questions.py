@@ -151,8 +151,7 @@ def fold(summary, markdown):
     return f"<details><summary>{summary}</summary>{as_html(markdown)}</details>"
 
 
-def missing(what, name):
-    """Return a panel which says that no such thing was declared."""
+def _missing(what, name):
     text = f"There is no {what} {name!r}: write the name as the lesson has it."
     return Panel([widgets.HTML(f"<div>{escape(text)}</div>")], escape(text), text)
 
@@ -326,7 +325,7 @@ def predict(name):
     """
     registered()
     if name not in PREDICTIONS:
-        return missing("prediction", name)
+        return _missing("prediction", name)
     question = PREDICTIONS[name]
 
     def opened(ask):
@@ -344,7 +343,7 @@ def recall(lesson):
     """
     registered()
     if lesson not in RECALL:
-        return missing("lesson", lesson)
+        return _missing("lesson", lesson)
     back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
     asks = [
         Ask(question, lambda ask: None, number=str(number))
@@ -391,7 +390,7 @@ def card(lesson):
     """Show a box for the learner's closing card, kept as it is typed; then ours beside it."""
     registered()
     if lesson not in CARDS:
-        return missing("card", lesson)
+        return _missing("card", lesson)
     ours = CARDS[lesson]
     box = widgets.Textarea(
         value="\n".join(record.read()["cards"].get(lesson, [])),

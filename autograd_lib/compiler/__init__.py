@@ -5,9 +5,8 @@ lines and their memory, `writer.py` writes them as Python, and `program.py` runs
 """
 
 import sys
-import textwrap
 from functools import update_wrapper
-from types import FunctionType, MethodType
+from types import MethodType
 
 import numpy as np
 
@@ -56,9 +55,9 @@ class compile:
     - Another structure, shape, dtype, int, string or Module makes another program, and so does
       `train()` or `eval()` of any Module. A float is read at every call, as an array is.
     - Tensors that `f` closes over, such as the parameters of a model, are inputs: an optimizer may
-      change them. An array that `f` closes over is held: items written into it count.
-    - Constants are, for example: a global number, an attribute that is not a Tensor, a Tensor or
-      array put in the place of another, the numbers of a random generator that `f` owns, the time.
+      change them.
+    - Constants are, for example: a global number or array, an attribute that is not a Tensor, a
+      Tensor put in the place of another, the numbers of a random generator that `f` owns, the time.
     - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
       `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
     - Sums of many products may differ from those of `f` in the last digits. While `f` is recorded
@@ -95,26 +94,23 @@ class compile:
     def source(self):
         if self._last is None:
             raise RuntimeError("compile: there is no program before the first call")
-        return self._last[1].source
+        return self._last.source
 
     def __call__(self, *args, **kwargs):
         if tracer.get() is not None:  # its lines become part of the program that is recorded
             return self.f(*args, **kwargs)
-        leaves, modules, last = [], [], self._last
-        try:
-            form = signature((args, kwargs), leaves, modules)
-        except RecursionError:
-            raise TypeError("compile: an argument contains itself; pass only its parts") from None
+        leaves, modules = [], []
+        form = signature((args, kwargs), leaves, modules)
         key = form, tuple(modules), is_recording(), nn.mode_changes
-        if last is None or key != last[0] or not last[1].fits():
-            if any(isinstance(x, Tensor) and x.level for x in leaves):
-                return self.f(*args, **kwargs)
+        program = self.programs.get(key)
+        if program is None or not program.fits():
             try:
-                last = self._last = key, self._program(key, args, kwargs)
+                program = self.programs[key] = self._record(key, args, kwargs)
             except OuterTransform:
                 return self.f(*args, **kwargs)
+        self._last = program
         try:
-            out = last[1].run(leaves)
+            out = program.run(leaves)
         except Exception as error:
             self.f(*args, **kwargs)  # if the arguments are wrong, it says so in its own words
             raise RuntimeError(
@@ -126,10 +122,8 @@ class compile:
             self._compare("the result", out, self.f(*args, **kwargs))
         return out
 
-    def _program(self, key, args, kwargs):
-        """Return the program of such a call; record it if there is none."""
-        if key in self.programs and self.programs[key].fits():
-            return self.programs[key]
+    def _record(self, key, args, kwargs):
+        """Return a new program of such a call."""
         # Programs of another mode of training, and of Modules that are gone, are of no more use.
         self.programs = {
             other: program
@@ -142,38 +136,28 @@ class compile:
                 "because a shape, a dtype, an int or a string changes from call to call; "
                 "pass a float or an array for a number that changes"
             )
-        code = self.f.__code__ if type(self.f) is FunctionType else None
-        names = code.co_varnames[: code.co_argcount] if code else ()
-        paths = [*names, *[f"argument {i}" for i in range(len(names), len(args))]]
-        program = Program(self.f, args, kwargs, paths)
-        self.programs[key] = program
-        return program
+        return Program(self.f, args, kwargs)
 
     def _compare(self, path, found, wanted):
         """Raise RuntimeError where a program's result differs from the function's."""
         if type(found) is type(wanted) and type(found) in (tuple, list, dict):
             a, b = (x if type(x) is dict else dict(enumerate(x)) for x in (found, wanted))
-            if same := a.keys() == b.keys():
-                for key in a:
-                    self._compare(f"{path}[{key!r}]", a[key], b[key])
+            same = a.keys() == b.keys()
+            for key in a if same else ():
+                self._compare(f"{path}[{key!r}]", a[key], b[key])
         else:
             a, b = (np.asarray(x.data if isinstance(x, Tensor) else x) for x in (found, wanted))
-            if same := a.shape == b.shape and a.dtype == b.dtype and a.dtype.kind == "f":
+            same = a.shape == b.shape and a.dtype == b.dtype
+            if same and a.dtype.kind == "f":
                 # The root of the precision is far above the rounding of any sum.
                 rtol = np.finfo(b.dtype).eps ** 0.5
                 atol = rtol * np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
                 same = np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
-            else:
-                same = np.array_equal(a, b)
+            same = same and (a.dtype.kind == "f" or np.array_equal(a, b))
         if not same:
             raise RuntimeError(
-                f"compile: {path} of {self.__name__} is {_brief(found)} by the program and "
-                f"{_brief(wanted)} by the function itself. The function reads something that is "
+                f"compile: {path} of {self.__name__} is {found!r:.80} by the program and "
+                f"{wanted!r:.80} by the function itself. The function reads something that is "
                 "neither an argument nor a Tensor and that has changed since the program was "
                 "recorded; pass it as an argument"
             )
-
-
-def _brief(x):
-    """Return a value in few words."""
-    return textwrap.shorten(repr(x), 80, placeholder=" …")

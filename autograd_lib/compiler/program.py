@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from ..rows import Primitive
+from ..rows import Primitive, traced_in
 from ..tape import Tensor, new_tensor, to_array
-from .plan import fuse_dot_products, live_lines
+from .plan import live_lines
 from .signature import leaf_signature
 from .trace import Trace
 from .traced import Traced, mapped
@@ -22,47 +22,32 @@ class Program:
         The Tensors that `f` closes over. Their values are inputs, after the leaves of the arguments.
     """
 
-    def __init__(self, f, args, kwargs, paths):
-        trace = Trace(f, args, kwargs, paths)
+    def __init__(self, f, args, kwargs):
+        trace = Trace(f, args, kwargs)
         self.structure, self.closed = trace.structure, trace.closed
         self._signatures = list(map(leaf_signature, self.closed))
-        number = {id(x): i for i, x in enumerate(trace.stand_ins) if type(x) is not Traced}
-        # A Tensor that is returned as it came, an input, is the caller's own.
-        self._returned_input = [number.get(id(z)) for z in trace.outputs]
-        self._returns_tensor = [
-            isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs
-        ]
-        results = [
-            to_array(z)
-            if isinstance(z, Tensor) and place is None
-            else None
-            if place is not None
-            else z
-            for z, place in zip(trace.outputs, self._returned_input)
-        ]
-        grads = {i: tuple([gx for _, gx in found]) for i, (_, found) in trace.backward.items()}
-        all_grads = [gx for found in grads.values() for gx in found]
-        fuse_dot_products([*results, *all_grads])
+        self._is_tensor = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
+        results = [to_array(z) if isinstance(z, Tensor) else z for z in trace.outputs]
+        lines = live_lines([*results, *trace.checks])
+        computed = {x.number for x in [*lines, *trace.inputs]}
         # The forward function saves what the backward functions read of it.
-        forward = {x.number for x in [*live_lines([*results, *trace.checks]), *trace.inputs]}
-        backward = live_lines(all_grads, forward)
-        read = [*all_grads, *[x for node in backward for x in node.reads]]
-        read = {x.number: x for x in read if isinstance(x, Traced)}
-        saved = tuple([read[order] for order in sorted(read.keys() & forward)])
-        writer = Writer(trace, trace.name)
-        self._returns_plain = not any(self._returns_tensor)
-        returned = mapped(results.__getitem__, self.structure)
-        returned, kept = (returned, None) if self._returns_plain else (tuple(results), saved)
-        writer.function("", trace.inputs, returned, kept, checks=trace.checks)
-        suffixes = {i: f"_backward{i or ''}" for i in grads}
-        for i, found in grads.items():
-            writer.function(suffixes[i], [trace.backward[i][0], *saved], found, known=forward)
+        grads = [gx for _, _, grads in trace.backward.values() for gx in grads]
+        reads = [*grads, *[x for node in live_lines(grads, computed) for x in node.reads]]
+        saved = {x.number: x for x in traced_in(reads) if x.number in computed}
+        saved = tuple(saved.values())
+        writer = Writer(trace)
+        if any(self._is_tensor):
+            writer.function(writer.name, trace.inputs, lines, tuple(results), saved)
+        else:
+            returned = mapped(results.__getitem__, self.structure)
+            writer.function(writer.name, trace.inputs, lines, returned)
+        names = {}
+        for i, (g, _, grads) in trace.backward.items():
+            names[i] = writer.unique_name(f"{writer.name}_backward{i or ''}")
+            writer.function(names[i], [g, *saved], live_lines(grads, computed), grads)
         self.source, functions = writer.build()
         self._forward = functions[writer.name]
-        self._backward = {
-            i: (functions[writer.name + suffixes[i]], [n for n, _ in found])
-            for i, (_, found) in trace.backward.items()
-        }
+        self._backward = {i: (functions[name], trace.backward[i][1]) for i, name in names.items()}
         self._row = Primitive("primitive", None, name=trace.name)
 
     def fits(self):
@@ -72,31 +57,30 @@ class Program:
     def run(self, leaves):
         """Return what `f` returns for these leaves of its arguments."""
         inputs = leaves + self.closed
-        if self._returns_plain:
-            return self._forward(*_values(inputs))
-        return mapped(self._outputs(inputs).__getitem__, self.structure)
+        if any(self._is_tensor):
+            return mapped(self._outputs(inputs).__getitem__, self.structure)
+        return self._forward(*_values(inputs))
 
     def _outputs(self, inputs):
+        """Return the list of results, as Tensors where `f` returns Tensors."""
         values = _values(inputs)
-        found, saved = self._forward(*values)
-        outputs = []
-        for i, (z, place) in enumerate(zip(found, self._returned_input)):
-            if place is not None:
-                z = inputs[place]
-            elif i in self._backward:
-                z = self._recorded(i, z, inputs, values, saved)
-            elif self._returns_tensor[i]:
-                z = Tensor(z)
-            outputs.append(z)
-        return outputs
+        results, saved = self._forward(*values)
+        return [
+            self._recorded(i, z, inputs, values, saved)
+            if i in self._backward
+            else Tensor(z)
+            if self._is_tensor[i]
+            else z
+            for i, z in enumerate(results)
+        ]
 
     def _recorded(self, i, z, inputs, values, saved):
         """Return output `i` as a Tensor whose rules run the backward function."""
         backward, numbers = self._backward[i]
         rule = _shared_rule(backward, saved)
-        edges = [(n, partial(rule, k)) for k, n in enumerate(numbers)]
         node = new_tensor(Tensor, z, 0)
-        node.op, node.inputs, node.values, node.edges = self._row, tuple(inputs), values, edges
+        node.op, node.inputs, node.values = self._row, tuple(inputs), values
+        node.edges = [(n, partial(rule, k)) for k, n in enumerate(numbers)]
         node.recompute = lambda inputs: self._outputs(inputs)[i]
         return node
 

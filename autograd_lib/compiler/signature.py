@@ -56,7 +56,7 @@ def signature(x, leaves, modules):
     return None
 
 
-def copy_argument(x, path, stand_in, containers):
+def copy_argument(x, path, stand_in):
     """Return an argument with `stand_in(leaf, path)` in the place of every leaf.
 
     Parameters
@@ -64,48 +64,26 @@ def copy_argument(x, path, stand_in, containers):
     x : object
         An argument, or a part of one.
     path : str
-        What error messages call it, as in "x_0".
+        What error messages call it, as in "args[0]".
     stand_in : callable
         Called with each leaf and its path, in the order in which `signature` finds them.
-    containers : list
-        Receives (path, copy of a list or dict, its entries), which `changed_container` compares.
 
     Raises
     ------
     TypeError
-        If the argument is of another type, or holds other than real numbers.
+        If the argument is of another type than a compiled function takes.
     """
     kind = type(x)
-    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind not in "biuf":
-        raise TypeError(f"compile: expected real numbers in {path}, got dtype {x.dtype}")
+    if kind is tuple or kind is list:
+        return kind([copy_argument(part, f"{path}[{i}]", stand_in) for i, part in enumerate(x)])
+    if kind is dict:
+        return {key: copy_argument(x[key], f"{path}[{key!r}]", stand_in) for key in x}
     if leaf_signature(x) is not None:
         return stand_in(x, path)
     if kind in STATIC or isinstance(x, Module):
         return x
-    if kind not in (tuple, list, dict):
-        raise TypeError(
-            "compile: expected arrays, Tensors, numbers, strings, None, Modules, and tuples, lists "
-            f"and dicts of exactly these as arguments, got {path} of type {kind.__name__}; pass "
-            "only the parts that are needed"
-        )
-    entries = x if kind is dict else dict(enumerate(x))
-    if odd := [key for key in entries if type(key) not in STATIC]:
-        raise TypeError(
-            f"compile: expected strings or ints as the keys of {path}, got the key {odd[0]!r}"
-        )
-    entries = {
-        key: copy_argument(part, f"{path}_{key}", stand_in, containers)
-        for key, part in entries.items()
-    }
-    new = entries.copy() if kind is dict else kind(entries.values())
-    containers += [(path, new, entries)] * (kind is not tuple)
-    return new
-
-
-def changed_container(containers):
-    """Return the path of the first list or dict with other entries than before, or None."""
-    for path, container, before in containers:
-        now = container if type(container) is dict else dict(enumerate(container))
-        if now.keys() != before.keys() or any(now[key] is not before[key] for key in now):
-            return path
-    return None
+    raise TypeError(
+        "compile: expected arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and "
+        f"dicts of exactly these as arguments, got {path} of type {kind.__name__}; pass only the "
+        "parts that are needed"
+    )

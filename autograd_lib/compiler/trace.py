@@ -20,35 +20,35 @@ is a call with that line, so it becomes another:
 
 import linecache
 import operator
-import os
 import random
 import sys
 from collections import namedtuple
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import count
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
-from ..rows import Primitive, is_constant, traced_in
-from ..tape import Tensor, leaf_gradients, new_tensor, to_array
+from ..rows import Primitive, is_constant, primitive, traced_in
+from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
-from ..values import as_array, unbroadcast
-from .plan import is_user_op
-from .signature import changed_container, copy_argument
+from ..values import as_array, copied
+from .plan import is_user_op, memory_root
+from .signature import copy_argument
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
-# Files of Python, of installed packages and of this library: not the user's own functions.
 ENGINE = __name__.partition(".")[0]
-INSTALLED = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__))
+# A sum of products from FUSED bytes on is one dot product, which needs no memory for the products.
+FUSED = 1 << 16
+VDOT = primitive(np.vdot, [None, None], [None, None])
 
-# Where a line of a backward or forward-mode pass comes from. call: a number, the same for all lines
-# of one call of a rule. of: the value whose gradient the call computes, or None. first, rest: the
-# comment beside the first of these lines, and beside the others.
+# Where a line of a backward pass comes from. call: a number, the same for all lines of one call of
+# a rule. of: the value whose gradient the call computes, or None. first, rest: the comment beside
+# the first of these lines, and beside the others.
 Origin = namedtuple("Origin", "call of first rest")
 NO_ORIGIN = Origin(None, None, "", "")
 
@@ -77,34 +77,27 @@ class _ObservedRow(Primitive):
 
     def __init__(self, row, trace):
         vars(self).update(vars(row))
-        self.row, self.trace, self.rule = row, trace, self._observed_rule
+        self.row, self.trace = row, trace
+        self.rule = lambda i: self._observed(i, row.rule(i)) if row.rule(i) else None
 
-    def _observed_rule(self, i):
-        rule, trace = self.row.rule(i), self.trace
-        if rule is None:
-            return None
+    def _observed(self, i, rule):
+        """Return the rule of argument `i`, which names the lines that it computes."""
+        trace, formula = self.trace, _formula(rule)
 
         def observed(g, z, *values, **params):
             call, x = next(trace.rule_calls), values[i]
-            formula, name = _formula(rule), self.name
-            first = f"{name}: {formula}" if formula else f"{name}, backward"
-            with trace.origin(Origin(call, x, first, name)):
+            first = f"{self.name}: {formula}" if formula else f"{self.name}, backward"
+            with trace.origin(Origin(call, x, first, self.name)):
                 gx = rule(g, z, *values, **params)
-                gx = gx.astype(x.dtype) if isinstance(gx, Tensor) and gx.dtype != x.dtype else gx
             # Undo broadcasting here, where it is known for which rule it is done.
-            note = f"{name}: what was broadcast is summed"
-            with trace.origin(Origin(call, x, note, note)), suppress(ValueError):
-                gx = unbroadcast(gx, np.shape(x)) if isinstance(gx, Tensor) else gx
+            note = f"{self.name}: what was broadcast is summed"
+            with trace.origin(Origin(call, x, note, note)):
+                gx = match_input(gx, SimpleNamespace(op=self, values=values), i)
             if isinstance(gx, Tensor):
                 trace.gradient_of[to_array(gx).number] = x
             return gx
 
         return observed
-
-    def push_tangents(self, *args):
-        note = f"{self.name}, its tangent"
-        with self.trace.origin(Origin(next(self.trace.rule_calls), None, note, note)):
-            return self.row.push_tangents(*args)
 
 
 class Trace:
@@ -122,73 +115,85 @@ class Trace:
         What was returned, and the tuples, lists and dicts around it, with positions in `outputs`
         in the place of the values.
     backward : dict
-        {i: (g, [(number of an input, its gradient), …])} for each output that requires a gradient.
+        {i: (g, positions of inputs, their gradients)} for each output that requires a gradient.
     checks : list of Traced
         Calls of rows that are not the library's: they may raise, so they stay in the program.
     names : dict
         {creation number: name} of the Traced that the user's functions have a name for.
-    held : dict
-        {id of a copy: the array} for every array that the function used and that is not traced.
-    constant_names : dict
-        {id: name} of these copies, and of floats.
+    constant_names, originals : dict
+        {id: (name, object)} of their other variables, and {id of a copy: the array of the user}.
     """
 
-    def __init__(self, f, args, kwargs, paths):
+    def __init__(self, f, args, kwargs):
         self.level, self.grad_level, self.is_open = levels.new_level(), levels.new_level(), True
+        self.is_recording = levels.is_recording()
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
-        self.checks, self.names, self.held, self.constant_names = [], {}, {}, {}
+        self.checks, self.names, self.constant_names, self.originals = [], {}, {}, {}
         # Errors that may not be caught; and calls of rules, which are numbered.
         self.refused, self.rule_calls, self._origin = [], count(), NO_ORIGIN
         self.gradient_of = {}  # {creation number of what a rule returned: the value it is for}
-        self._closed_inputs, self._lines, self._copies, self._user_arrays = {}, {}, {}, {}
-        self._observed_rows, self._inlining, self._frames = {}, set(), {}
-        self._recording, containers = levels.is_recording(), []
-        args = [copy_argument(x, p, self._input, containers) for x, p in zip(args, paths)]
-        kwargs = {n: copy_argument(x, n, self._input, containers) for n, x in kwargs.items()}
+        self._closed_inputs, self._lines, self._copies = {}, {}, {}
+        self._inlining, self._frames = set(), {}
         try:
             # In a context of its own, which is gone afterwards, also if the function raises.
-            copy_context().run(self._record, f, args, kwargs, containers)
+            copy_context().run(self._record, f, args, kwargs)
         finally:
             self.is_open = False
-        self.name = self._collect_names()
+        for frame in self._frames:
+            self._note_names(frame)
+        functions = [frame.f_code.co_name for frame in self._frames]
+        self.name = next(filter(str.isidentifier, functions), "program")
+        self._frames = {}
 
-    def _record(self, f, args, kwargs, containers):
+    def _record(self, f, args, kwargs):
         """Call the function, and record a backward pass from each result."""
         tape.tracer.set(self)
-        levels.record_above(self.level if self._recording else self.grad_level)
-        before, out = _rng_states(), f(*args, **kwargs)
+        levels.record_above(self.level if self.is_recording else self.grad_level)
+        args = copy_argument(args, "args", self._input)
+        kwargs = copy_argument(kwargs, "kwargs", self._input)
+        containers, random_states = mapped(id, [args, kwargs]), _rng_states()
+        out = f(*args, **kwargs)
         if self.refused:  # the function has caught the error, and gone another way
             raise self.refused[0]
-        if before != _rng_states():
+        if random_states != _rng_states():
             raise TypeError(
                 "compile: the function draws from a global random generator, and the program would "
                 "repeat the first draw; pass the numbers as an argument"
             )
-        if path := changed_container(containers):
+        if containers != mapped(id, [args, kwargs]):
             raise TypeError(
-                f"compile: {path} is changed inside the function, which a program cannot do; "
-                "return the new value"
+                "compile: a list or dict among the arguments is changed inside the function, which "
+                "a program cannot do; return the new value"
             )
         self.structure = mapped(self._output, out)
         self.backward = {
             i: self._backward(z)
             for i, z in enumerate(self.outputs)
             if isinstance(z, Tensor) and z.level == self.grad_level and z.requires_grad
-            if self._recording and type(z) is not _StandIn
+            if self.is_recording
         }
 
     # --- Inputs and outputs ---------------------------------------------------------------------
 
+    def _traced(self, value):
+        """Return a new Traced on the level of this program."""
+        node = new_tensor(Traced, value, self.level)
+        node.trace, node.origin, node.root = self, NO_ORIGIN, node
+        return node
+
     def _input(self, x, path=""):
         """Add an input with the value of `x`; return what the function gets for it."""
-        stand_in = node = new_tensor(Traced, x._value if isinstance(x, Tensor) else x, self.level)
-        node.trace, node.origin = self, NO_ORIGIN
         if isinstance(x, Tensor):
+            if x.level:
+                raise OuterTransform
+            node = self._traced(x._value)
             stand_in = new_tensor(_StandIn, node, self.grad_level)
             stand_in._requires_grad, stand_in.name = x._requires_grad, x.name
+        else:
+            as_array(x, f"compile: {path}")  # raises if it is not made of real numbers
+            stand_in = node = self._traced(x)
         self.inputs.append(node)
         self.stand_ins.append(stand_in)
-        self.names |= {node.number: path} if path.isidentifier() else {}
         return stand_in
 
     def input_of(self, t):
@@ -219,11 +224,12 @@ class Trace:
         return len(self.outputs) - 1
 
     def _backward(self, z):
-        """Record a backward pass from output `z`: (g, [(number of an input, its gradient), …])."""
-        g = new_tensor(Traced, np.ones(z.shape, z.dtype)[()], self.level)
-        g.trace, g.origin, self.names[g.number] = self, NO_ORIGIN, "g"
-        number = {id(stand_in): i for i, stand_in in enumerate(self.stand_ins)}
-        return g, [(number[id(t)], gx) for t, gx in leaf_gradients(z, g) if id(t) in number]
+        """Record a backward pass from output `z`: (g, positions of inputs, their gradients)."""
+        g = self._traced(np.ones(z.shape, z.dtype)[()])
+        self.names[g.number] = "g"
+        grads = {id(t): gx for t, gx in leaf_gradients(z, g)}
+        reached = {i: id(t) for i, t in enumerate(self.stand_ins) if id(t) in grads}
+        return g, list(reached), tuple([grads[key] for key in reached.values()])
 
     # --- Lines ----------------------------------------------------------------------------------
 
@@ -237,37 +243,23 @@ class Trace:
                 f"{row.name}: an array of a finished call of a compiled function was used; return "
                 "it from the function instead"
             )
-        if self._origin is NO_ORIGIN:
-            mapped(self._note_array, [args, params])
         args = [self._on_level(a) for a in args]
-        params = mapped(
-            lambda a: to_array(self._on_level(a)) if isinstance(a, Tensor) else a, params
-        )
+        params = mapped(lambda a: to_array(a) if isinstance(a, Tensor) else a, params)
         row = getattr(row, "row", row)
-        top = max(
-            [a for a in args if isinstance(a, Tensor)],
-            key=operator.attrgetter("level"),
-            default=None,
-        )
-        if top is None or top.level == self.level:
+        above = [a for a in args if isinstance(a, Tensor) and a.level > self.level]
+        if not above:
             return self.add_line(row, args, params)
-        observed = self._observed_rows.setdefault(row, _ObservedRow(row, self))
-        return top.process(observed, args, params)
+        top = max(above, key=operator.attrgetter("level"))
+        return top.process(_ObservedRow(row, self), args, params)
 
     def _on_level(self, a):
-        """Return an argument of a call as it belongs to this trace."""
-        if type(a) is Traced and a.trace is not self:  # of a call that is over: it says so
-            return a.trace.process(FLOAT64, [a], {})
-        low = isinstance(a, Tensor) and a.level <= self.level and type(a) is not Traced
-        return self.input_of(a) if low else a
-
-    def _note_array(self, x):
-        """Note an array of the user's functions: the program reads it itself, at every call.
-
-        Not a mask: x[mask] has another shape when other entries of the mask are True.
-        """
-        if isinstance(x, np.ndarray) and x.dtype != bool:
-            self._user_arrays[id(x)] = x
+        """Return an argument of a call; for a Tensor from outside of this trace, its input."""
+        inside = getattr(a, "trace", None) is self
+        return (
+            self.input_of(a)
+            if isinstance(a, Tensor) and a.level <= self.level and not inside
+            else a
+        )
 
     def add_line(self, row, args, params):
         """Return the Traced that a call of `row` makes, as a new line, or one that exists."""
@@ -278,10 +270,8 @@ class Trace:
             first = next(i for i, a in enumerate(args) if type(a) is Traced)
             number = self.add_line(FLOAT64, [args[first]], {})
             args = [*args[:first], number, *args[first + 1 :]]
-        z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
-        as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
-        node = new_tensor(Traced, z, self.level)
-        node.trace, node.op = self, row
+        if row is ops.sum and (factors := _large_factors(args[0], params)):
+            row, args, params = VDOT, factors, {}
         if computed := [
             name
             for name, value in params.items()
@@ -291,14 +281,18 @@ class Trace:
                 f"{row.name}: {computed[0]} is computed from the arguments of a function that is being "
                 "compiled, and a program has fixed shapes; pass it as an int"
             )
-        if (same := _factor_times_one(node, args)) is not None:
+        z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
+        as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
+        if (same := _factor_times_one(row, args, z)) is not None:
             return same
-        node.inputs, node.params = mapped(self._copied, args), mapped(self._copied, params)
         # Common-subexpression elimination: a line that computes the same is used again.
-        key = row.function, repr(mapped(_cse_key, [node.inputs, node.params]))
+        inputs, params = mapped(self._copied, args), mapped(self._copied, params)
+        key = row.function, repr(mapped(_cse_key, [inputs, params]))
         if key not in self._lines:
-            self._lines[key] = node
-            node.reads = [*traced_in([node.inputs, node.params])]
+            self._lines[key] = node = self._traced(z)
+            node.op, node.inputs, node.params = row, inputs, params
+            node.reads = [*traced_in([inputs, params])]
+            node.root = memory_root(node)
             node.origin = self._caller_of(node) if self._origin is NO_ORIGIN else self._origin
             self.checks += [node] * is_user_op(row)
         return self._lines[key]
@@ -311,7 +305,7 @@ class Trace:
         """
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
         if row.kind == "elementwise" or ufunc:
-            small = list(map(self._before_broadcast, args))
+            small = list(map(_before_broadcast, args))
             if any(map(operator.is_not, small, args)):
                 z = self.process(row, small, params)
                 shape = np.broadcast_shapes(*map(np.shape, args))
@@ -328,23 +322,12 @@ class Trace:
         finally:
             self._inlining.discard(row.name)
 
-    def _before_broadcast(self, a):
-        """Return what was broadcast to `a`: an array, the number that fills a constant, or `a`."""
-        if type(a) is Traced and a.op is ops.broadcast_to:
-            return a.inputs[0]
-        made_by_rule = isinstance(a, np.ndarray) and id(a) not in self._user_arrays
-        # A constant of zeros stays: 0 has a sign.
-        filled = made_by_rule and a.ndim and a.size and a.flat[0] != 0 and (a == a.flat[0]).all()
-        return a.flat[0] if filled else a
-
     def _copied(self, x):
         """Return a copy of an array that is not traced: the function may write into it later."""
         if not isinstance(x, np.ndarray):
             return x
-        owner = id(x) if id(x) in self._user_arrays else None  # else a rule made it
-        copy = self._copies.setdefault((owner, x.dtype, x.shape, x.tobytes()), x.copy())
-        if owner:
-            self.held[id(copy)] = x
+        copy = self._copies.setdefault((x.dtype, x.shape, x.tobytes()), copied(x))
+        self.originals[id(copy)] = x
         return copy
 
     # --- Where lines come from, and what the user calls them --------------------------------------
@@ -359,10 +342,10 @@ class Trace:
             self._origin = before
 
     def _caller_of(self, node):
-        """Return the Origin of a line that no rule computes.
+        """Return the Origin of a line that no rule computes, and note the functions that called it.
 
         That is NO_ORIGIN for a line of the user's functions. Their frames are kept until the call is
-        over, each with its last line: then their variables give the names in the program.
+        over: then their variables give the names in the program.
         """
         frame, users = sys._getframe(2), []
         # A thread that the user started has frames of its own, which end without `_record`.
@@ -372,61 +355,70 @@ class Trace:
                 of = next((x for x in known if x is not None), None)
                 note = "two paths meet: what they bring adds up"
                 return Origin(next(self.rule_calls), of, note, note)
-            library = frame.f_code.co_filename.startswith(INSTALLED)
-            if not library and frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
+            if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
             frame = frame.f_back
-        self._frames |= {frame: self._frames.get(frame) for frame in reversed(users)}
-        self._frames |= {frame: node for frame in users[:1]}
+        if not self._frames.keys() >= {*users}:
+            self._frames |= dict.fromkeys(reversed(users))
+            for user in reversed(users):  # now: a function may assign to its arguments later
+                self._note_names(user)
         return NO_ORIGIN
 
-    def _collect_names(self):
-        """Find the names that the user's functions had for values; return that of the first function."""
-        for frame in self._frames:
-            names = frame.f_code.co_names
-            variables = {name: x for name, x in frame.f_globals.items() if name in names}
-            for name, x in _parts(frame.f_locals | variables):
-                while isinstance(x, Tensor) and type(x) is not Traced:
-                    x = self._closed_inputs.get(id(x), x)._value
-                if type(x) is Traced:
-                    self.names.setdefault(x.number, name)
-                if type(x) is Traced and x.op is FLOAT64:  # a float, which became NumPy's
-                    self.names.setdefault(x.inputs[0].number, name)
-                self.constant_names.setdefault(id(x), name)
-        calls = [(frame.f_code.co_name, last) for frame, last in self._frames.items()]
-        calls = [(name, last) for name, last in calls if name.isidentifier()]
-        self.names = {last.number: name for name, last in calls if last is not None} | self.names
-        self.constant_names |= {
-            copy: self.constant_names[id(array)]
-            for copy, array in self.held.items()
-            if id(array) in self.constant_names
+    def _note_names(self, frame):
+        """Note the names that a user's function has for values, also inside lists and Modules."""
+        variables = {
+            name: x for name, x in frame.f_globals.items() if name in frame.f_code.co_names
         }
-        self._frames = {}
-        return calls[0][0] if calls else "program"
+        found = list((variables | frame.f_locals).items())
+        for name, x in list(found):
+            parts = dict(enumerate(x)) if type(x) in (list, tuple) else {}
+            if isinstance(x, Module):
+                parts = dict(x.named_tensors()) | vars(x)
+            found += [(f"{name}_{key}", part) for key, part in parts.items()]
+        for name, x in found:
+            while isinstance(x, Tensor) and type(x) is not Traced:
+                x = self._closed_inputs.get(id(x), x)._value
+            if type(x) is Traced:
+                self.names.setdefault(x.number, name)
+            else:
+                self.constant_names.setdefault(id(x), (name, x))
 
 
-def _parts(variables):
-    """Yield (name, value) for variables, for the entries of lists, and for what Modules hold."""
-    for name, x in variables.items():
-        if isinstance(x, Module):
-            yield from x.named_tensors(name)
-            yield from ((f"{name}_{attribute}", part) for attribute, part in vars(x).items())
-        elif name.isidentifier():
-            yield from (
-                (f"{name}_{i}", part)
-                for i, part in enumerate(x if type(x) in (list, tuple) else ())
-            )
-            yield name, x
+def _before_broadcast(a):
+    """Return what was broadcast to `a`: an array, the number that fills a constant, or `a`."""
+    if type(a) is Traced and a.op is ops.broadcast_to:
+        return a.inputs[0]
+    # A constant of zeros stays: 0 has a sign.
+    filled = isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0
+    return a.flat[0] if filled and (a == a.flat[0]).all() else a
 
 
-def _factor_times_one(node, args):
-    """Return x for a line x * 1, 1 * x or x ** 1 that has the shape and dtype of x; else None."""
-    pairs = {ops.multiply: [args, args[::-1]], ops.power: [args]}.get(node.op, ())
+def _large_factors(x, params):
+    """Return the factors if the sum of all entries of `x` is a large dot product, else None.
+
+    The dot product adds in another order, so its last digits may differ.
+    """
+    if type(x) is not Traced or x.op is not ops.multiply or x._value.nbytes < FUSED:
+        return None
+    same = all(
+        isinstance(a, np.ndarray)
+        and (a.shape, a.dtype) == (x.shape, x.dtype)
+        and a.dtype.char in "fd"
+        and a.flags.c_contiguous
+        for a in map(value_of, x.inputs)
+    )
+    whole = all(v is None or v is False for v in params.values())
+    return x.inputs if same and whole else None
+
+
+def _factor_times_one(row, args, z):
+    """Return x for a line z = x * 1, 1 * x or x ** 1 that has the shape and dtype of x; else None."""
+    pairs = {ops.multiply: [args, args[::-1]], ops.power: [args]}.get(row, ())
     same = [
         x
         for x, one in pairs
         if type(x) is Traced and not isinstance(one, (Tensor, np.ndarray)) and one == 1
-        if (x.shape, x.dtype) == (node.shape, node.dtype)
+        if (x.shape, x.dtype) == (np.shape(z), np.asarray(z).dtype)
     ]
     return same[0] if same else None
 

@@ -23,6 +23,8 @@ class Traced(Tensor):
         The row that computes it, with arguments and keywords; None for an input.
     reads : list of Traced
         All Traced among these.
+    root : Traced
+        The line whose array holds its entries: itself, or another if it is a view.
     origin : Origin
         Which rule computes it, if one does.
     """

@@ -140,7 +140,6 @@ LAYERS = {
         {"grading"},
         {"quiz"},
         {"sync_notebooks"},
-        {"derivations"},
         {"practice"},
         {"lessons"},
         {"tour"},
@@ -272,8 +271,8 @@ ENGINE = {
         1196,
         "values levels tape rows forward ops operators transforms checkpoint".split(),
     ),
-    "compiler": (789, ["compiler"]),
-    "all of it": (2846, [""]),
+    "compiler": (667, ["compiler"]),
+    "all of it": (2724, [""]),
 }
 
 

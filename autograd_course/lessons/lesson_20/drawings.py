@@ -55,12 +55,11 @@ def columns(source, *arguments):
     Raises ValueError if the arguments do not fit, or the source does not hold a large array or an op.
     """
     said, tree = source.splitlines(), ast.parse(source)
-    whole = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
-    functions = [part for part in whole if not part.name.endswith("_memory")]
-    names = [argument.arg for argument in functions[0].args.args if argument.arg != "memory"]
+    functions = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
+    names = [argument.arg for argument in functions[0].args.args]
     if len(names) != len(arguments):
         raise ValueError(f"The program takes {', '.join(names)}: give an array for each.")
-    space = {"np": np, "g": 1.0, "memory": None, **dict(zip(names, arguments))}
+    space = {"np": np, "g": 1.0, **dict(zip(names, arguments))}
     for part in tree.body:
         if part not in functions:
             _run(part, space)
