@@ -20,6 +20,7 @@ _HOME = {
     "yours_or_ours": "grading",
     "same_line": "grading.same_line",
     "predict": "quiz.questions",
+    "derive": "derivations.panel",
     "recall": "quiz.questions",
     "card": "quiz.questions",
     "place": "quiz.questions",

@@ -34,8 +34,8 @@ def read():
     """Return the learner's record, empty if there is none.
 
     It is {"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled",
-    "missed"}}, "cards": {lesson: [line, …]}, "gym": {key: {"right", "missed", "owed"}}, "tries":
-    {exercise: {"wrong": {hint: times}, "last"}}}.
+    "missed"}}, "cards": {lesson: [line, …]}, "lines": {derivation: [[text, shown], …]}, "gym":
+    {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
 
     An exercise that was solved and is not in "tries" was so before tries were kept: how many it
     took is not known. A file that is none of ours is set aside as progress.damaged.json, and the
@@ -48,7 +48,7 @@ def read():
 
 
 def _empty():
-    return {"exercises": [], "predictions": {}, "cards": {}, "gym": {}, "tries": {}}
+    return {"exercises": [], "predictions": {}, "cards": {}, "lines": {}, "gym": {}, "tries": {}}
 
 
 def _read():
@@ -100,6 +100,10 @@ def sound(text):
         "cards": {
             lesson: [str(line) for line in lines]
             for lesson, lines in found.get("cards", {}).items()
+        },
+        "lines": {
+            name: [[str(text), bool(shown)] for text, shown in lines]
+            for name, lines in found.get("lines", {}).items()
         },
         "gym": {
             key: {name: int(one[name]) for name in ("right", "missed", "owed")}
@@ -191,6 +195,11 @@ def card(lesson, lines):
             else record["cards"].pop(lesson, None)
         )
     )
+
+
+def derived(name, lines):
+    """Record the lines of a derivation that stand, as [[text, whether it was shown], …]."""
+    _change(lambda record: record["lines"].update({name: [list(line) for line in lines]}))
 
 
 def trained(key, right):

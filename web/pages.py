@@ -116,7 +116,7 @@ FRONT = jinja2.Template(
 <p>A <strong>gradient</strong> tells you how much a result changes when one of its inputs changes a little. Here you
 derive every rule for it by hand, build an engine that applies the rules automatically, and use it to train networks
 that recognise digits and generate text.</p>
-<p class="facts">{{ many }} lessons of an hour or a little more · school calculus in one variable is enough ·
+<p class="facts">{{ many }} lessons, each in two parts of an hour at most · school calculus in one variable is enough ·
 Python runs in these pages, and your answers are checked: nothing to install, and free</p>
 <p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
 <p><strong>Try it:</strong> move x from 2 to 3, and watch L. It changes by −4, because the gradient of x (<code>grad</code> in its box)
@@ -180,7 +180,7 @@ UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<
 
 # A call whose output is all that a reader of a page wants of it.
 PLUMBING = re.compile(
-    r"(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
+    r"(predict|derive|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
     r"|yours_and_ours)\([^()]*\)(\s*#.*)?"
 )
 

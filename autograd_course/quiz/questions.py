@@ -151,7 +151,8 @@ def fold(summary, markdown):
     return f"<details><summary>{summary}</summary>{as_html(markdown)}</details>"
 
 
-def _missing(what, name):
+def missing(what, name):
+    """Return a panel which says that no such thing was declared."""
     text = f"There is no {what} {name!r}: write the name as the lesson has it."
     return Panel([widgets.HTML(f"<div>{escape(text)}</div>")], escape(text), text)
 
@@ -325,7 +326,7 @@ def predict(name):
     """
     registered()
     if name not in PREDICTIONS:
-        return _missing("prediction", name)
+        return missing("prediction", name)
     question = PREDICTIONS[name]
 
     def opened(ask):
@@ -343,7 +344,7 @@ def recall(lesson):
     """
     registered()
     if lesson not in RECALL:
-        return _missing("lesson", lesson)
+        return missing("lesson", lesson)
     back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
     asks = [
         Ask(question, lambda ask: None, number=str(number))
@@ -390,7 +391,7 @@ def card(lesson):
     """Show a box for the learner's closing card, kept as it is typed; then ours beside it."""
     registered()
     if lesson not in CARDS:
-        return _missing("card", lesson)
+        return missing("card", lesson)
     ours = CARDS[lesson]
     box = widgets.Textarea(
         value="\n".join(record.read()["cards"].get(lesson, [])),

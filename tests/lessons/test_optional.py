@@ -17,8 +17,8 @@ def required(cells):
     left = []
     for cell in cells:
         if cell.cell_type == "markdown":
-            if heading := re.match(r"#+ .*", cell.source):
-                section = "(optional)" in heading[0]
+            for heading in re.findall(r"^#+ .*", cell.source, re.MULTILINE):
+                section = "(optional)" in heading
             if re.search(r"\*\*Exercise\*\* \(\d+ minutes?, optional", cell.source):
                 stem = cell.id.removesuffix("-question")
                 skipped |= {f"{stem}-stub", f"{stem}-check"}

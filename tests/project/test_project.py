@@ -140,6 +140,7 @@ LAYERS = {
         {"grading"},
         {"quiz"},
         {"sync_notebooks"},
+        {"derivations"},
         {"practice"},
         {"lessons"},
         {"tour"},

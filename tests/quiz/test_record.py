@@ -13,7 +13,7 @@ from autograd_course.quiz import texts
 from autograd_course.quiz.texts import Question
 
 REAL = exercises.EXERCISES
-EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "gym": {}, "tries": {}}
+EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "lines": {}, "gym": {}, "tries": {}}
 AT_ONCE = {"wrong": {}, "last": 0}
 
 
@@ -48,11 +48,13 @@ def test_what_was_done_is_read_again(folder):
     record.solved("01.kink")
     record.predicted("01.mean", ["6"], "certain", False)
     record.card("01", ["a line", "another"])
+    record.derived("03.divide", [["1/y", False], ["-z/y", True]])
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
     assert record.read() == {
         "exercises": ["01.kink"],
         "predictions": {"01.mean": made},
         "cards": {"01": ["a line", "another"]},
+        "lines": {"03.divide": [["1/y", False], ["-z/y", True]]},
         "gym": {},
         "tries": {"01.kink": AT_ONCE},
     }

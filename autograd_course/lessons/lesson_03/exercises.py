@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ...derivations import Step, derivation
 from ...grading import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...grading.mistakes import sign_lost
 from ...grading.verdict import NotYet, brief
@@ -51,6 +52,32 @@ prediction(
     choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
     reveal="""∂z/∂x **stays** 2, because the wider rectangle is as high as before, so a little more width adds the same area. ∂z/∂y
         **doubles**, from 3 to 6. The rule for x uses y, and the rule for y uses x: multiply *swaps*.""",
+)
+
+derivation(
+    "03.divide",
+    letters={"x": (), "y": (), "dx": (), "dy": (), "z": "x/y", "dz": "(dx - z*dy)/y"},
+    steps=(
+        Step(r"dx \approx", "y*dz + z*dy", "the product rule, for x = z · y", worked=True),
+        Step(
+            r"dz \approx",
+            "(dx - z*dy)/y",
+            "solved for dz",
+            letters="x y z dx dy",
+            mistakes=(("dx/y", "That is the part of dx alone. What became of z dy?"),),
+        ),
+        Step(
+            r"\frac{\partial z}{\partial y} =",
+            "-z/y",
+            "x is held still: dx = 0",
+            letters="x y z",
+            mistakes=(
+                ("1/y", "That is the factor of dx, so it is ∂z/∂x."),
+                ("-z*dy/y", "dy is the nudge. The derivative is the factor in front of it."),
+            ),
+            rivals=("y is held still: dy = 0", "the corner is left out: dz dy = 0"),
+        ),
+    ),
 )
 
 prediction(

@@ -9,6 +9,7 @@ import numpy as np
 import autograd_lib as ag
 from autograd_lib import ops
 
+from ...derivations import Step, derivation
 from ...grading import (
     Wrong,
     exercise,
@@ -45,6 +46,59 @@ recall(
             "**0**, the mean of −1 on the left and 1 on the right. There is no warning.",
         ),
     ],
+)
+
+derivation(
+    "04.tanh",
+    letters={"x": (), "p": "e^x - e^-x", "q": "e^x + e^-x", "z": "p/q"},
+    steps=(
+        Step(
+            r"\frac{dp}{dx} =", "q", "the chain rule: the exponent −x has the slope −1", worked=True
+        ),
+        Step(r"\frac{dq}{dx} =", "p", "for the same reason", worked=True),
+        Step(
+            r"\frac{dz}{dx} = \frac{1}{q} \cdot \frac{dp}{dx} - \frac{z}{q} \cdot \frac{dq}{dx} =",
+            "1/q*q - z/q*p",
+            "the quotient rule of lesson 03: two paths add",
+            mistakes=(
+                ("p/q - z*q/q", "The derivatives of p and q are exchanged."),
+                ("q/q + z*p/q", "In a quotient, the denominator has a minus sign: ∂z/∂q = −z/q."),
+            ),
+            rivals=("the product rule", "the definition of tanh"),
+        ),
+        Step("=", "1 - z^2", "p / q is z", letters="z"),
+    ),
+)
+
+derivation(
+    "04.sigmoid",
+    letters={"x": (), "q": "1 + e^-x", "z": "1/q"},
+    steps=(
+        Step(
+            r"\frac{dz}{dq} =",
+            "-z/q",
+            "the quotient rule, with the numerator 1",
+            letters="q z",
+            mistakes=(("1/q", "That is z itself. What is its derivative with respect to q?"),),
+        ),
+        Step(
+            r"\frac{dq}{dx} =",
+            "-e^-x",
+            "the chain rule, for the exponent −x",
+            letters="x q",
+            mistakes=(
+                ("e^-x", "The exponent −x has a slope too: the chain rule multiplies by −1."),
+                ("1 - e^-x", "The 1 is a constant, and its derivative is 0."),
+            ),
+            rivals=("the definition of exp", "the product rule"),
+        ),
+        Step(
+            r"\frac{dz}{dx} = \frac{dz}{dq} \cdot \frac{dq}{dx} =",
+            "z*(1 - z)",
+            "e to the −x is q − 1, and 1 / q is z",
+            letters="z",
+        ),
+    ),
 )
 
 prediction(
@@ -157,16 +211,16 @@ FROM_Z = [
     [
         (
             lambda g, z, x: g * (1 - z * z),
-            "That is the rule of tanh. ① · ② is z (q − 1)/q, and 1/q is z.",
+            "That is the rule of tanh. dz/dq · dq/dx is z (q − 1)/q, and 1/q is z.",
         ),
         (lambda g, z, x: g * z * 1 - z, "Python multiplies first: put parentheses around 1 - z."),
         (
             lambda g, z, x: g * z * z * (1 - z),
-            "One factor z too many: ① · ② is z times (1 − 1/q).",
+            "One factor z too many: dz/dq · dq/dx is z times (1 − 1/q).",
         ),
         (lambda g, z, x: g * z - z * z, "g multiplies both terms: put parentheses around z − z²."),
         (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
-        (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
+        (lambda g, z, x: g * (1 - z), "A factor z is missing: dz/dq is −z/q, and 1/q is z."),
         (
             lambda g, z, x: g * z * (1 - 1 / z),
             "1/q is z. So 1 − 1/q is 1 − z, and it is multiplied by z.",
@@ -177,14 +231,14 @@ FROM_Z = [
         ),
         (
             lambda g, z, x: g * z * z,
-            "That is ① without its minus, and ② is missing: multiply by it.",
+            "That is dz/dq without its minus, and dq/dx is missing: multiply by it.",
         ),
         (
             lambda g, z, x: g * (1 - z) / z,
-            "(1 − z) / z is ② without its minus. ① is missing: without its minus it is z/q, and 1/q is z.",
+            "(1 − z) / z is dq/dx without its minus. dz/dq is missing: without its minus it is z/q, and 1/q is z.",
         ),
         (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
-        (lambda g, z, x: -g * z * z, "That is ① alone. Multiply it by ②."),
+        (lambda g, z, x: -g * z * z, "That is dz/dq alone. Multiply it by dq/dx."),
     ],
 ]
 
@@ -200,8 +254,8 @@ FROM_Z = [
         sqrt_x = lambda g, z, x: ...
         sigmoid_x = lambda g, z, x: ...""",
     hints=[
-        "① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
-        "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
+        "$dz/dq$ is $-z/q$, as in $z = x/y$. $dq/dx$ is $-e^{-x}$, which is $1 - q$.",
+        "Their product is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
         (
             "Help: I have g * x * (1 - x)",
             "Write z in place of x: the formula uses the output of the sigmoid.",

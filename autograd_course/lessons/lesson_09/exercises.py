@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ...derivations import Step, derivation
 from ...grading import (
     NotYet,
     Wrong,
@@ -40,6 +41,37 @@ recall(
             "Each slot receives the upstream gradient times the *other* factor, 2 · 3. There are two slots: 6 + 6 = **12**.",
         ),
     ],
+)
+
+derivation(
+    "09.matmul",
+    letters={"A": (2, 3), "B": (3, 4), "g": (2, 4), "Z": "A@B"},
+    sizes={"i": 2, "j": 4, "k": 3},
+    steps=(
+        Step("Z_{ij} =", "sum_k A[i,k] B[k,j]", "rows times columns", indices="ij", worked=True),
+        Step(
+            r"\frac{\partial Z_{ij}}{\partial B_{kj}} =",
+            "A[i,k]",
+            "all other entries are held still",
+            letters="A",
+            indices="ijk",
+            mistakes=(("B[k,j]", "That is the entry itself. What is it multiplied by?"),),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial B_{kj}} =",
+            "sum_i A[i,k] g[i,j]",
+            "B[k, j] is used once for each i, so add over the paths",
+            letters="A g",
+            indices="kj",
+            rivals=("the product rule: both factors move", "the transpose exchanges two indices"),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial B} =",
+            "A.T @ g",
+            "a matrix product adds over the columns of the left matrix",
+            letters="A g",
+        ),
+    ),
 )
 
 prediction(

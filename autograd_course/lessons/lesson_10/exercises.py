@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ...derivations import Step, derivation
 from ...grading import (
     Named,
     edit,
@@ -39,6 +40,48 @@ recall(
             ["the input x", "the output z", "both"],
         ),
     ],
+)
+
+derivation(
+    "10.log_softmax",
+    letters={"x": (3,), "g": (3,), "p[j]": "e^x[j] / sum_k e^x[k]"},
+    sizes={"i": 3, "j": 3, "k": 3},
+    steps=(
+        Step(
+            r"i \ne j: \quad \frac{\partial \log p_i}{\partial x_j} =",
+            "-p[j]",
+            "only log s depends on this logit",
+            letters="p",
+            indices="ij",
+            mistakes=(("p[j]", "log s is subtracted. What is the sign?"),),
+            rivals=("a quotient changes by −quotient / denominator", "the logits add up to 0"),
+        ),
+        Step(
+            r"i = j: \quad \frac{\partial \log p_j}{\partial x_j} =",
+            "1 - p[j]",
+            "the logit itself adds 1",
+            letters="p",
+            indices="j",
+            mistakes=(("-p[j]", "Here the logit also appears by itself, in x − log s."),),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial x_j} =",
+            "g[j] - p[j] sum_i g[i]",
+            "each output is a path, so add over them",
+            letters="g p",
+            indices="j",
+            mistakes=(
+                (
+                    "g[j] (1 - p[j])",
+                    "That is the path through output j alone. The logit reaches L through every output.",
+                ),
+                (
+                    "p[j] (g[j] - sum_i g[i] p[i])",
+                    "That is the rule of softmax. Here −p does not depend on i.",
+                ),
+            ),
+        ),
+    ),
 )
 
 prediction(
@@ -375,7 +418,7 @@ WRONG_LOG = [
     ),
     (
         lambda g, z, x: 1 - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
-        "The direct path contributes g times ①, not 1.",
+        "The direct path contributes g times 1, not 1.",
     ),
     (
         lambda g, z, x: g - np.sum(np.exp(z), axis=-1, keepdims=True),
@@ -468,7 +511,7 @@ def _overflown(got, expected):
     hints=[
         "The first rule is the box of softmax, with z for p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
         "keepdims makes the sum fit its row.",
-        "① is 1 and ② is $-p_j$. In the second rule p is `np.exp(z)`.",
+        "The gradient is $g_j - p_j \\sum_i g_i$. In the second rule p is `np.exp(z)`.",
         (
             "Help: operands could not be broadcast",
             "The sum of each row has the shape (N,). With `keepdims=True` it is (N, 1).",

@@ -1,0 +1,27 @@
+"""The learner types the lines of a derivation, and each line is judged.
+
+`expressions` reads and writes formulas, `judge` compares a typed line with the right one and says
+what is wrong with it, `panel` is what a lesson shows. A lesson declares its derivations in
+lessons/lesson_NN/exercises.py:
+
+    derivation(
+        "03.divide",
+        given="$z = x / y$ means $x = z \\cdot y$.",
+        letters={"x": (), "y": (), "g": (), "z": "x/y", …},
+        steps=(
+            Step(r"dx \\approx", "y*dz + z*dy", "product rule", worked=True),
+            Step(r"dz \\approx", "(dx - z*dy)/y", "solved for dz", letters="x y z dx dy"),
+        ),
+    )
+"""
+
+from .judge import Derivation, Step
+
+__all__ = ["DERIVATIONS", "Derivation", "Step", "derivation"]
+
+DERIVATIONS = {}  # "03.divide" -> Derivation
+
+
+def derivation(name, **described):
+    """Declare derivation `name`, "NN.word"; shown by `derive(name)`."""
+    DERIVATIONS[name] = Derivation(**described)

@@ -1,0 +1,338 @@
+"""Read a formula as people type it, and write it as TeX or as NumPy code.
+
+A formula is a tree of tuples:
+
+- `("number", 2.0)`, `("name", "x")`, `("entry", "g", "ij")` for g[i, j];
+- `("negative", a)`, `("transpose", a)`, `("call", "exp", a)`, `("sum", "j", a)` for the sum over j;
+- `(operator, a, b)`, where the operator is one of `+ - * / ^ @`.
+
+No typed text is ever given to Python's own parser or to `eval`.
+"""
+
+import re
+
+FUNCTIONS = ("exp", "log", "ln", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "abs", "sigmoid")
+CONSTANTS = ("e", "pi")
+LONGEST = 200  # characters
+MOST_SUMS = 3  # each sum multiplies the number of entries to compute
+MOST_SYMBOLS = 80  # letters, numbers and signs; the longest line of the course has 20
+MOST_NESTED = 40  # brackets, signs and powers inside one another
+
+# What people type or paste, and what stands for it in the grammar.
+_SPELLINGS = {
+    "−": "-",
+    "–": "-",
+    "×": "·",
+    "⋅": "·",
+    "÷": "/",
+    "**": "^",
+    "²": "^2",
+    "³": "^3",
+    "ᵀ": "^T",
+    "'": "^T",
+    "½": "(1/2)",
+    "Σ": " sum",
+    "∑": " sum",
+    "σ": " sigmoid",
+    "√": " sqrt",
+    "np.": "",
+    ".mT": "^T",
+    ".T": "^T",
+    "≈": "",
+    "\\": "",
+}
+_TOKEN = re.compile(
+    r"([^\W\d_]+)"  # letters: a name, or several names side by side
+    r"|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+"  # a number
+    r"|_\{[^}]*\}|_[^\W_]+|\[[^\]]*\]"  # indices: _{ij}, _ij or [i, j]
+    r"|\S)"
+)
+# How tightly an operator binds. "beside" is a product without a sign, as in 2x.
+_BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, "beside": 3, "^": 5}
+_TIGHT = _BINDING | {"beside": 4}  # 1/2x is 1/(2x)
+_SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
+
+
+class Unreadable(Exception):
+    """The typed text is no formula; the message says how to write it."""
+
+
+def parse(text, letters, arrays=(), *, tight=False):
+    """Return the tree of a formula.
+
+    Parameters
+    ----------
+    text : str
+        The right-hand side of an equation, as in `y dz + z*dy`, `-g*z/y`, `1 - tanh^2 x`,
+        `sum_j g[i,j] B[k,j]` or `g @ B.T`.
+    letters : sequence of str
+        The names that the formula may contain.
+    arrays : sequence of str
+        Those of the names that are matrices: side by side, or with `·` between them, two matrices
+        are multiplied as matrices.
+    tight : bool
+        Whether a product without a sign binds more tightly than a division.
+
+    Raises
+    ------
+    Unreadable
+        The message tells the learner what to write instead.
+    """
+    return _Parser(text, letters, arrays, tight).whole()
+
+
+class _Parser:
+    """A recursive-descent parser, one character of lookahead per token."""
+
+    def __init__(self, text, letters, arrays, tight):
+        if len(text) > LONGEST:
+            raise Unreadable(f"Write at most {LONGEST} characters: no line here is longer.")
+        for typed, plain in _SPELLINGS.items():
+            text = text.replace(typed, plain)
+        text = re.sub(r"sum\((.+) for (\w)\b( in [^()]*(\([^()]*\))?)?\)", r"sum_\2(\1)", text)
+        self.letters, self.arrays = list(letters), set(arrays)
+        self.known = [*letters, *FUNCTIONS, *CONSTANTS, "sum", "transpose", "T"]
+        self.binding = _TIGHT if tight else _BINDING
+        self.depth, self.position, self.tokens = 0, 0, []
+        for word, other in _TOKEN.findall(text):
+            self.tokens += self._names(word) if word else [{"{": "(", "}": ")"}.get(other, other)]
+        if len(self.tokens) > MOST_SYMBOLS:
+            raise Unreadable(f"Write at most {MOST_SYMBOLS} symbols: no line here has more.")
+        if self.tokens.count("sum") > MOST_SUMS:
+            raise Unreadable(f"Write at most {MOST_SUMS} sums: no line here has more.")
+
+    def _names(self, word):
+        """Split "gy" into g and y, if both are letters of the derivation and "gy" is not."""
+        longest_first = sorted(self.known, key=len, reverse=True)
+        names = re.findall("|".join(map(re.escape, longest_first)), word)
+        if "".join(names) != word:
+            raise Unreadable(
+                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}."
+            )
+        return names
+
+    def whole(self):
+        if not self.tokens:
+            raise Unreadable("The line is empty. Type the right-hand side.")
+        tree = self._line(1)
+        if self._next():
+            raise Unreadable(f"The line can be read only up to “{self._next()}”.{self._equation()}")
+        return tree
+
+    def _equation(self):
+        return " Type the right-hand side only." if self._next() == "=" else ""
+
+    def _next(self):
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+
+    def _take(self, wanted=""):
+        if not self._next():
+            raise Unreadable(
+                f"A closing “{wanted}” is missing."
+                if wanted
+                else "The line ends too early: something has to follow."
+            )
+        if wanted and self._next() != wanted:
+            raise Unreadable(f"“{wanted}” is missing before “{self._next()}”.")
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def _line(self, least):
+        """Read terms and factors that are joined by operators which bind at least so tightly."""
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise Unreadable("Write it with fewer brackets, signs and powers inside one another.")
+        if self._next() in ("+", "-"):
+            sign = self._take()
+            inside = self._line(max(least, _SIGN))
+            left = ("negative", inside) if sign == "-" else inside
+        else:
+            left = self._atom()
+        while True:
+            beside = re.match(r"[^\W_]|[(.]", self._next())
+            operator = "beside" if beside else self._next()
+            if self.binding.get(operator, 0) < least:
+                self.depth -= 1
+                return left
+            if not beside:
+                self._take()
+            if operator == "^" and self._next() == "T":
+                self._take()
+                left = self._transposed(left)
+                continue
+            # a^b^c is a^(b^c), and a - b - c is (a - b) - c
+            right = self._line(5 if operator == "^" else self.binding[operator] + 1)
+            if operator in ("beside", "·"):
+                operator = "@" if self._is_matrix(left) and self._is_matrix(right) else "*"
+            left = (operator, left, right)
+
+    def _transposed(self, tree):
+        indices = self._indices() if tree[0] == "name" else ""
+        return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
+
+    def _indices(self):
+        found = ""
+        while self._next().startswith(("_", "[")):
+            found += "".join(re.findall(r"[^\W_]", self._take()))
+        return found
+
+    def _is_matrix(self, tree):
+        return any(part[0] == "name" and part[1] in self.arrays for part in parts(tree))
+
+    def _atom(self):
+        if self._next() in (")", "=", ",") or self._next() in self.binding:
+            raise Unreadable(f"“{self._next()}” cannot stand there.{self._equation()}")
+        token = self._take()
+        if token == "(":
+            inside = self._line(1)
+            self._take(")")
+            return inside
+        if re.match(r"\.?\d", token):
+            return ("number", float(token))
+        if token == "sum":
+            return self._sum()
+        if token == "transpose":
+            return ("transpose", self._argument())
+        if token in FUNCTIONS:
+            power = None
+            if self._next() == "^":  # tanh^2 x
+                self._take()
+                power = self._line(5)
+            called = ("call", "log" if token == "ln" else token, self._argument())
+            return ("^", called, power) if power else called
+        if token not in self.known or token == "T":
+            raise Unreadable(f"“{token}” cannot stand there.")
+        indices = self._indices()
+        return ("entry", token, indices) if indices else ("name", token)
+
+    def _argument(self):
+        return self._atom() if self._next() == "(" else self._line(5)
+
+    def _sum(self):
+        if not self._next().startswith("_"):
+            raise Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].")
+        indices = dict.fromkeys(re.findall(r"[^\W_]", self._take()))
+        body = self._line(3)
+        for index in reversed(indices):
+            body = ("sum", index, body)
+        return body
+
+
+def parts(tree):
+    """Return the tree and all trees inside it."""
+    inside = [part for child in tree[1:] if isinstance(child, tuple) for part in parts(child)]
+    return [tree, *inside]
+
+
+def names(tree):
+    """Return the set of the letters in the tree."""
+    return {part[1] for part in parts(tree) if part[0] in ("name", "entry")}
+
+
+def replace(tree, new):
+    """Return the tree with `new[part]` in place of every part that is a key of `new`."""
+    if tree in new:
+        return new[tree]
+    return tuple(replace(child, new) if isinstance(child, tuple) else child for child in tree)
+
+
+def terms(tree, sign=1):
+    """Return [(sign, term)] of a sum of terms; one pair if the tree is no sum."""
+    if tree[0] in ("+", "-"):
+        return terms(tree[1], sign) + terms(tree[2], sign if tree[0] == "+" else -sign)
+    return terms(tree[1], -sign) if tree[0] == "negative" else [(sign, tree)]
+
+
+# How tightly the written form of a tree binds; whatever is not here needs no brackets.
+_RANK = {"+": 1, "-": 1, "negative": 2, "*": 3, "@": 3, "/": 3, "sum": 3, "^": 5, "transpose": 5}
+
+
+def _least_on_the_left(kind, left):
+    """Return how tightly the left operand has to bind; a sum would take in the right one."""
+    if kind in "+-":
+        return 1
+    last = left
+    while last[0] in ("*", "/", "@"):
+        last = last[2]
+    return 4 if last[0] == "sum" else 3
+
+
+def as_tex(tree):
+    """Return TeX for the tree, drawn as it was read."""
+    kind = tree[0]
+    if kind == "number":
+        return f"{tree[1]:g}"
+    if kind == "name":
+        return _letter(tree[1])
+    if kind == "entry":
+        return f"{_letter(tree[1])}_{{{tree[2]}}}"
+    if kind == "negative":
+        return "-" + _tex_within(tree[1], 3)
+    if kind == "transpose":
+        return _tex_within(tree[1], 6) + r"^\top"
+    if kind == "call":
+        name = (
+            rf"\{tree[1]}"
+            if tree[1] in ("exp", "log", "sin", "cos", "tanh", "sinh", "cosh")
+            else ""
+        )
+        inside = as_tex(tree[2])
+        if tree[1] == "sqrt":
+            return rf"\sqrt{{{inside}}}"
+        return (name or rf"\operatorname{{{tree[1]}}}") + rf"\left({inside}\right)"
+    if kind == "sum":
+        return rf"\sum_{{{tree[1]}}} {_tex_within(tree[2], 3)}"
+    if kind == "/":
+        return rf"\frac{{{as_tex(tree[1])}}}{{{as_tex(tree[2])}}}"
+    if kind == "^":
+        return rf"{_tex_within(tree[1], 6)}^{{{as_tex(tree[2])}}}"
+    left, right = tree[1:]
+    if kind == "@" or kind == "*" and right[0] == "number":
+        sign = r" \cdot "
+    else:
+        sign = {"*": r"\,"}.get(kind, f" {kind} ")
+    return (
+        _tex_within(left, _least_on_the_left(kind, left))
+        + sign
+        + _tex_within(right, _RANK[kind] + (kind == "-"))
+    )
+
+
+def _letter(name):
+    """Return TeX for a name: dz and y are written as they are, longer words upright."""
+    return name if len(name) == 1 or re.fullmatch("d[a-zA-Z]", name) else rf"\mathrm{{{name}}}"
+
+
+def _tex_within(tree, least):
+    bare = _RANK.get(tree[0], 9) >= least or tree[0] == "/" and least <= 3
+    return as_tex(tree) if bare else rf"\left({as_tex(tree)}\right)"
+
+
+def as_text(tree):
+    """Return the tree as it is typed in this course, which is also valid NumPy code without sums."""
+    kind = tree[0]
+    if kind == "number":
+        return f"{tree[1]:g}"
+    if kind == "name":
+        return tree[1]
+    if kind == "entry":
+        return f"{tree[1]}[{', '.join(tree[2])}]"
+    if kind == "negative":
+        return "-" + _text_within(tree[1], 3)
+    if kind == "transpose":
+        return _text_within(tree[1], 6) + ".T"
+    if kind == "call":
+        home = "ag" if tree[1] == "sigmoid" else "np"
+        return f"{home}.{tree[1]}({as_text(tree[2])})"
+    if kind == "sum":
+        return f"sum_{tree[1]} {_text_within(tree[2], 3)}"
+    left, right = tree[1:]
+    if kind == "^":
+        if left == ("name", "e"):
+            return f"np.exp({as_text(right)})"
+        return f"{_text_within(left, 6)}**{_text_within(right, 6)}"
+    return f"{_text_within(left, _least_on_the_left(kind, left))} {kind} {_text_within(right, _RANK[kind] + (kind in '-/'))}"
+
+
+def _text_within(tree, least):
+    return as_text(tree) if _RANK.get(tree[0], 9) >= least else f"({as_text(tree)})"

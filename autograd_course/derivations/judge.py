@@ -1,0 +1,557 @@
+"""Judge a typed line of a derivation by its values, and say what is wrong with it.
+
+A line is right if it has the value of the left side at twelve random points, is written with the
+letters that the step asks for, and is not the line above once more. Every sentence about a wrong
+line was tried before it is said: with the repair that it names, the line is right at all points.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations, product
+
+import numpy as np
+
+from .expressions import (
+    CONSTANTS,
+    Unreadable,
+    as_text,
+    names,
+    parse,
+    parts,
+    replace,
+    terms,
+)
+
+POINTS = 12
+_FUNCTIONS = {
+    name: getattr(np, name)
+    for name in ("exp", "log", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "abs")
+} | {"sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+_OPERATORS = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "^": np.power,
+    "@": np.matmul,
+}
+
+
+class Mismatch(Exception):
+    """The line has no value: an index or a shape does not fit. The message says which."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation.
+
+    `left` is TeX; `right` is the line as one may type it; `letters` are the letters that it may
+    contain, separated by spaces, or "" for all of them; `indices` are the indices of the left side;
+    `mistakes` are pairs (a wrong line, a sentence that teaches). A step with `worked=True` is shown
+    and not asked. `rivals` are two other reasons, offered beside `reason` where the reason is asked.
+    """
+
+    left: str
+    right: str
+    reason: str
+    letters: str = ""
+    indices: str = ""
+    mistakes: tuple = ()
+    rivals: tuple = ()
+    worked: bool = False
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The lines of a derivation, and the letters they are about.
+
+    `letters` maps each letter to the shape of its random value, or to the formula that defines it
+    from the letters before. "p[i]" as a key defines the entries of an array. `sizes` maps each
+    index to the number of its values.
+    """
+
+    letters: dict
+    steps: tuple
+    given: str = ""
+    sizes: dict = field(default_factory=dict)
+
+    @cached_property
+    def names(self):
+        return [letter.partition("[")[0] for letter in self.letters]
+
+    @cached_property
+    def matrices(self):
+        """The letters whose value is a matrix."""
+        values = self.points()
+        return [name for name in self.names if values[name].shape[-2:] != (1, 1)]
+
+    @cached_property
+    def drawn(self):
+        """The letters whose values are drawn at random and are numbers."""
+        return [letter for letter, value in self.letters.items() if value == ()]
+
+    def read(self, text, *, tight=False):
+        """Return the tree of a typed line."""
+        return parse(text, self.names, self.matrices, tight=tight)
+
+    def points(self, count=POINTS, **fixed):
+        """Return {letter: its values at `count` random points}, with some letters held at a value.
+
+        A value has an axis for the points, one for every index, and two for rows and columns. The
+        entries of an array are read by its indices; a vector is a column.
+        """
+        key = (count, *fixed.items())
+        if key not in self._cache:
+            random, values = np.random.default_rng(7), {}
+            for letter, value in self.letters.items():
+                name, _, indices = letter.rstrip("]").partition("[")
+                if isinstance(value, str):
+                    tree = parse(value, self.names, [k for k in values if _is_matrix(values[k])])
+                    made = evaluate(tree, values, self.sizes, indices)
+                    values[name] = _as_array(made, indices, self.sizes) if indices else made
+                else:
+                    signs = random.choice([-1.0, 1.0], (count, *value))
+                    numbers = signs * np.round(random.uniform(0.3, 2.5, (count, *value)), 1)
+                    if name in fixed:
+                        numbers = np.full_like(numbers, fixed[name])
+                    values[name] = _expanded(numbers, self.sizes)
+            self._cache[key] = values
+        return self._cache[key]
+
+    @cached_property
+    def _cache(self):
+        return {}
+
+
+def _is_matrix(value):
+    return value.shape[-2:] != (1, 1)
+
+
+def _expanded(numbers, sizes):
+    """Return (points, *shape) as (points, 1 for each index, rows, columns)."""
+    shape = numbers.shape[1:]
+    rows_and_columns = shape + (1,) * (2 - len(shape))
+    return numbers.reshape(len(numbers), *(1,) * len(sizes), *rows_and_columns)
+
+
+def _as_array(value, indices, sizes):
+    """Return a value with index axes as an array whose rows and columns they are."""
+    axes = [1 + list(sizes).index(index) for index in indices]
+    moved = np.moveaxis(value, axes, range(1, 1 + len(axes)))
+    return _expanded(moved.reshape(len(value), *moved.shape[1 : 1 + len(axes)]), sizes)
+
+
+def evaluate(tree, values, sizes, bound):
+    """Return the value of a tree at all points, for all values of all indices at once.
+
+    Parameters
+    ----------
+    tree : tuple
+        A formula, as `expressions.parse` returns it.
+    values : dict
+        What `Derivation.points` returns.
+    sizes : dict
+        The number of values of each index.
+    bound : str
+        The indices on the left side, and those of the sums around this tree.
+
+    Returns
+    -------
+    ndarray
+        Shape (points, one axis for each index, rows, columns); an axis is 1 where nothing depends
+        on it.
+
+    Raises
+    ------
+    Mismatch
+        If an index is not bound, leads out of its array, or if shapes do not fit.
+    """
+    kind, first = tree[:2]
+    if kind == "number":
+        return np.full((1,) * (3 + len(sizes)), first)
+    if kind == "name":
+        return (
+            values[first]
+            if first in values
+            else np.full((1,) * (3 + len(sizes)), getattr(np, first))
+        )
+    if kind == "entry":
+        return _entry(first, tree[2], values, sizes, bound)
+    if kind == "sum":
+        if first not in sizes:
+            raise Mismatch(f"There is no index {first} here, so there is nothing to add over.")
+        axis = 1 + list(sizes).index(first)
+        summed = evaluate(tree[2], values, sizes, bound + first)
+        repeats = sizes[first] if summed.shape[axis] == 1 else 1  # a sum of equal terms
+        return summed.sum(axis=axis, keepdims=True) * repeats
+    if kind == "call":
+        return _FUNCTIONS[first](evaluate(tree[2], values, sizes, bound))
+    operands = [evaluate(part, values, sizes, bound) for part in tree[1:]]
+    if kind == "negative":
+        return -operands[0]
+    if kind == "transpose":
+        return np.swapaxes(operands[0], -1, -2)
+    left, right = (operand.shape[-2:] for operand in operands)
+    fits = left[1] == right[0] if kind == "@" else left == right or (1, 1) in (left, right)
+    if not fits or kind == "@" and (1, 1) in (left, right):
+        advice = " `*` multiplies entry by entry; a matrix product is `@`." if kind == "*" else ""
+        raise Mismatch(f"The shapes {left} and {right} do not fit in `{as_text(tree)}`.{advice}")
+    return _OPERATORS[kind](*operands)
+
+
+def _entry(name, indices, values, sizes, bound):
+    """Return name[indices], with the entries along the axes of the indices."""
+    shown = f"`{as_text(('entry', name, indices))}`"
+    for index in indices:
+        if index not in bound:
+            raise Mismatch(f"The index {index} of {shown} is neither on the left nor under a sum.")
+    array = values[name]
+    shape = [n for n in array.shape[-2:] if n > 1]
+    if [sizes[index] for index in indices] != shape:
+        raise Mismatch(
+            f"{shown} does not fit the shape of {name}, which is {tuple(shape)}: "
+            + ", ".join(f"{index} has {sizes[index]} values" for index in dict.fromkeys(indices))
+            + "."
+        )
+    numbers = array.reshape(len(array), *shape)
+    order = list(sizes)
+    if len(set(indices)) < len(indices):  # the diagonal, as in A[i, i]
+        numbers, indices = np.diagonal(numbers, axis1=1, axis2=2), indices[0]
+    by_order = sorted(range(len(indices)), key=lambda k: order.index(indices[k]))
+    numbers = np.transpose(numbers, [0, *(1 + k for k in by_order)])
+    axes = [sizes[index] if index in indices else 1 for index in order]
+    return numbers.reshape(len(array), *axes, 1, 1)
+
+
+# ---------------------------------------------------------------- the verdict
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of a typed line.
+
+    kind: "right", "equal" (it has the right value, and is not the line that is asked), "wrong" or
+        "unreadable".
+    message: what is said at once.
+    hint: what is said when the learner asks again; "" if there is nothing more.
+    tree: how the line was read, None if it could not be.
+    """
+
+    kind: str
+    message: str = ""
+    hint: str = ""
+    tree: tuple | None = None
+
+
+def judge(derivation, number, typed):
+    """Return the Verdict on the text `typed` for the step with index `number`."""
+    with np.errstate(all="ignore"):
+        return _judge(derivation, number, typed)
+
+
+def _judge(derivation, number, typed):
+    step = derivation.steps[number]
+    try:
+        tree = derivation.read(typed)
+    except Unreadable as problem:
+        return Verdict("unreadable", str(problem))
+    right = derivation.read(step.right)
+    if not _agree(derivation, step, tree, right):
+        if _agree(derivation, step, derivation.read(typed, tight=True), right):
+            message = f"This is read as `{as_text(tree)}`. Put brackets around what you divide by."
+            return Verdict("unreadable", message, tree=tree)
+        return _explain(derivation, step, tree, right)
+    for letter in derivation.drawn:
+        at_zero = derivation.points(3, **{letter: 0.0})
+        due = _values(derivation, step, right, at_zero)
+        if np.isfinite(due).all() and not _agree(derivation, step, tree, right, at_zero):
+            message = f"It is equal, except where {letter} is 0: there your line has no value, and the left side has one."
+            return Verdict("equal", message, tree=tree)
+    allowed = step.letters.split() or derivation.names
+    surplus = sorted(names(tree) - {*allowed, *CONSTANTS})
+    if surplus:
+        message = f"It is equal, but write it without {' and '.join(surplus)}: use only {', '.join(allowed)}."
+        return Verdict("equal", message, tree=tree)
+    if number:
+        above = derivation.read(derivation.steps[number - 1].right)
+        if sorted(map(str, parts(tree))) == sorted(map(str, parts(above))):
+            return Verdict(
+                "equal", "It is equal, but it is the line above: take one more step.", tree=tree
+            )
+    return Verdict("right", tree=tree)
+
+
+def _values(derivation, step, tree, points=None):
+    """Return the values of a line at all points, for all indices of the left side.
+
+    Raises Mismatch if the line has none.
+    """
+    points = derivation.points() if points is None else points
+    value = evaluate(tree, points, derivation.sizes, step.indices)
+    count = len(next(iter(points.values())))
+    full = [size if index in step.indices else 1 for index, size in derivation.sizes.items()]
+    return np.broadcast_to(value, (count, *full, *value.shape[-2:]))
+
+
+def _agree(derivation, step, tree, right, points=None):
+    try:
+        mine, due = (_values(derivation, step, one, points) for one in (tree, right))
+    except Mismatch:
+        return False
+    return _equal(mine, due)
+
+
+def _equal(mine, due):
+    if mine.shape != due.shape or not np.isfinite(due).all():
+        return False
+    room = 1e-8 * (np.abs(due) + np.median(np.abs(due)) + 1e-3)
+    return bool(np.all(np.abs(mine - due) <= room))
+
+
+def _explain(derivation, step, tree, right):
+    """Return the Verdict on a line that is not right."""
+    for line, sentence in step.mistakes:
+        planted = derivation.read(line)
+        if _agree(derivation, step, ("+", ("-", tree, planted), right), right):
+            kind = "equal" if sentence.startswith("It is equal") else "wrong"
+            return Verdict(kind, sentence, tree=tree)
+    for repaired, where, hint in _repairs(derivation, step, tree, right):
+        if _agree(derivation, step, repaired, right):
+            return Verdict("wrong", where, hint, tree)
+    return Verdict("wrong", _symptom(derivation, step, tree, right), tree=tree)
+
+
+def _symptom(derivation, step, tree, right):
+    """Return a true sentence about a line that no small repair makes right."""
+    try:
+        mine, due = (_values(derivation, step, one) for one in (tree, right))
+    except Mismatch as problem:
+        return str(problem)
+    if mine.shape != due.shape:
+        shapes = (tuple(one.shape[-2:]) for one in (mine, due))
+        return "Your line has the shape {}, and the left side {}.".format(*shapes)
+    mine, due = mine.reshape(len(mine), -1), due.reshape(len(due), -1)
+    has_value = np.isfinite(mine).all(axis=1)
+    if not has_value.any():
+        return "Your line has no value at any of the points that were tried."
+    if not has_value.all():
+        return "At some points your line has no value, or one that is too large."
+    points = derivation.points()
+    numbers = [name for name in derivation.names if points[name].size == POINTS]
+    for name in derivation.drawn:
+        moves = [_depends(derivation, step, one, name) for one in (tree, right)]
+        if moves[0] != moves[1]:
+            subject, rest = ("changes", "does not") if moves[0] else ("does not change", "does")
+            return f"Your line {subject} with {name}, and the left side {rest}."
+    point, entry = np.argwhere(~np.isclose(mine, due, rtol=1e-6))[0]
+    involved = [name for name in numbers if name in names(tree) | names(right)]
+    at = ", ".join(f"{name} = {points[name].ravel()[point]:.4g}" for name in involved)
+    where = f"Compare the two sides at {at}: y" if at else "Compare the two sides at one example: y"
+    return f"{where}our line is {mine[point, entry]:.4g}, and the left side is {due[point, entry]:.4g}."
+
+
+def _depends(derivation, step, tree, name):
+    values = [
+        _values(derivation, step, tree, derivation.points(4, **{name: at})) for at in (0.7, 1.3)
+    ]
+    return not _equal(*values)
+
+
+def _repairs(derivation, step, tree, right):
+    """Yield (a repaired tree, where the line is wrong, how it would be right), the likeliest first."""
+    # A repair that the step accepts comes before one with a letter that has to go.
+    letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
+    yield from _sign_repairs(tree, right)
+    if derivation.sizes:
+        yield from _index_repairs(derivation, tree)
+    yield from _letter_repairs(letters, tree)
+    yield from _factor_repairs(derivation, letters, tree)
+    yield from _order_repairs(derivation, tree)
+    yield (
+        ("/", ("number", 1.0), tree),
+        "Numerator and denominator are not where they belong.",
+        "It is upside down: 1 divided by your line is right.",
+    )
+    for number in (2.0, 0.5, -2.0, -0.5, 3.0, 4.0):
+        yield (
+            ("*", ("number", number), tree),
+            "A constant factor is wrong.",
+            f"{number:g} times your line is right.",
+        )
+
+
+def _sign_repairs(tree, right):
+    yield (
+        ("negative", tree),
+        "A sign is wrong.",
+        "The sign of the whole line is wrong, and its size is right.",
+    )
+    mine = terms(tree)
+    for sign, term in mine if len(mine) > 1 else ():
+        yield (
+            ("+", tree, ("*", ("number", -2.0 * sign), term)),
+            "The sign of one term is wrong.",
+            f"The sign of `{as_text(term)}` is wrong.",
+        )
+    for sign, term in mine if len(mine) > 1 else ():
+        yield (
+            ("-" if sign > 0 else "+", tree, term),
+            "There is one term too many.",
+            f"The term `{as_text(term)}` does not belong there.",
+        )
+    for one in (part for part in parts(tree) if part[0] in ("+", "-")):
+        yield (
+            replace(tree, {one: ("-" if one[0] == "+" else "+", *one[1:])}),
+            "The sign of one term is wrong.",
+            f"The sign of `{as_text(one[2])}` is wrong in `{as_text(one)}`.",
+        )
+    due = terms(right)
+    for sign, term in due if len(due) > 1 else ():
+        yield (
+            ("+" if sign > 0 else "-", tree, term),
+            "A term is missing.",
+            f"The missing term contains {', '.join(sorted(names(term)))}.",
+        )
+
+
+def _index_repairs(derivation, tree):
+    every, sizes = parts(tree), derivation.sizes
+    for one in (part for part in every if part[0] == "entry" and len(part[2]) > 1):
+        yield (
+            replace(tree, {one: ("entry", one[1], one[2][::-1])}),
+            "The order of two indices is wrong.",
+            f"The indices of {one[1]} are exchanged in `{as_text(one)}`.",
+        )
+    entries = [part for part in every if part[0] == "entry"]
+    for one, old, new in product(entries, sizes, sizes):
+        if old != new and old in one[2]:
+            yield (
+                replace(tree, {one: (*one[:2], one[2].replace(old, new))}),
+                "One index is wrong.",
+                f"Write {new} in place of {old} in `{as_text(one)}`.",
+            )
+    for one in (part for part in every if part[0] in ("name", "transpose")):
+        turned = one[1] if one[0] == "transpose" else ("transpose", one)
+        yield (
+            replace(tree, {one: turned}),
+            "One matrix has to be transposed, or must not be.",
+            f"`{as_text(turned)}` belongs where `{as_text(one)}` stands.",
+        )
+    for one, index in product([part for part in every if part[0] == "sum"], sizes):
+        yield (
+            replace(tree, {one: ("sum", index, one[2])}),
+            "The sum is over the wrong index.",
+            f"You add over {one[1]}. Which index does the left side not have?",
+        )
+        yield (
+            replace(tree, {one: one[2]}),
+            "There is a sum too many.",
+            f"The left side has the index {one[1]}, so there is no sum over it.",
+        )
+    for index in sizes:
+        yield (
+            ("sum", index, tree),
+            "A sum is missing.",
+            f"The left side has no {index}, so add over {index}.",
+        )
+
+
+def _letter_repairs(letters, tree):
+    every = parts(tree)
+    mine = [term for _, term in terms(tree)]
+    wholes = [tree] + (mine if len(mine) > 1 else [])
+    for whole, old, new in product(wholes, sorted(names(tree) - {*CONSTANTS}), letters):
+        if old == new:
+            continue
+        changed = {
+            one: (one[0], new, *one[2:])
+            for one in every
+            if one[0] in ("name", "entry") and one[1] == old
+        }
+        place = f" in `{as_text(whole)}`" if whole != tree else ""
+        yield (
+            replace(tree, {whole: replace(whole, changed)}),
+            "One letter is wrong.",
+            f"Write {new} in place of {old}{place}.",
+        )
+
+
+def _factor_repairs(derivation, letters, tree):
+    every = parts(tree)
+    if derivation.sizes:
+        entries = [part for part in every if part[0] == "entry"]
+        pairs = [*permutations(derivation.sizes, 1), *permutations(derivation.sizes, 2)]
+        for name, indices, one in product(letters, pairs, entries):
+            factor = ("entry", name, "".join(indices))
+            yield (
+                replace(tree, {one: ("*", one, factor)}),
+                "A factor is missing.",
+                f"The factor `{as_text(factor)}` is missing.",
+            )
+    for one in (part for part in every if part[0] == "*"):
+        for kept, surplus in (one[1:], one[:0:-1]):
+            yield (
+                replace(tree, {one: kept}),
+                "There is one factor too many.",
+                f"The factor `{as_text(surplus)}` does not belong there.",
+            )
+    for one in (part for part in every if part[0] == "^" and part[2][0] == "number"):
+        for exponent in (one[2][1] - 1, one[2][1] + 1):
+            yield (
+                replace(tree, {one: ("^", one[1], ("number", exponent))}),
+                "One exponent is wrong.",
+                f"The exponent in `{as_text(one)}` has to be {exponent:g}.",
+            )
+    for one in (part for part in every if part[0] in ("*", "/")):
+        other, said = (
+            ("/", "Divide by {}, where you multiply.")
+            if one[0] == "*"
+            else ("*", "Multiply by {}, where you divide.")
+        )
+        yield (
+            replace(tree, {one: (other, *one[1:])}),
+            "A multiplication and a division are exchanged.",
+            said.format(f"`{as_text(one[2])}`"),
+        )
+    if derivation.sizes:
+        return
+    for name, power, operator in product(letters, (1.0, 2.0), "*/"):
+        factor = ("name", name) if power == 1 else ("^", ("name", name), ("number", power))
+        where, said = (
+            ("A factor is missing", f"The factor `{as_text(factor)}` is missing")
+            if operator == "*"
+            else ("A divisor is missing", f"It has to be divided by `{as_text(factor)}`")
+        )
+        yield (operator, tree, factor), f"{where}.", f"{said}."
+        yield (
+            ("negative", (operator, tree, factor)),
+            f"{where}, and the sign is wrong.",
+            f"{said}, and the sign is wrong.",
+        )
+
+
+def _order_repairs(derivation, tree):
+    for one in (part for part in parts(tree) if part[0] == "@"):
+        yield (
+            replace(tree, {one: ("@", one[2], one[1])}),
+            "The order of the matrices is wrong.",
+            f"Exchange the two matrices in `{as_text(one)}`.",
+        )
+    if tree[0] not in ("+", "-"):
+        return
+    kind, left, right = tree
+    for one, other in (
+        (left, lambda rest: (kind, rest, right)),
+        (right, lambda rest: (kind, left, rest)),
+    ):
+        if one[0] in ("*", "/"):
+            yield (
+                ("*", one[1], other(one[2])),
+                "Brackets are missing.",
+                f"`{as_text(one[1])}` is a factor of the whole sum: put brackets around the sum.",
+            )
+            yield (
+                ("/", other(one[1]), one[2]),
+                "Brackets are missing.",
+                f"`{as_text(one[2])}` divides the whole sum: put brackets around the sum.",
+            )

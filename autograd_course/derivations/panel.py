@@ -1,0 +1,223 @@
+"""derive("03.divide"): what a lesson shows of a derivation, one line after the other.
+
+Nothing here raises, and no line has to be typed: each can be shown instead.
+"""
+
+import ipywidgets as widgets
+
+from .. import record
+from ..grading import registered
+from ..quiz.questions import POLITE, Panel, as_html, fold, missing, say
+from . import DERIVATIONS
+from .expressions import FUNCTIONS, Unreadable, as_tex, parts
+from .judge import judge
+
+_ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
+_SIGNS = ["1", "2", "+", "-", "*", "/", "^", "(", ")"]
+_EMPTY_BOX = (
+    '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
+    'border-radius:3px;vertical-align:middle"></span>'
+)
+
+
+def derive(name):
+    """Show derivation `name`: a box for one line at a time, checked when the learner asks.
+
+    The lines that were right or shown are recorded, and stand there when the cell runs again.
+    """
+    registered()
+    if name not in DERIVATIONS:
+        return missing("derivation", name)
+    return DerivationPanel(name, DERIVATIONS[name])
+
+
+class DerivationPanel(Panel):
+    """Ask for the lines of a derivation in turn.
+
+    `lines` are the typed lines that stand, as [text, shown]; `line` is the one that is asked now,
+    None at the end.
+    """
+
+    def __init__(self, name, derivation):
+        self.name, self.derivation = name, derivation
+        self.lines, self.line, self.number = [], None, 0
+        self.key_row = widgets.HBox(
+            [self._key(token) for token in keys(derivation)] + [self._erase()],
+            layout=widgets.Layout(**_ROW),
+        )
+        super().__init__(
+            [widgets.HTMLMath(say(derivation.given))] * bool(derivation.given),
+            _as_html(derivation),
+            _as_plain_text(derivation),
+        )
+        self._ask()
+        for text, shown in record.read()["lines"].get(name, []):
+            if not self.line or judge(derivation, self.number, text).kind != "right":
+                break  # the derivation has changed since
+            self._go_on(text, shown)
+
+    def keep(self, text, shown):
+        """Let the line stand that is asked now, record it, and ask for the next."""
+        self._go_on(text, shown)
+        record.derived(self.name, self.lines)
+        if self.line:
+            self.line.box.focus()
+
+    def _go_on(self, text, shown):
+        self.lines.append([text, shown])
+        self.children = self.children[:-2]  # without the box and its keys
+        self._stand(text)
+        self._ask()
+
+    def _ask(self):
+        """Show the lines that are worked, up to the next one that the learner types."""
+        steps = self.derivation.steps
+        while self.number < len(steps) and steps[self.number].worked:
+            self._stand(steps[self.number].right)
+        if self.number < len(steps):
+            self.line = Line(self)
+            self.children += (self.line, self.key_row)
+            return
+        self.line = None
+
+    def _stand(self, text):
+        step = self.derivation.steps[self.number]
+        self.number += 1
+        tex = as_tex(self.derivation.read(text))
+        reason = "" if step.rivals else f"\u2003{step.reason}"
+        self.children += (widgets.HTMLMath(say(f"$\\displaystyle {step.left} {tex}${reason}")),)
+        if step.rivals:
+            self.children += (Reason(step),)
+
+    def _key(self, token):
+        button = _button(token, f"type {token}")
+        button.on_click(lambda _: self.line.type(token))
+        return button
+
+    def _erase(self):
+        button = _button("⌫", "delete the last character")
+        button.on_click(lambda _: self.line.erase())
+        return button
+
+
+class Line(widgets.VBox):
+    """Ask for one line: a box, the line as it is read, and two buttons.
+
+    Checked again, a wrong line gets the exact hint.
+    """
+
+    def __init__(self, panel):
+        self.panel, self.checked = panel, None
+        self.step = step = panel.derivation.steps[panel.number]
+        self.box = widgets.Text(
+            placeholder="type the right-hand side", layout=widgets.Layout(width="min(20em, 90%)")
+        )
+        self.box.tooltip = f"right-hand side of line {panel.number + 1}"  # its accessible name
+        self.echo, self.said = widgets.HTMLMath(), widgets.HTMLMath()
+        check = _button("Check", "check this line")
+        show = _button("Show this line", "show this line and go on")
+        check.on_click(lambda _: self.check())
+        show.on_click(lambda _: panel.keep(step.right, True))
+        self.box.observe(lambda _: self.draw(), "value")
+        self.box.on_msg(
+            lambda _, content, buffers: self.check() if content.get("event") == "submit" else None
+        )
+        row = [widgets.HTMLMath(say(f"$\\displaystyle {step.left}$")), self.box, check, show]
+        super().__init__(
+            [widgets.HBox(row, layout=widgets.Layout(**_ROW)), self.echo, self.said],
+            layout=widgets.Layout(overflow="visible"),
+        )
+
+    def draw(self):
+        """Draw the line as it is read so far, so that a misreading is seen."""
+        try:
+            tex = as_tex(self.panel.derivation.read(self.box.value))
+        except Unreadable:
+            tex = r"\dots"
+        self.echo.value = say(f"read as $\\displaystyle {self.step.left} {tex}$")
+
+    def check(self):
+        typed = self.box.value
+        verdict = judge(self.panel.derivation, self.panel.number, typed)
+        if verdict.kind == "right":
+            self.panel.keep(typed, False)
+            return
+        more = ""
+        if verdict.hint:
+            more = verdict.hint if typed == self.checked else "Press Check again for a hint."
+        title = {"wrong": "Not yet.", "equal": "True, but not this line.", "unreadable": ""}
+        message = (
+            f"**{title[verdict.kind]}** {verdict.message} {more}"
+            if title[verdict.kind]
+            else verdict.message
+        )
+        self.said.value = say(message, role=POLITE)
+        self.checked = typed
+
+    def type(self, token):
+        spaced = token.isalpha() and self.box.value[-1:].isalnum()
+        self.box.value += " " * spaced + token
+
+    def erase(self):
+        self.box.value = self.box.value[:-1].rstrip()
+
+
+class Reason(widgets.VBox):
+    """Ask for the reason of a line that stands: three choices, never in the way of the next line."""
+
+    def __init__(self, step):
+        self.choices = widgets.RadioButtons(
+            options=sorted([step.reason, *step.rivals]),
+            value=None,
+            description="why?",
+            style={"description_width": "initial"},
+            layout=widgets.Layout(width="auto"),
+        )
+        said = widgets.HTMLMath()
+
+        def chosen(change):
+            right = change["new"] == step.reason
+            said.value = say("**Right.**" if right else f"No, it is: {step.reason}.", role=POLITE)
+            self.choices.disabled = True
+
+        self.choices.observe(chosen, "value")
+        super().__init__([self.choices, said])
+
+
+def _button(text, tooltip):
+    return widgets.Button(description=text, tooltip=tooltip, layout=widgets.Layout(width="auto"))
+
+
+def keys(derivation):
+    """Return all letters, indices, functions and signs of the derivation.
+
+    They are the same for every line, so that they do not give away which letters a line needs; and
+    every line can be typed with them, so that a phone needs no keyboard.
+    """
+    trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
+    functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]
+    constants = ["e"] * any(part == ("name", "e") for part in trees)
+    indices = ["[", ",", "]", *derivation.sizes, "sum_", "@", ".T"] if derivation.sizes else []
+    return [*derivation.names, *constants, *functions, *indices, *_SIGNS]
+
+
+def _as_html(derivation):
+    """Return the derivation for a page and for paper: empty boxes, and the lines in a fold."""
+    rows = [
+        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
+        if step.worked
+        else f"$\\displaystyle {step.left}$ □"
+        for step in derivation.steps
+    ]
+    lines = [
+        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
+        for step in derivation.steps
+    ]
+    given = as_html(derivation.given) if derivation.given else ""
+    html = given + "".join(map(as_html, rows)).replace("□", _EMPTY_BOX)
+    return html + fold("The lines", "\n\n".join(lines))
+
+
+def _as_plain_text(derivation):
+    rows = [f"{step.left} {step.right if step.worked else '____'}" for step in derivation.steps]
+    return "\n".join(filter(None, [derivation.given, *rows]))

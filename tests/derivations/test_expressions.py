@@ -1,0 +1,126 @@
+"""Formulas are read as people type them, and written so that they are read the same again."""
+
+import pytest
+
+from autograd_course.derivations.expressions import (
+    LONGEST,
+    MOST_NESTED,
+    MOST_SUMS,
+    MOST_SYMBOLS,
+    Unreadable,
+    as_tex,
+    as_text,
+    parse,
+)
+
+LETTERS = ["x", "y", "z", "dx", "dy", "g", "A", "B"]
+MATRICES = ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    "typed, text",
+    [
+        ("yz", "y * z"),
+        ("y dx", "y * dx"),
+        ("ydx", "y * dx"),
+        ("2x", "2 * x"),
+        ("x²", "x**2"),
+        ("x**2", "x**2"),
+        ("−x·y", "-x * y"),
+        ("-z/y", "-z / y"),
+        ("(-z)/y", "(-z) / y"),
+        ("x (-y)", "x * (-y)"),
+        ("-x^2", "-x**2"),
+        ("e^-x", "np.exp(-x)"),
+        ("np.exp(-x)", "np.exp(-x)"),
+        ("tanh^2 x", "np.tanh(x)**2"),
+        ("tanh(x)^2", "np.tanh(x)**2"),
+        ("1-tanh(x)^2", "1 - np.tanh(x)**2"),
+        ("√x", "np.sqrt(x)"),
+        ("½x", "1 / 2 * x"),
+        ("ln x", "np.log(x)"),
+        ("x - y - z", "x - y - z"),
+        ("x - (y - z)", "x - (y - z)"),
+        ("x/y/z", "x / y / z"),
+        ("x/(y/z)", "x / (y / z)"),
+        ("x^y^z", "x**(y**z)"),
+        ("(x + y) z", "(x + y) * z"),
+        ("g_ij", "g[i, j]"),
+        ("g_{ij}", "g[i, j]"),
+        ("g[i,j]", "g[i, j]"),
+        ("Σ_j g_ij B_kj", "sum_j g[i, j] * B[k, j]"),
+        ("(sum_j g_ij) B_kj", "(sum_j g[i, j]) * B[k, j]"),
+        ("x (sum_j g_ij) y", "(x * sum_j g[i, j]) * y"),
+        ("x sum_j g_ij", "x * sum_j g[i, j]"),
+        ("sum(g[i,j] for j in range(4))", "sum_j g[i, j]"),
+        ("A^T B", "A.T @ B"),
+        ("Aᵀ·B", "A.T @ B"),
+        ("A.T @ B", "A.T @ B"),
+        ("A'B", "A.T @ B"),
+        ("np.transpose(A) @ B", "A.T @ B"),
+        ("A.T[k,i]", "A[i, k]"),
+        ("A * B", "A * B"),
+        ("2 A", "2 * A"),
+    ],
+)
+def test_read_and_written(typed, text):
+    tree = parse(typed, LETTERS, MATRICES)
+    assert as_text(tree) == text
+    again = parse(as_text(tree), LETTERS, MATRICES)
+    assert again == tree or typed == "e^-x" and as_text(again) == text
+
+
+@pytest.mark.parametrize(
+    "typed, tex",
+    [
+        ("(dx - z dy)/y", r"\frac{dx - z\,dy}{y}"),
+        ("-z/y", r"-\frac{z}{y}"),
+        ("1 - tanh(x)^2", r"1 - \tanh\left(x\right)^{2}"),
+        ("(x + y)^2", r"\left(x + y\right)^{2}"),
+        ("x - (y - z)", r"x - \left(y - z\right)"),
+        ("A.T @ B", r"A^\top \cdot B"),
+        ("sum_j g[i,j]", r"\sum_{j} g_{ij}"),
+    ],
+)
+def test_drawn(typed, tex):
+    assert as_tex(parse(typed, LETTERS, MATRICES)).replace(" ", "") == tex.replace(" ", "")
+
+
+def test_a_product_without_a_sign_may_bind_tightly():
+    assert as_text(parse("1/2x", LETTERS)) == "1 / 2 * x"
+    assert as_text(parse("1/2x", LETTERS, tight=True)) == "1 / (2 * x)"
+
+
+@pytest.mark.parametrize(
+    "typed, named",
+    [
+        ("", "empty"),
+        ("-z/", "early"),
+        ("-(z/y", "“)”"),
+        ("z = x", "“=”"),
+        ("w/y", "“w”"),
+        ("sech(x)", "“sech”"),
+        ("sum g[i,j]", "index"),
+        ("x)", "“)”"),
+        ("* x", "“*”"),
+        ("x" * (LONGEST + 1), str(LONGEST)),
+        ("x" * (MOST_SYMBOLS + 1), str(MOST_SYMBOLS)),
+        ("sum_i " * (MOST_SUMS + 1) + "x", str(MOST_SUMS)),
+        ("(" * MOST_NESTED + "x", "brackets"),
+        ("-" * MOST_NESTED + "x", "brackets"),
+    ],
+)
+def test_what_cannot_be_read_is_named(typed, named):
+    with pytest.raises(Unreadable) as problem:
+        parse(typed, LETTERS)
+    assert named in str(problem.value)
+
+
+def test_the_limits_admit_what_is_just_inside():
+    inside = "(" * (MOST_NESTED - 1) + "x" + ")" * (MOST_NESTED - 1)
+    assert parse(inside, LETTERS) == ("name", "x")
+    with pytest.raises(Unreadable):
+        parse(f"({inside})", LETTERS)
+    assert parse("x" + " " * (LONGEST - 1), LETTERS) == ("name", "x")
+    assert parse("x" * MOST_SYMBOLS, LETTERS)[0] == "*"
+    assert parse("sum_i " * MOST_SUMS + "g_ii", LETTERS)[0] == "sum"

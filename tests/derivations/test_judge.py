@@ -1,0 +1,211 @@
+"""The judge of typed lines: its verdicts, true sentences, and answers to hostile input.
+
+typed.json holds typed answers with the verdict that each deserves, and three derivations that only the tests use.
+"""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograd_course.derivations import DERIVATIONS, Derivation, Step
+from autograd_course.derivations import judge as judging
+from autograd_course.derivations.expressions import LONGEST, as_text, names
+from autograd_course.derivations.judge import evaluate, judge
+from autograd_course.grading import registered
+
+registered()
+TABLE = json.loads((Path(__file__).parent / "typed.json").read_text(encoding="utf-8"))
+
+
+def derivation_of(name):
+    """Return a derivation of the course, or one of the table."""
+    if name in DERIVATIONS:
+        return DERIVATIONS[name]
+    described = TABLE["derivations"][name]
+    letters = {
+        letter: value if isinstance(value, str) else tuple(value)
+        for letter, value in described["letters"].items()
+    }
+    steps = tuple(Step(**step) for step in described["steps"])
+    return Derivation(letters=letters, sizes=described["sizes"], steps=steps)
+
+
+CASES = [(name, *case) for name, cases in TABLE["typed"].items() for case in cases]
+LINES = [(name, number) for name, one in DERIVATIONS.items() for number in range(len(one.steps))]
+
+
+@pytest.mark.parametrize("name", TABLE["typed"])
+def test_typed_answers_get_the_verdict_due(name):
+    derivation = derivation_of(name)
+    given = [
+        [step, typed, judge(derivation, step, typed).kind]
+        for step, typed, _ in TABLE["typed"][name]
+    ]
+    assert given == TABLE["typed"][name]
+
+
+def test_the_table_has_every_line_that_a_learner_types():
+    assert set(TABLE["typed"]) == {*DERIVATIONS, *TABLE["derivations"]}
+    judged = {(name, step, kind) for name, step, _, kind in CASES}
+    for name, number in LINES:
+        assert (name, number, "right") in judged
+        assert DERIVATIONS[name].steps[number].worked or (name, number, "wrong") in judged
+
+
+@pytest.mark.parametrize("name, number", LINES)
+def test_a_line_of_the_course_is_right_and_its_mistakes_are_not(name, number):
+    derivation, step = DERIVATIONS[name], DERIVATIONS[name].steps[number]
+    tree = derivation.read(step.right)
+    assert judge(derivation, number, step.right).kind == "right"
+    assert judge(derivation, number, as_text(tree)).kind == "right"
+    assert names(tree) <= {*(step.letters.split() or derivation.names), "e"}
+    for line, sentence in step.mistakes:
+        assert judge(derivation, number, line).message == sentence
+    assert step.reason not in step.rivals
+
+
+def test_every_hint_names_a_repair_that_is_right():
+    """The judge says nothing of a repair that it did not try; here the hints themselves are tried."""
+    tried = 0
+    for name, step, typed, _kind in CASES:
+        verdict = judge(derivation_of(name), step, typed)
+        swap = re.fullmatch(r"Write (\w+) in place of (\w+)\.", verdict.hint)
+        factor = re.fullmatch(r"The factor `(\w+)` is missing\.", verdict.hint)
+        if swap:
+            repaired = re.sub(rf"(?<![a-z]){swap[2]}(?![a-z])", swap[1], as_text(verdict.tree))
+        elif factor:
+            repaired = f"({as_text(verdict.tree)}) * {factor[1]}"
+        elif "whole line" in verdict.hint:
+            repaired = f"-({as_text(verdict.tree)})"
+        else:
+            continue
+        tried += 1
+        assert judge(derivation_of(name), step, repaired).kind in ("right", "equal"), (name, typed)
+    assert tried > 20
+
+
+@pytest.mark.parametrize(
+    "name, number, typed, wrong",
+    [
+        ("03.divide", 1, "(dx + z dy)/y", "sign"),
+        ("03.divide", 1, "dx/y - z dy", "Brackets"),
+        ("03.divide", 1, "dx - z dy", "divisor"),
+        ("03.divide", 1, "dx/y - z dz/y", "letter"),
+        ("04.tanh", 3, "1 - z^3", "exponent"),
+        ("04.tanh", 3, "1 - z^2 + z", "term"),
+        ("09.matmul", 2, "A[i,k] g[i,j]", "sum"),
+        ("09.matmul", 2, "sum_i A[k,i] g[i,j]", "indices"),
+        ("10.log_softmax", 0, "-p[i]", "index"),
+    ],
+)
+def test_the_first_sentence_names_the_part_and_the_hint_the_repair(name, number, typed, wrong):
+    verdict = judge(DERIVATIONS[name], number, typed)
+    assert verdict.kind == "wrong" and wrong in verdict.message and "`" not in verdict.message
+    assert verdict.hint
+
+
+def test_equal_lines_that_are_not_the_line_asked():
+    tanh = DERIVATIONS["04.tanh"]
+    assert "without x" in judge(tanh, 3, "1 - tanh(x)^2").message
+    assert "without p and q" in judge(tanh, 3, "q/q - z p/q").message
+    again = Derivation(
+        letters={"x": ()}, steps=(Step("a =", "x + x", "r"), Step("=", "2x", "collected"))
+    )
+    assert "line above" in judge(again, 1, "x + x").message
+    assert "x is 0" in judge(again, 1, "2x*x/x").message
+
+
+def test_a_point_of_disagreement_is_one():
+    derivation, typed = DERIVATIONS["04.tanh"], "1 - z"
+    said = judge(derivation, 3, typed).message
+    z, mine, due = map(float, re.findall(r"-?\d+\.\d+", said))
+    assert abs(mine - (1 - z)) < 1e-3 and abs(due - (1 - z * z)) < 1e-3
+
+
+def test_sums_and_products_have_the_values_of_einsum():
+    derivation = DERIVATIONS["09.matmul"]
+    points = derivation.points()
+    a, b, g = (points[name].reshape(12, *points[name].shape[-2:]) for name in "ABg")
+    for typed, indices, due in [
+        ("sum_k A[i,k] B[k,j]", "ij", np.einsum("nik,nkj->nij", a, b)),
+        ("sum_i A[i,k] g[i,j]", "kj", np.einsum("nik,nij->njk", a, g)),
+        ("sum_ij g_ij", "", g.sum(axis=(1, 2))),
+        ("sum_j 1", "", np.full(12, 4.0)),
+        ("A.T[k,i] + 0 g_ij", "ijk", np.broadcast_to(a[:, :, None, :], (12, 2, 4, 3))),
+    ]:
+        value = evaluate(derivation.read(typed), points, derivation.sizes, indices)
+        assert np.allclose(np.broadcast_to(value.squeeze(), due.shape), due), typed
+
+
+HOSTILE = [
+    "(" * 3000,
+    "-" * 3000,
+    "(" * 99 + "x" + ")" * 99,
+    "-" * 150 + "x",
+    "2^" * 90 + "2",
+    "x" * LONGEST,
+    "9^9^9^9",
+    "1e999",
+    "sum_ijk sum_ijk sum_ijk g[i,j]",
+    "sum_i sum_j sum_k sum_i g[i,j]",
+    '__import__("os").system("false")',
+    "lambda: 0",
+    "x.__class__",
+    "open('progress.json')",
+    "[x for x in y]",
+    "g[i,j",
+    "g[0]",
+    "g[i][j]",
+    "x_{",
+    "^T",
+    ".T",
+    "x^T^T",
+    "sum_",
+    "sum_x g",
+    "log(0)/0",
+    "0/0",
+    "x\n+1",
+    "x;y",
+    "\x00",
+    "𝑥",
+    "٣",
+    "²",
+    "½",
+    "e",
+    "T",
+    "sum(x for i in range(3))" * 5,
+    "<b>x</b>",
+    "$x$",
+]
+
+
+@pytest.mark.parametrize("typed", HOSTILE, ids=lambda text: repr(text)[:24])
+def test_hostile_input_gets_an_answer(typed, recwarn):
+    for name in DERIVATIONS:
+        number = len(DERIVATIONS[name].steps) - 1
+        started = time.perf_counter()
+        verdict = judge(DERIVATIONS[name], number, typed)
+        assert verdict.kind in ("wrong", "unreadable") and verdict.message
+        assert time.perf_counter() - started < 5
+    assert not recwarn
+
+
+def test_nothing_typed_is_given_to_python(monkeypatch):
+    def refused(*args, **options):
+        raise AssertionError("typed text was evaluated")
+
+    fresh = Derivation(
+        letters=DERIVATIONS["03.divide"].letters, steps=DERIVATIONS["03.divide"].steps
+    )
+    with monkeypatch.context() as patch:
+        for name in ("eval", "exec", "compile"):
+            patch.setattr(f"builtins.{name}", refused)
+        kinds = [
+            judge(fresh, 2, typed).kind for typed in ("-z/y", "z/y", "__import__('os')", "x +")
+        ]
+    assert kinds == ["right", "wrong", "unreadable", "unreadable"]
+    assert "eval(" not in Path(judging.__file__).read_text(encoding="utf-8")

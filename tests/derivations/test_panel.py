@@ -1,0 +1,163 @@
+"""derive(…): the line is drawn while it is typed, judged, recorded, and can be shown."""
+
+from pathlib import Path
+
+import pytest
+
+from autograd_course import derive, record
+from autograd_course.derivations import DERIVATIONS
+from autograd_course.derivations.panel import Reason, keys
+from autograd_course.grading import registered
+
+registered()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(record, "FILE", Path("progress.json"))
+    monkeypatch.setattr(record, "unkept", [])
+    return tmp_path
+
+
+def drawn(panel):
+    """The lines that stand, as HTML."""
+    return [child.value for child in panel.children if hasattr(child, "value")]
+
+
+def button(panel, description):
+    rows = [panel.line.children[0], panel.key_row]
+    return next(
+        one
+        for row in rows
+        for one in row.children
+        if getattr(one, "description", "") == description
+    )
+
+
+def answer(panel, typed):
+    panel.line.box.value = typed
+    button(panel, "Check").click()
+
+
+def test_a_line_is_drawn_from_the_first_key_on():
+    panel = derive("03.divide")
+    for typed, tex in [("(", r"\dots"), ("(dx", r"\dots"), ("(dx)/y", r"\frac{dx}{y}")]:
+        panel.line.box.value = typed
+        assert tex in panel.line.echo.value
+    assert panel.line.said.value == "" and record.read()["lines"] == {}
+
+
+def test_right_lines_stand_are_recorded_and_stand_again(folder):
+    panel = derive("03.divide")
+    assert len(drawn(panel)) == 1, "the first line is given"
+    answer(panel, "dx/y - z/y dy")
+    assert panel.lines == [["dx/y - z/y dy", False]] and r"\frac{dx}{y}" in drawn(panel)[1]
+    answer(panel, "-x/y^2")
+    assert panel.line is None and panel.key_row not in panel.children
+    kept = [["dx/y - z/y dy", False], ["-x/y^2", False]]
+    assert record.read()["lines"] == {"03.divide": kept}
+    before = (folder / "progress.json").stat().st_mtime_ns
+    again = derive("03.divide")
+    assert again.lines == kept and again.line is None
+    assert (folder / "progress.json").stat().st_mtime_ns == before, "showing it records nothing"
+
+
+def test_lines_of_an_earlier_edition_are_left_out():
+    record.derived("03.divide", [["(dx - z dy)/y", False], ["z/y", False], ["", True]])
+    panel = derive("03.divide")
+    assert panel.lines == [["(dx - z dy)/y", False]] and panel.line
+
+
+def test_a_wrong_line_first_gets_where_then_how():
+    panel = derive("03.divide")
+    answer(panel, "(dx + z dy)/y")
+    first = panel.line.said.value
+    button(panel, "Check").click()
+    second = panel.line.said.value
+    assert "Not yet" in first and "z * dy" not in first and "z * dy" in second
+    answer(panel, "dx - z dy")
+    assert "divided by" not in panel.line.said.value, "another line starts from the beginning"
+    assert panel.lines == [] and record.read()["lines"] == {}
+    assert 'role="status"' in second
+
+
+def test_enter_checks():
+    panel = derive("03.divide")
+    panel.line.box.value = "(dx - z dy)/y"
+    panel.line.box._handle_custom_msg({"event": "submit"}, [])
+    assert len(panel.lines) == 1
+
+
+def test_an_equal_line_has_a_verdict_of_its_own():
+    panel = derive("03.divide")
+    answer(panel, "dz")
+    assert "True, but" in panel.line.said.value and panel.lines == []
+
+
+def test_a_line_can_be_shown_and_that_is_recorded():
+    panel = derive("09.matmul")
+    while panel.line:
+        button(panel, "Show this line").click()
+    steps = [step for step in DERIVATIONS["09.matmul"].steps if not step.worked]
+    assert panel.lines == [[step.right, True] for step in steps]
+    assert record.read()["lines"]["09.matmul"] == panel.lines
+
+
+@pytest.mark.parametrize("name", DERIVATIONS)
+def test_every_line_can_be_typed_with_the_keys(name):
+    """The keys are those of the whole derivation, so a phone needs no keyboard."""
+    panel, derivation = derive(name), DERIVATIONS[name]
+    for step in derivation.steps:
+        rest = step.right.replace("**", "^")
+        for key in sorted(keys(derivation), key=len, reverse=True):
+            rest = rest.replace(key, "")
+        assert not rest.strip(), (step.right, rest)
+    for key in keys(derivation):
+        button(panel, key).click()
+    typed = panel.line.box.value
+    assert typed.replace(" ", "") == "".join(keys(derivation))
+    button(panel, "⌫").click()
+    assert panel.line.box.value == typed[:-1].rstrip()
+
+
+def test_letters_side_by_side_stay_apart():
+    panel = derive("03.divide")
+    for key in ["z", "dy", "/", "y"]:
+        button(panel, key).click()
+    assert panel.line.box.value == "z dy/y"
+
+
+def test_the_reason_is_asked_once_and_never_blocks():
+    panel = derive("03.divide")
+    while panel.line:
+        button(panel, "Show this line").click()
+    (reason,) = [child for child in panel.children if isinstance(child, Reason)]
+    step = next(step for step in DERIVATIONS["03.divide"].steps if step.rivals)
+    choices, said = reason.children
+    assert set(choices.options) == {step.reason, *step.rivals} and said.value == ""
+    choices.value = step.rivals[0]
+    assert step.reason in said.value and choices.disabled
+
+
+@pytest.mark.parametrize("name", DERIVATIONS)
+def test_one_reason_is_asked_for_in_each_derivation(name):
+    assert sum(bool(step.rivals) for step in DERIVATIONS[name].steps) == 1
+
+
+@pytest.mark.parametrize("name", DERIVATIONS)
+def test_without_a_kernel_the_boxes_are_empty_and_the_lines_folded(name):
+    panel = derive(name)
+    typed = [step for step in DERIVATIONS[name].steps if not step.worked]
+    before, fold = panel.html.split("<details>")
+    assert before.count('aria-label="blank"') == len(typed)
+    for step in typed:
+        assert step.reason not in before
+    assert panel.text.count("____") == len(typed)
+    assert "&amp;" not in panel.html
+    data = panel._repr_mimebundle_()
+    assert data["text/html"] == panel.html and data["text/plain"] == panel.text
+
+
+def test_an_unknown_name_is_no_traceback():
+    assert "03.sum" in derive("03.sum").text
