@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
+# Of the first kind of part, what takes longest.
 FIRST = [
     "browser 0",
     "browser 1",
@@ -21,23 +21,53 @@ FIRST = [
     "run 07",
     "run 21",
 ]
-LAST = ["site", "site measured", "live"]
+# What asks for the outputs of all runs.
+SITE_PARTS = [
+    "live 0",
+    "live 1",
+    "other browsers 0",
+    "other browsers 1",
+    "live",
+    "site measured",
+    "site moved",
+    "site",
+]
+SITE = {
+    "test_a_page_is_accessible": "site measured",
+    "test_every_control_moves_its_picture": "site moved",
+    "test_what_a_slider_moves_is_seen": "site moved",
+}
+HALVES = {  # half of the lessons each, in a browser of its own
+    "test_a_page_runs_with_every_exercise_solved": "live",
+    "test_a_page_runs_in_other_browsers": "other browsers",
+}
+
+
+# Kinds of parts are handed out in this order. Runs of notebooks are over when the site is built of them, and the many
+# short parts at the end keep every process at work.
+ORDER = [
+    lambda part: part.startswith(("browser ", "run ")),
+    lambda part: part.startswith("tests/engine/"),
+    lambda part: part in SITE_PARTS,
+    lambda part: True,
+]
 
 
 def part_of(nodeid):
-    """The part a test belongs to; one process runs it, in order.
+    """Return the part a test belongs to; one process runs it, in order.
 
     A part is a file; but a notebook's own run, and the tests of runs of it, are one, and so are a lesson's planted answers.
     """
     file, _, test = nodeid.partition("::")
-    lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"\[(\d\d)[._]", test)
-    name = Path(file).stem
-    if name == "test_site" and "accessible" in test:
-        return "site measured"
+    lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"[\[-](\d\d)[._]", test)
+    half = int(lesson[1]) % 2 if lesson else 0
+    name, function = Path(file).stem, test.partition("[")[0]
     if name == "test_browser":  # half of the lessons each, in a JupyterLab of its own
-        return f"browser {int(lesson[1]) % 2 if lesson else 0}"
-    if name in ("test_site", "test_live"):
-        return name.removeprefix("test_")
+        return f"browser {half}"
+    if name == "test_site":
+        return SITE.get(function, "site")
+    if name == "test_live":
+        return f"{HALVES[function]} {half}" if function in HALVES else "live"
     if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
         return f"run {lesson[1]}"
     return f"{file} {lesson[1]}" if lesson and name == "test_exercises" else file
@@ -78,13 +108,10 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(items):
     def place(item):
         part = part_of(item.nodeid)
-        first = FIRST.index(part) if part in FIRST else len(FIRST)
-        return (
-            first,
-            part in LAST,
-            not part.startswith("run "),
-            part,
-            not item.nodeid.startswith("notebooks/"),
-        )
+        kind = next(at for at, belongs in enumerate(ORDER) if belongs(part))
+        within = [
+            parts.index(part) if part in parts else len(parts) for parts in (FIRST, SITE_PARTS)
+        ]
+        return kind, *within, part, not item.nodeid.startswith("notebooks/")
 
     items.sort(key=place)

@@ -66,19 +66,25 @@ def pytest_report_header():
         return f"long tests are run for lessons {os.environ[CHOSEN]} (--all: every lesson)"
 
 
-def is_left_out(item, lessons, changed):
-    """Return whether a test is of a lesson that another commit's run of the suite tests."""
+def is_chosen(lesson, folders=()):
+    """Return whether the long tests of a lesson are run; those of no lesson, None, always are."""
+    if CHOSEN not in os.environ or lesson is None:
+        return True
+    changed = os.environ[CHANGED].splitlines()
+    return lesson in os.environ[CHOSEN].split(",") or any(
+        file.startswith(tuple(folders)) for file in changed
+    )
+
+
+def is_left_out(item):
     rotating = item.get_closest_marker("rotating")
-    if not rotating or any(file.startswith(rotating.args) for file in changed):
-        return False
-    return parts.lesson_of(item) not in (None, *lessons)
+    return rotating and not is_chosen(parts.lesson_of(item), rotating.args)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if CHOSEN not in os.environ:
         return
-    lessons, changed = os.environ[CHOSEN].split(","), os.environ[CHANGED].splitlines()
-    out = [item for item in items if is_left_out(item, lessons, changed)]
+    out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in set(out)]

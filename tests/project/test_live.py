@@ -1,6 +1,5 @@
 """Pages that run, in a real browser: Pyodide and NumPy lie beside them, from PyPI, each by its hash."""
 
-import os
 import re
 import threading
 from functools import partial
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import browsers
 import lab
-import once
-import pages
 import pyodide_bundle
 import pytest
 
@@ -21,7 +18,7 @@ from autograd_course.quiz.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
 WORK = "autograd-course cell "
-LESSON = "03_derive_the_arithmetic"  # whose page is whole; the others are only to run
+LESSON = "03_derive_the_arithmetic"  # as in conftest.py
 RUNS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem != "notation")
 
 
@@ -38,44 +35,11 @@ class Server(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, request):
-    """The folder of a site that has everything beside it; the pages that a test runs have their outputs, as `make site` ships them."""
-    parts = request.config.cache.mkdir("pyodide")
-    try:
-        pyodide_bundle.fetch(parts)
-    except RuntimeError as error:
-        assert "CI" not in os.environ, error
-        pytest.skip(str(error))
-
-    run = {
-        item.callspec.params.get("name")
-        for item in request.session.items
-        if hasattr(item, "callspec")
-    }
-
-    def executed(path):
-        return once.notebook(path) if path.stem in run | {LESSON} else once.text(path)
-
-    return pages.build(tmp_path_factory.mktemp("site") / "pages", executed, parts)
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=site)) as server:
+def address(bundled_site):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=bundled_site)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: no page run"
-    )
-    with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
-        if not browser:
-            pytest.skip("no Chromium or Chrome here: pages not run in a browser")
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -463,7 +427,7 @@ def test_a_damaged_record_costs_no_more_than_itself(page, tmp_path):
     assert not page.faults
 
 
-def test_a_connection_that_fails_and_storage_that_is_blocked(site, browser, address):
+def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, browser, address):
     """Each time a sentence says what to do; and the next press works."""
     with browser.new_context() as context:
         page = context.new_page()
@@ -479,7 +443,7 @@ def test_a_connection_that_fails_and_storage_that_is_blocked(site, browser, addr
         )
         context.route(
             "**/worker.js",
-            lambda route: route.fulfill(body=blocked + (site / "worker.js").read_text()),
+            lambda route: route.fulfill(body=blocked + (bundled_site / "worker.js").read_text()),
         )
         context.route("**/course.zip.part", lambda route: route.abort())
         run.click()
@@ -626,7 +590,7 @@ def test_a_running_page_is_accessible(page, tmp_path):
     assert not page.faults
 
 
-def test_what_is_fetched_is_small_and_fetched_once(site, browser, address, record_property):
+def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
     """9 MB, then nothing: the parts are kept by the browser, by their hashes, and the memory that Python begins with.
 
     Where Python cannot begin with that memory, it begins without it on the page that is loaded next.
@@ -684,21 +648,19 @@ SPOIL = """async pattern => {
     return found.length }"""
 
 
-def test_a_part_that_is_not_what_it_was_is_refused(site, browser, address):
-    part = next(site.glob("python_stdlib*.part"))
-    whole = part.read_bytes()
-    part.write_bytes(whole[:-9] + b"\0" * 9)
-    try:
-        with browser.new_context() as context:
-            page = context.new_page()
-            page.goto(f"{address}/{LESSON}.html")
-            page.get_by_role("button", name="Run this page").click()
-            page.get_by_text("is not the file that these pages were built with").wait_for()
-    finally:
-        part.write_bytes(whole)
+def test_a_part_that_is_not_what_it_was_is_refused(bundled_site, browser, address):
+    whole = next(bundled_site.glob("python_stdlib*.part")).read_bytes()
+    with browser.new_context() as context:
+        context.route(
+            "**/python_stdlib*.part", lambda route: route.fulfill(body=whole[:-9] + b"\0" * 9)
+        )
+        page = context.new_page()
+        page.goto(f"{address}/{LESSON}.html")
+        page.get_by_role("button", name="Run this page").click()
+        page.get_by_text("is not the file that these pages were built with").wait_for()
 
 
-def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, request, site):
+def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, browser, request):
     """And only once the reader has asked. Here that address is answered from the folder of the parts."""
     parts, asked = request.config.cache.mkdir("pyodide"), []
 
@@ -709,15 +671,10 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, r
             headers={"Access-Control-Allow-Origin": "*"},
         )
 
-    folder = pages.build(
-        tmp_path / "pages", lambda path: (once.notebook if path.stem == LESSON else once.text)(path)
-    )
-    assert (
-        not list(folder.glob("numpy*"))
-        and sum(file.stat().st_size for file in folder.iterdir()) < 4e6
-    )
+    beside = [file for file in site.iterdir() if file.suffix != ".html"]
+    assert not list(site.glob("numpy*")) and sum(file.stat().st_size for file in beside) < 4e6
     with (
-        ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=folder)) as server,
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=site)) as server,
         browser.new_context() as context,
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -735,9 +692,9 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(tmp_path, browser, r
         server.shutdown()
 
 
-def test_from_disk_a_page_says_what_it_takes(site, browser):
+def test_from_disk_a_page_says_what_it_takes(bundled_site, browser):
     with browser.new_context() as context:
         page = context.new_page()
-        page.goto((site / f"{LESSON}.html").as_uri())
+        page.goto((bundled_site / f"{LESSON}.html").as_uri())
         assert "python -m http.server" in page.locator(".live").inner_text()
         assert not page.locator(".live button, .live-cell").count()

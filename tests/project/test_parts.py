@@ -28,6 +28,12 @@ ROOT = Path(__file__).parents[2]
         ("tests/lessons/test_browser.py::test_sliders[03_derive_the_arithmetic]", "browser 1"),
         ("tests/lessons/test_browser.py::test_sliders[kit]", "browser 0"),
         (
+            "tests/project/test_live.py::test_a_page_runs_in_other_browsers[firefox-03_derive_the_arithmetic]",
+            "other browsers 1",
+        ),
+        ("tests/project/test_live.py::test_the_editor", "live"),
+        ("tests/project/test_site.py::test_a_page_is_accessible[index]", "site measured"),
+        (
             "tests/lessons/lesson_03/test_drawings.py::test_x[10]",
             "tests/lessons/lesson_03/test_drawings.py",
         ),

@@ -44,22 +44,9 @@ NAMES = [
     "teachers_guide",
     "classroom",
 ]
+# A change there concerns the pictures of every lesson.
+DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
-
-
-@pytest.fixture(scope="session")
-def site(request):
-    """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
-    given = [
-        item.callspec.params.get("name", "all") if hasattr(item, "callspec") else "all"
-        for item in request.session.items
-        if "site" in getattr(item, "fixturenames", [])
-    ]
-
-    def executed(path):
-        return once.notebook(path) if {path.stem, "all"} & set(given) else once.text(path)
-
-    return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
 
 
 def test_a_notebook_is_run_for_its_page(capfd):
@@ -449,34 +436,27 @@ def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def page():
+def page(browser):
     """A page of Chromium, which keeps in `.faults` every error in its console and every question to another host."""
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: no page opened"
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    page.set_default_timeout(1000 * lab.PATIENCE)
+    page.faults = []
+    page.on(
+        "console",
+        lambda message: page.faults.append(message.text) if message.type == "error" else None,
     )
-    with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
-        if not browser:
-            pytest.skip("no Chromium or Chrome here: pages not opened in a browser")
-        page = browser.new_page(viewport={"width": 900, "height": 700})
-        page.set_default_timeout(1000 * lab.PATIENCE)
-        page.faults = []
-        page.on(
-            "console",
-            lambda message: page.faults.append(message.text) if message.type == "error" else None,
-        )
-        page.on("pageerror", lambda error: page.faults.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("file:", "data:"))
-                else page.faults.append(request.url)
-            ),
-        )
-        yield page
-        assert not page.faults
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith(("file:", "data:")) else page.faults.append(request.url)
+        ),
+    )
+    yield page
+    assert not page.faults
 
 
+@pytest.mark.rotating("web/")
 @EVERY_PAGE
 def test_pages_in_a_browser(site, page, name):
     """No error in the console, nothing asked of anybody, nothing wider than a phone; and no drawing on it scrolls, but for large
@@ -599,6 +579,7 @@ STANDS = """async box => {
 }"""
 
 
+@pytest.mark.rotating("web/")
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_every_control_moves_its_picture(site, page, name):
     """By keyboard, to both ends and in steps: drawing and words are those the function gave for the values shown."""
@@ -652,6 +633,7 @@ def seen(drawing, words=True):
     return re.sub(unseen, "", drawing, flags=re.DOTALL)
 
 
+@pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_what_a_slider_moves_is_seen(name, record_property):
     """Over a slider's way most pictures differ, the others at their start or, where that stills it, at one of their ends.
@@ -689,6 +671,7 @@ def test_what_a_slider_moves_is_seen(name, record_property):
     record_property("summary", f"{name}: fewest shapes that differ under a slider: {poorest[1]}")
 
 
+@pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_words_in_pictures_can_be_read(name):
     """At every place of each slider while the others stand at their start, at every place of all toggles together, and with
@@ -948,6 +931,7 @@ def axe(tmp_path_factory):
     return lab.from_npm(tmp_path_factory.mktemp("axe"), "axe-core@4", "axe.min.js")
 
 
+@pytest.mark.rotating("web/")
 @EVERY_PAGE
 def test_a_page_is_accessible(site, page, axe, name):
     """No violation of WCAG 2.2 A and AA that axe-core finds, with all that folds unfolded; in the dark the colours again."""

@@ -1,0 +1,70 @@
+"""The site, made once for all processes, and a browser to open it in."""
+
+import os
+import shutil
+from pathlib import Path
+
+import lab
+import once
+import pages
+import pyodide_bundle
+import pytest
+
+LESSON = "03_derive_the_arithmetic"  # whose page all tests of pages that run work in
+
+
+@pytest.fixture(scope="session")
+def site(request):
+    """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
+    given = {
+        read
+        for item in request.session.items
+        if "site" in getattr(item, "fixturenames", [])
+        for read in read_by(item)
+    }
+
+    def executed(path):
+        return once.notebook(path) if {path.stem, "all"} & given else once.text(path)
+
+    return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
+
+
+def read_by(item):
+    """Return the names of the pages that a test reads: the one it is given, else "all"."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    if item.path.name == "test_live.py":
+        return {LESSON, given.get("name", LESSON)}
+    return {given.get("name", "all")}
+
+
+@pytest.fixture(scope="session")
+def bundled_site(site, request):
+    """The site with Pyodide beside it. Skips where Pyodide cannot be fetched, but not in CI."""
+    parts = Path(request.config.cache.mkdir("pyodide"))
+
+    def make(folder):
+        shutil.copytree(site, folder / "pages")
+        try:
+            files = pyodide_bundle.written(parts)
+        except RuntimeError as error:
+            (folder / "failed").write_text(str(error))
+            return
+        for name, content in files.items():
+            (folder / "pages" / name).write_bytes(content)
+
+    folder = once.made("bundled site", make)
+    if (folder / "failed").exists():
+        assert "CI" not in os.environ, (folder / "failed").read_text()
+        pytest.skip((folder / "failed").read_text())
+    return folder / "pages"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: no page opened"
+    )
+    with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
+        if not browser:
+            pytest.skip("no Chromium or Chrome here: pages not opened in a browser")
+        yield browser
