@@ -1,4 +1,6 @@
-"""Which lessons the long tests are run for: a third of them, another third at each commit, and those that the change touches.
+"""Which lessons the long tests are run for: a third of them, the next third at the next commit, and those that the change touches.
+
+Three consecutive commits test every lesson, because the third is the number of the commit modulo 3.
 
 Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a page, or try each of its
 wrong answers. `rotating("a/folder/")` is run for every lesson if the change touches that folder. `--all` runs them for every
@@ -8,6 +10,7 @@ lesson; so does a selection, by -k or by a path.
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import parts
@@ -29,20 +32,31 @@ def git(*words):
 def changed_files():
     """Return the names of the files that the change touches: what is not pushed, else the last commit."""
     unpushed = git("log", "--name-only", "--format=", "@{upstream}..HEAD")
-    return unpushed + git("diff", "--name-only", "HEAD") or git("show", "--name-only", "--format=")
+    unpushed += git("diff", "--name-only", "HEAD")
+    return unpushed or git("diff", "--name-only", "HEAD~1", "HEAD")  # of a shallow clone, none
 
 
-def choose(lessons, commit, changed):
-    """Return the lessons of the commit's third, and those that a changed file belongs to.
+def number():
+    """Return how many commits led to this one.
+
+    A shallow clone and a tree without git cannot count them; there the number is that of the day, and three days in a row
+    test every lesson.
+    """
+    if git("rev-parse", "--is-shallow-repository").strip() == "false":
+        return int(git("rev-list", "--count", "HEAD") or 0)  # none yet: no commit at all
+    return int(time.time()) // 86400
+
+
+def choose(lessons, number, changed):
+    """Return the lessons of the third of a commit, and those that a changed file belongs to.
 
     Examples
     --------
-    >>> choose(["00", "01", "02", "03"], "5", "notebooks/01_measure_a_slope.ipynb")
+    >>> choose(["00", "01", "02", "03"], 5, "notebooks/01_measure_a_slope.ipynb")
     ['01', '02']
     """
-    third = int(commit or "0", 16) % 3
     touched = re.findall(r"(?:lesson_|notebooks/)(\d\d)", changed)
-    return [one for one in lessons if int(one) % 3 == third or one in touched]
+    return [one for one in lessons if int(one) % 3 == number % 3 or one in touched]
 
 
 def pytest_configure(config):
@@ -54,9 +68,8 @@ def pytest_configure(config):
     if CHOSEN in os.environ or everything or config.args_source != config.ArgsSource.TESTPATHS:
         return
     lessons = [path.name[:2] for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))]
-    commit = git("rev-parse", "HEAD").strip()
     os.environ[CHANGED] = changed_files()
-    os.environ[CHOSEN] = ",".join(choose(lessons, commit, os.environ[CHANGED]))
+    os.environ[CHOSEN] = ",".join(choose(lessons, number(), os.environ[CHANGED]))
     for name in (CHOSEN, CHANGED):
         config.add_cleanup(lambda name=name: os.environ.pop(name, None))
 

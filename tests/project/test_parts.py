@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,9 +86,35 @@ LESSONS = [f"{number:02}" for number in range(23)]
 
 
 def test_three_commits_open_every_lesson_in_a_browser():
-    thirds = [rotation.choose(LESSONS, commit, "") for commit in ("a0", "a1", "a2")]
+    thirds = [rotation.choose(LESSONS, number, "") for number in (70, 71, 72)]
     assert sorted(sum(thirds, [])) == LESSONS
     assert max(map(len, thirds)) <= 8
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_commits_are_counted_and_days_where_that_cannot_be(tmp_path, monkeypatch):
+    """A shallow clone has one commit, and knows of no file that it changed."""
+
+    def git(*words):
+        name = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+        subprocess.run(["git", *name, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    def seen(folder):
+        monkeypatch.setattr(rotation, "ROOT", tmp_path / folder)
+        return rotation.number(), rotation.changed_files().split()
+
+    monkeypatch.setattr(time, "time", lambda: 4000 * 86400 + 1.0)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    git("init", "whole")
+    for at in range(1, 4):
+        (tmp_path / f"whole/{at}.txt").touch()
+        git("-C", "whole", "add", ".")
+        git("-C", "whole", "commit", "-m", "more")
+        assert seen("whole") == (at, [f"{at}.txt"] if at > 1 else [])
+    git("clone", "--depth", "1", (tmp_path / "whole").as_uri(), "shallow")
+    assert seen("shallow") == (4000, [])
+    (tmp_path / "none").mkdir()
+    assert seen("none") == (4000, [])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +126,7 @@ def test_three_commits_open_every_lesson_in_a_browser():
     ],
 )
 def test_a_lesson_that_the_change_touches_is_opened_whatever_the_commit(changed):
-    assert all("05" in rotation.choose(LESSONS, commit, changed) for commit in ("a0", "a1", "a2"))
+    assert all("05" in rotation.choose(LESSONS, number, changed) for number in (70, 71, 72))
 
 
 SUITE = """
