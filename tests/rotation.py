@@ -1,24 +1,30 @@
 """Which lessons the long tests are run for: a third of them, the next third at the next commit, and those that the change touches.
 
-Three consecutive commits test every lesson, because the third is the number of the commit modulo 3.
+Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the third.
 
 Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a page, or try each of its
 wrong answers. `rotating("a/folder/")` is run for every lesson if the change touches that folder. `--all` runs them for every
-lesson; so does a selection, by -k or by a path.
+lesson; so does a selection, by -k or by a path. `rotating(every=9)` takes a ninth in place of a third.
 """
 
 import os
 import re
 import subprocess
 import time
+from functools import cache
 from pathlib import Path
 
 import parts
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# In the environment: what the first process chose, for the others.
-CHOSEN = "ROTATING_LESSONS"
+PAGES = tuple(
+    re.match(r"\d\d|\w+", path.stem)[0]  # "03", or "engine"
+    for path in sorted(ROOT.glob("notebooks/*.ipynb"))
+    if path.stem != "notation"
+)
+# In the environment: what the first process found out, for the others.
+NUMBER = "ROTATING_NUMBER"
 CHANGED = "ROTATING_CHANGES"
 
 
@@ -47,56 +53,66 @@ def number():
     return int(time.time()) // 86400
 
 
-def choose(lessons, number, changed):
-    """Return the lessons of the third of a commit, and those that a changed file belongs to.
+@cache
+def choose(pages, number, changed, every=3):
+    """Return one page in `every` of them, another one at each commit, and those that a changed file belongs to.
 
     Examples
     --------
-    >>> choose(["00", "01", "02", "03"], 5, "notebooks/01_measure_a_slope.ipynb")
+    >>> choose(("00", "01", "02", "03"), 5, "notebooks/01_measure_a_slope.ipynb")
     ['01', '02']
     """
-    touched = re.findall(r"(?:lesson_|notebooks/)(\d\d)", changed)
-    return [one for one in lessons if int(one) % 3 == number % 3 or one in touched]
+    touched = re.findall(r"(?:lesson_|notebooks/)(\d\d|[a-z]\w+)", changed)
+    if re.search("^autograd_(lib|course/tour)/", changed, re.MULTILINE):
+        touched.append("engine")
+    return [
+        page for at, page in enumerate(pages) if at % every == number % every or page in touched
+    ]
 
 
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "rotating(*folders): takes long; is run for a third of the lessons, or for all if a file in a folder changed",
+        "rotating(*folders, every=3): takes long; is run for a third of the pages, or for all if a file in a folder changed",
     )
     everything = config.getoption("--all") or config.option.keyword
-    if CHOSEN in os.environ or everything or config.args_source != config.ArgsSource.TESTPATHS:
+    if NUMBER in os.environ or everything or config.args_source != config.ArgsSource.TESTPATHS:
         return
-    lessons = [path.name[:2] for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))]
-    os.environ[CHANGED] = changed_files()
-    os.environ[CHOSEN] = ",".join(choose(lessons, number(), os.environ[CHANGED]))
-    for name in (CHOSEN, CHANGED):
+    os.environ.update({NUMBER: str(number()), CHANGED: changed_files()})
+    for name in (NUMBER, CHANGED):
         config.add_cleanup(lambda name=name: os.environ.pop(name, None))
 
 
 def pytest_report_header():
-    if CHOSEN in os.environ:
-        return f"long tests are run for lessons {os.environ[CHOSEN]} (--all: every lesson)"
+    if NUMBER in os.environ:
+        chosen = choose(PAGES, int(os.environ[NUMBER]), os.environ[CHANGED])
+        return f"long tests are run for {', '.join(chosen)} (--all: every lesson)"
 
 
-def is_chosen(lesson, folders=()):
-    """Return whether the long tests of a lesson are run; those of no lesson, None, always are."""
-    if CHOSEN not in os.environ or lesson is None:
+def is_chosen(page, folders=(), every=3):
+    """Return whether the long tests of a page are run; those of no page, None, always are."""
+    if NUMBER not in os.environ or page is None:
         return True
-    changed = os.environ[CHANGED].splitlines()
-    return lesson in os.environ[CHOSEN].split(",") or any(
-        file.startswith(tuple(folders)) for file in changed
+    changed = os.environ[CHANGED]
+    return page in choose(PAGES, int(os.environ[NUMBER]), changed, every) or any(
+        file.startswith(tuple(folders)) for file in changed.splitlines()
     )
+
+
+def page_of(item):
+    """Return the lesson that an item is about, or another notebook that it is given; None for the others."""
+    given = item.callspec.params.values() if hasattr(item, "callspec") else []
+    return parts.lesson_of(item) or next((one for one in given if one in PAGES), None)
 
 
 def is_left_out(item):
     rotating = item.get_closest_marker("rotating")
-    return rotating and not is_chosen(parts.lesson_of(item), rotating.args)
+    return rotating and not is_chosen(page_of(item), rotating.args, **rotating.kwargs)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    if CHOSEN not in os.environ:
+    if NUMBER not in os.environ:
         return
     out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=out)

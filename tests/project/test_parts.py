@@ -85,10 +85,11 @@ def test_it(name, worker_id): print(name, worker_id)""")
 LESSONS = [f"{number:02}" for number in range(23)]
 
 
-def test_three_commits_open_every_lesson_in_a_browser():
-    thirds = [rotation.choose(LESSONS, number, "") for number in (70, 71, 72)]
-    assert sorted(sum(thirds, [])) == LESSONS
-    assert max(map(len, thirds)) <= 8
+@pytest.mark.parametrize("every", [3, 9])
+def test_consecutive_commits_open_every_page_in_a_browser(every):
+    chosen = [rotation.choose(rotation.PAGES, 70 + at, "", every) for at in range(every)]
+    assert sorted(sum(chosen, [])) == [*LESSONS, "engine", "practice", "warm_up"]
+    assert max(map(len, chosen)) <= len(rotation.PAGES) / every + 1
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -118,15 +119,17 @@ def test_commits_are_counted_and_days_where_that_cannot_be(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changed, page",
     [
-        "notebooks/05_walk_backward.ipynb",
-        "autograd_course/lessons/lesson_05/exercises.py",
-        "README.md\ntests/lessons/lesson_05/test_engine.py",
+        ("notebooks/05_walk_backward.ipynb", "05"),
+        ("autograd_course/lessons/lesson_05/exercises.py", "05"),
+        ("README.md\ntests/lessons/lesson_05/test_engine.py", "05"),
+        ("README.md\nautograd_lib/ops.py", "engine"),
     ],
 )
-def test_a_lesson_that_the_change_touches_is_opened_whatever_the_commit(changed):
-    assert all("05" in rotation.choose(LESSONS, number, changed) for number in (70, 71, 72))
+def test_a_page_that_the_change_touches_is_opened_whatever_the_commit(changed, page):
+    for number in (70, 71, 72):
+        assert page in rotation.choose(rotation.PAGES, number, changed)
 
 
 SUITE = """
@@ -135,6 +138,9 @@ LESSONS = [f"{number:02}.one" for number in range(23)]
 @pytest.mark.rotating
 @pytest.mark.parametrize("name", LESSONS)
 def test_long(name): pass
+@pytest.mark.rotating(every=9)
+@pytest.mark.parametrize("name", [*LESSONS, "engine", "warm_up"])
+def test_longer(name): pass
 @pytest.mark.rotating("tests/project/")
 @pytest.mark.parametrize("name", LESSONS)
 def test_of_a_folder(name): pass"""
@@ -168,10 +174,12 @@ def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
             *options,
         ],
         cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if name != rotation.CHOSEN},
+        env={name: value for name, value in os.environ.items() if name != rotation.NUMBER},
         capture_output=True,
         text=True,
     ).stdout
     ran = set(re.findall(r"test_long\[(\d\d)", found))
     assert ran == set(LESSONS) if everything else len(ran) in (7, 8), found
+    longer = re.findall(r"test_longer\[(\w+)", found)
+    assert len(set(longer)) == 25 if everything else 1 <= len(set(longer)) <= 3, found
     assert set(re.findall(r"test_of_a_folder\[(\d\d)", found)) == set(LESSONS), found

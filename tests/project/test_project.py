@@ -876,7 +876,7 @@ def test_make_hands_the_arguments_on():
 def test_ci_hands_the_arguments_on(tmp_path):
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
-    for name in ["chromium-headless-shell", "make", "python3"]:
+    for name in ["chromium-headless-shell", "firefox-esr", "make", "python3"]:
         (tmp_path / name).write_text(
             '#!/bin/sh\necho "$0" "$@"\n[ "${0##*/}" != python3 ]\n'
         )  # so that nothing is installed
