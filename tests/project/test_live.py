@@ -44,36 +44,37 @@ def address(bundled_site):
         server.shutdown()
 
 
+def opened(context, address, name):
+    """Open a page that keeps in `.faults` its console errors, and its requests to other hosts."""
+    page = context.new_page()
+    page.faults = []
+    page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith((address, "blob:", "data:"))
+            else page.faults.append(request.url)
+        ),
+    )
+    page.goto(f"{address}/{name}.html")
+    return page
+
+
 @pytest.fixture(scope="module")
 def visit(browser, address):
     """visit(name) opens a page, in one browser with one memory; whatever it complains of fails the test that asks."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(1000 * lab.PATIENCE)
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(1000 * lab.PATIENCE)
 
-    def visit(name):
-        page = context.new_page()
-        for done in context.pages[
-            :-2
-        ]:  # the last stays: with it what Python was compiled to, which this one shares
-            done.close()
-        page.faults = []
-        page.on(
-            "console", lambda said: page.faults.append(said.text) if said.type == "error" else None
-        )
-        page.on("pageerror", lambda error: page.faults.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((address, "blob:", "data:"))
-                else page.faults.append(request.url)
-            ),
-        )
-        page.goto(f"{address}/{name}.html")
-        return page
+        def visit(name):
+            page = opened(context, address, name)
+            for done in context.pages[:-2]:
+                done.close()  # the last stays: with it what Python was compiled to, which this one shares
+            return page
 
-    yield visit
-    context.close()
+        yield visit
 
 
 @pytest.fixture
@@ -83,6 +84,21 @@ def page(visit):
     yield page
     page.evaluate("localStorage.clear()")  # the pages share it
     page.close()
+
+
+@pytest.fixture(scope="module")
+def one_page(browser, address):
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(1000 * lab.PATIENCE)
+        yield opened(context, address, LESSON)
+
+
+@pytest.fixture
+def running(one_page):
+    """The lesson in one page with one Python, for tests that work in different cells and restore those that others need."""
+    one_page.evaluate("localStorage.clear()")
+    one_page.faults.clear()
+    return one_page
 
 
 def cell(page, name):
@@ -212,14 +228,14 @@ MOVE_EACH = """async () => {
 }"""
 
 
-def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
-    assert answered(page, "square", "gradient_of_x = 3").startswith("✗ wrong")
-    assert "That is the gradient from one slot." in cell(page, "square-check").inner_text()
-    assert answered(page, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
+def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch):
+    assert answered(running, "square", "gradient_of_x = 3").startswith("✗ wrong")
+    assert "That is the gradient from one slot." in cell(running, "square-check").inner_text()
+    assert answered(running, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     for answer in (3, 6):
         check("03.square", answer)
-    kept = page.evaluate("progress()")
+    kept = running.evaluate("progress()")
     assert [kept[part] for part in ("exercises", "tries")] == [
         record.read()[part] for part in ("exercises", "tries")
     ]
@@ -230,39 +246,40 @@ def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
     ), "as JupyterLab keeps it"
 
 
-def test_sliders_follow_the_learners_own_functions(page, record_property):
+def test_sliders_follow_the_learners_own_functions(running, record_property):
     """Of a wrong rule the picture says so, where the slider stands; every value of the slider can be had."""
-    stub = cell(page, "divide-stub").locator("textarea")
+    stub = cell(running, "divide-stub").locator("textarea")
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: g * z / y")
-    said = press(page, "divide-slope", "Run")
+    said = press(running, "divide-slope", "Run")
     assert "your rule says 1.5" in said
-    slider = cell(page, "divide-slope").get_by_role("slider", name="y", exact=True)
+    slider = cell(running, "divide-slope").get_by_role("slider", name="y", exact=True)
     slider.press("ArrowRight")
-    cell(page, "divide-slope").locator("pre.words", has_text="at y = 2.05").wait_for(
+    cell(running, "divide-slope").locator("pre.words", has_text="at y = 2.05").wait_for(
         state="attached"
     )
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: -g * z / y")
-    assert "your rule says −1.5" in press(page, "divide-slope", "Run")
+    assert "your rule says −1.5" in press(running, "divide-slope", "Run")
     took = []
     for _ in range(10):
         slider.press("ArrowRight")
-        page.wait_for_timeout(100)
-        took.append(int(cell(page, "divide-slope").locator(".moves").get_attribute("data-took")))
+        running.wait_for_timeout(100)
+        took.append(int(cell(running, "divide-slope").locator(".moves").get_attribute("data-took")))
     record_property("summary", f"a slider's picture in a page: {sorted(took)[5]} ms")
 
 
-def test_a_picture_is_drawn_once_until_a_cell_is_run(page):
-    cell(page, "imports").get_by_role("button", name="Edit").click()
-    cell(page, "imports").locator("textarea").fill(COUNTED)
-    press(page, "imports", "Run")
-    slider, view = (cell(page, "imports").locator(one) for one in ("[type=range]", ".view"))
+def test_a_picture_is_drawn_once_until_a_cell_is_run(running):
+    cell(running, "imports").get_by_role("button", name="Edit").click()
+    cell(running, "imports").locator("textarea").fill(COUNTED)
+    press(running, "imports", "Run")
+    slider, view = (cell(running, "imports").locator(one) for one in ("[type=range]", ".view"))
     for key, number in [("ArrowRight", 3), ("ArrowLeft", 4), ("ArrowRight", 3)]:
         slider.press(key)
         view.get_by_text(f"drawing {number}", exact=True).wait_for()
-    cell(page, "square-stub").locator("textarea").fill("gradient_of_x = 6")
-    press(page, "square-stub", "Run")
+    cell(running, "square-stub").locator("textarea").fill("gradient_of_x = 6")
+    press(running, "square-stub", "Run")
     slider.press("ArrowLeft")
     view.get_by_text("drawing 5", exact=True).wait_for()
+    cell(running, "imports").get_by_role("button", name="Restore original").click()
 
 
 COUNTED = """from itertools import count
@@ -275,29 +292,29 @@ def drawn(x):
 explore(drawn, x=(0, 9, 0))"""
 
 
-def test_an_error_is_shown_as_a_learner_needs_it(page):
-    stub = cell(page, "drill-stub").locator("textarea")
+def test_an_error_is_shown_as_a_learner_needs_it(running):
+    stub = cell(running, "drill-stub").locator("textarea")
     before = stub.input_value()
     stub.fill("def half(n):\n    return 1 / n\n\nhalf(0)")
-    said = press(page, "drill-stub", "Run")
+    said = press(running, "drill-stub", "Run")
     assert said.startswith(
         "line 4: half(0)\nline 2: return 1 / n\nZeroDivisionError: division by zero"
     )
-    assert "page_kernel" not in cell(page, "drill-stub").locator(".live-error").text_content()
+    assert "page_kernel" not in cell(running, "drill-stub").locator(".live-error").text_content()
     stub.fill("x = (1,\ny = 2")
-    assert "SyntaxError: '(' was never closed" in press(page, "drill-stub", "Run")
-    assert "Fix it first" in cell(page, "drill-check").inner_text(), (
+    assert "SyntaxError: '(' was never closed" in press(running, "drill-stub", "Run")
+    assert "Fix it first" in cell(running, "drill-check").inner_text(), (
         "no verdict on an earlier answer stays"
     )
-    assert "Fix it first" in press(page, "drill-check", "Check"), (
+    assert "Fix it first" in press(running, "drill-check", "Check"), (
         "an earlier answer is not judged for this one"
     )
-    page.get_by_role("link", name="1 raised an error").click()
-    cell(page, "drill-stub").get_by_role("button", name="Restore original").click()
+    running.get_by_role("link", name="1 raised an error").click()
+    cell(running, "drill-stub").get_by_role("button", name="Restore original").click()
     assert stub.input_value() == before
-    cell(page, "drill-stub").get_by_role("button", name="Restore my version").click()
+    cell(running, "drill-stub").get_by_role("button", name="Restore my version").click()
     assert stub.input_value() == "x = (1,\ny = 2"
-    cell(page, "drill-stub").get_by_role("button", name="Restore original").click()
+    cell(running, "drill-stub").get_by_role("button", name="Restore original").click()
 
 
 def test_a_prediction_and_the_questions_from_memory(page):
@@ -544,10 +561,10 @@ def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
             assert page.locator(".keep").inner_text().startswith("Load answers")
 
 
-def test_the_editor(page):
+def test_the_editor(running):
     """Keys: a line keeps its indent, Tab indents, Escape lets Tab leave, Shift and Enter run."""
-    cell(page, "multiply-rules").get_by_role("button", name="Edit").click()
-    box = cell(page, "multiply-rules").locator("textarea")
+    cell(running, "multiply-rules").get_by_role("button", name="Edit").click()
+    box = cell(running, "multiply-rules").locator("textarea")
     box.fill("")
     for keys in [
         "def f():",
@@ -560,16 +577,16 @@ def test_the_editor(page):
         "Tab",
         "Shift+Tab",
     ]:
-        (page.keyboard.press if keys[0].isupper() else page.keyboard.type)(keys)
+        (running.keyboard.press if keys[0].isupper() else running.keyboard.type)(keys)
     assert box.input_value() == "def f():\n    return 1\nf() + 1"
-    assert cell(page, "multiply-rules").locator("pre .k").all_inner_texts() == ["def", "return"]
-    page.keyboard.press("Escape")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+    assert cell(running, "multiply-rules").locator("pre .k").all_inner_texts() == ["def", "return"]
+    running.keyboard.press("Escape")
+    running.keyboard.press("Tab")
+    assert running.evaluate("document.activeElement.tagName") == "BUTTON"
     box.press("Shift+Enter")
-    settled(page)
-    assert cell(page, "multiply-rules").locator(".output_wrapper").inner_text().strip() == "2"
-    cell(page, "multiply-rules").get_by_role("button", name="Restore original").click()
+    settled(running)
+    assert cell(running, "multiply-rules").locator(".output_wrapper").inner_text().strip() == "2"
+    cell(running, "multiply-rules").get_by_role("button", name="Restore original").click()
 
 
 def test_a_running_page_is_accessible(page, tmp_path):
