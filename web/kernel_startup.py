@@ -1,5 +1,6 @@
 """PYTHONSTARTUP of the kernels that `make site` runs: what moves and what asks is shown with what a page needs for it."""
 
+import derivation_spec
 import precomputed_frames
 import predictions
 
@@ -7,6 +8,7 @@ for module, name, bundle in [
     ("autograd_course.widgets.sliders", "Explorer", precomputed_frames.bundle),
     ("autograd_course.widgets.stepper", "Stepper", precomputed_frames.bundle),
     ("autograd_course.quiz.questions", "Panel", predictions.bundle),
+    ("autograd_course.derivations.panel", "DerivationPanel", derivation_spec.bundle),
 ]:
     get_ipython().display_formatter.mimebundle_formatter.for_type_by_name(module, name, bundle)  # noqa: F821
-del predictions, precomputed_frames, module, name, bundle
+del derivation_spec, predictions, precomputed_frames, module, name, bundle

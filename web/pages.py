@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+import derivation_spec
 import icons
 import jinja2
 import launch_links
@@ -65,6 +66,9 @@ PAGE = """<!DOCTYPE html>
 <link rel="stylesheet" href="site.css">
 <style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
 <script src="site.js" defer></script>
+{%- if page.derives %}
+<script src="derivations.js" defer></script>
+{%- endif %}
 {%- if page.runs %}
 <link rel="stylesheet" href="live.css">
 <script src="live.js" defer></script>
@@ -163,6 +167,12 @@ ASKING = jinja2.Template(
 <div class="verdict" role="status"></div>
 {{ answer | safe }}
 </div>""",
+    autoescape=True,
+)
+
+# The empty boxes are for paper; derivations.js puts boxes to type in beside them.
+DERIVING = jinja2.Template(
+    """<div class="derive" data-derive="{{ spec }}"><div class="paper">{{ paper | safe }}</div></div>""",
     autoescape=True,
 )
 
@@ -273,6 +283,13 @@ def executed(path):
     return notebook
 
 
+def deriving(spec, paper):
+    """Return HTML of a derivation: what derivations.js reads, and the boxes for paper."""
+    for step in spec["steps"]:
+        step["left"] = inline(rf"\displaystyle {step['left']}")
+    return DERIVING.render(spec=json.dumps(spec, ensure_ascii=False), paper=paper)
+
+
 def seen(notebook):
     """(the notebook, each output as what is seen without a kernel, {a mark in an output: HTML of what moves there})."""
     notebook.metadata.pop("widgets", None)
@@ -291,6 +308,8 @@ def seen(notebook):
                 shown["text/html"] = ASKING.render(
                     number=prediction["name"], spec=spec, answer=shown["text/html"]
                 )
+            if spec := shown.pop(derivation_spec.MIME, None):
+                shown["text/html"] = deriving(spec, shown["text/html"])
             if "text/html" in shown:
                 shown["text/html"] = formulas(
                     shown["text/html"].replace(style.SHEET, "")
@@ -457,6 +476,7 @@ class Page:
         self.group = ""  # the heading that stands before it in the list of all pages
         self.texts = read_out(body)
         self.runs = "code_cell" in body
+        self.derives = "data-derive=" in body
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub(
@@ -564,7 +584,7 @@ def build(folder, executed=executed, parts=None):
     if repository:
         address = launch_links.pages(repository)
         files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
-    for beside in ("site.css", "site.js", "icon.svg"):
+    for beside in ("site.css", "site.js", "derivations.js", "icon.svg"):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"

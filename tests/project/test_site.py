@@ -170,10 +170,13 @@ def test_links_lead_somewhere(site, name):
 
 
 @EVERY_PAGE
-def test_a_page_needs_no_other_host_and_two_scripts(site, name):
+def test_a_page_needs_no_other_host_and_three_scripts(site, name):
     page = read(site / f"{name}.html")
     assert {frozenset(script.items()) for script in page.all("script")} <= {
-        *(frozenset({"src": src, "defer": None}.items()) for src in ("site.js", "live.js")),
+        *(
+            frozenset({"src": src, "defer": None}.items())
+            for src in ("site.js", "derivations.js", "live.js")
+        ),
         frozenset({"type": "application/gzip;base64"}.items()),
     }
     assert not page.all("iframe") and not [

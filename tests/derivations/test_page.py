@@ -1,0 +1,158 @@
+"""Derivations on a page without Python: the judge in JavaScript agrees with the one in Python, and its boxes work."""
+
+import json
+import re
+from pathlib import Path
+
+import derivation_spec
+import lab
+import pages
+import pytest
+import tex
+from derivations.typed import HOSTILE, TABLE, derivation_of
+from playwright.sync_api import sync_playwright
+
+from autograd_course import derive, record
+from autograd_course.derivations import DERIVATIONS
+from autograd_course.derivations.expressions import FUNCTIONS
+from autograd_course.grading import registered
+
+WEB = Path(pages.__file__).parent
+registered()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright, lab.chromium(playwright) as browser:
+        if not browser:
+            pytest.skip("no Chromium here")
+        yield browser
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    """All derivations of the course on one page, as `make site` writes them."""
+    shown = []
+    for name in DERIVATIONS:
+        bundle = derivation_spec.bundle(derive(name))
+        shown.append(
+            pages.deriving(bundle[derivation_spec.MIME], tex.formulas(bundle["text/html"]))
+        )
+    body = f'<main id="main"><h1>1</h1>{"".join(shown)}<p class="turn end"></p></main>'
+    for name in ("site.js", "derivations.js", "site.css"):
+        (tmp_path / name).write_text((WEB / name).read_text(encoding="utf-8"), encoding="utf-8")
+    links = '<link rel="stylesheet" href="site.css"><script src="site.js" defer></script>'
+    links += '<script src="derivations.js" defer></script>'
+    html = f'<!doctype html><html lang="en"><meta charset="utf-8">{links}<body>{body}</body></html>'
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    yield page
+    page.close()
+
+
+def test_both_judges_give_the_same_verdicts(page):
+    """The answers of the table, and hostile input."""
+    cases = []
+    for name, typed in TABLE["typed"].items():
+        last = len(derivation_of(name).steps) - 1
+        cases += [(name, step, text, kind) for step, text, kind in typed]
+        cases += [(name, last, text, None) for text in HOSTILE]
+    specs = {name: derivation_spec.spec(name, derivation_of(name)) for name in TABLE["typed"]}
+    given = page.evaluate(
+        """([specs, cases]) => cases.map(([name, step, text]) => {
+            const {kind, message} = derivations.judge(specs[name], step, text);
+            return [kind, message];
+        })""",
+        [specs, cases],
+    )
+    assert len(given) > 600
+    for (name, step, text, wanted), (kind, message) in zip(cases, given, strict=True):
+        assert kind == wanted or wanted is None and kind in ("wrong", "unreadable"), (
+            name,
+            step,
+            text,
+        )
+        assert message or kind == "right"
+
+
+def test_the_functions_are_the_same(page):
+    letters = {"letters": [["x", [0.5]]], "matrices": [], "sizes": {}}
+    for name in FUNCTIONS:
+        tree = page.evaluate(
+            "([text, spec]) => derivations.read(text, spec)", [f"{name}(x)", letters]
+        )
+        assert tree[0] == "call"
+
+
+def boxes(page, name):
+    return page.locator(".derive").nth(list(DERIVATIONS).index(name))
+
+
+def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
+    box = boxes(page, "03.divide")
+    assert not box.locator(".paper").is_visible()
+    typed = box.get_by_role("textbox", name="right-hand side of line 2")
+    typed.fill("(dx")
+    assert "…" in box.locator(".echo").inner_text()
+    typed.fill("(dx + z dy)/y")
+    assert box.locator(".echo mfrac").count() == 1
+    typed.press("Enter")
+    assert "Not yet" in box.get_by_role("status").inner_text()
+    typed.fill("dz")
+    box.get_by_role("button", name="check this line").click()
+    assert "True, but" in box.get_by_role("status").inner_text()
+    typed.fill("(dx - z dy)/y")
+    typed.press("Enter")
+    third = box.get_by_role("textbox", name="right-hand side of line 3")
+    assert third.evaluate("box => box === document.activeElement")
+    box.get_by_role("button", name="show this line and go on").click()
+    assert box.get_by_role("textbox").count() == 0
+    box.get_by_role("radio", name=DERIVATIONS["03.divide"].steps[2].rivals[0]).check()
+    assert DERIVATIONS["03.divide"].steps[2].reason in box.get_by_role("status").inner_text()
+    kept = [["(dx - z dy)/y", False], ["-z/y", True]]
+    record_file = tmp_path / "progress.json"
+    record_file.write_text(page.evaluate("JSON.stringify(progress())"), encoding="utf-8")
+    monkeypatch.setattr(record, "FILE", record_file)
+    assert record.read()["lines"] == {"03.divide": kept}, "JupyterLab reads it"
+    assert derive("03.divide").line is None
+    page.reload()
+    assert boxes(page, "03.divide").get_by_role("textbox").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_every_line_can_be_typed_with_the_keys(page):
+    box = boxes(page, "04.sigmoid")
+    for key in ["-", "z", "/", "q"]:
+        box.get_by_role("button", name=f"type {key}", exact=True).click()
+    box.get_by_role("button", name="check this line").click()
+    assert box.get_by_role("textbox", name="right-hand side of line 2").count() == 1
+    keys = [one.get_attribute("aria-label") for one in box.locator(".keys button").all()]
+    spec = derivation_spec.spec("04.sigmoid", DERIVATIONS["04.sigmoid"])
+    assert keys[:-1] == [f"type {key}" for key in spec["keys"]]
+
+
+def test_a_damaged_record_is_left_out(page):
+    """Recorded text is parsed like typed text; it is never put into the page as it is."""
+    for lines in ['[["<img src=x onerror=stop()>", false]]', '[["z/y", false]]', "3", '[["z"]]']:
+        page.evaluate(
+            "text => localStorage.setItem(KEPT, text)", f'{{"lines": {{"03.divide": {lines}}}}}'
+        )
+        page.reload()
+        box = boxes(page, "03.divide")
+        assert box.get_by_role("textbox", name="right-hand side of line 2").count() == 1
+        assert box.locator("img").count() == 0
+
+
+def test_on_paper_the_boxes_are_empty(page):
+    page.emulate_media(media="print")
+    box = boxes(page, "09.matmul")
+    assert box.locator(".paper").is_visible() and not box.locator(".lines").is_visible()
+    assert len(re.findall('aria-label="blank"', box.locator(".paper").inner_html())) == 3
+
+
+def test_a_spec_is_small():
+    for name, derivation in DERIVATIONS.items():
+        assert len(json.dumps(derivation_spec.spec(name, derivation))) < 5000

@@ -1,0 +1,48 @@
+"""A derivation, for a page to ask for and to judge without a kernel: derivations.js reads it."""
+
+MIME = "application/vnd.autograd-course.derivation+json"
+
+
+def bundle(panel):
+    """Return what a notebook shows of a derivation, and under MIME what a page needs for it."""
+    return panel._repr_mimebundle_() | {MIME: spec(panel.name, panel.derivation)}
+
+
+def spec(name, derivation):
+    """Return the derivation as JSON: its letters with their values at each point, and its lines.
+
+    A letter that a formula defines comes as that formula. `matrices` are the letters that are
+    multiplied as matrices when they stand side by side.
+    """
+    from autograd_course.derivations.judge import POINTS
+    from autograd_course.derivations.panel import keys
+
+    points = derivation.points()
+    return {
+        "name": name,
+        "count": POINTS,
+        # Pairs, in their order: a letter is defined from those before it, and JSON may be sorted.
+        "letters": [
+            (
+                letter,
+                value if isinstance(value, str) else points[letter].reshape(-1, *value).tolist(),
+            )
+            for letter, value in derivation.letters.items()
+        ],
+        "matrices": derivation.matrices,
+        "sizes": derivation.sizes,
+        "keys": keys(derivation),
+        "steps": [
+            {
+                "left": step.left,
+                "right": step.right,
+                "reason": step.reason,
+                "letters": step.letters,
+                "indices": step.indices,
+                "mistakes": step.mistakes,
+                "rivals": step.rivals,
+                "worked": step.worked,
+            }
+            for step in derivation.steps
+        ],
+    }
