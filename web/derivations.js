@@ -9,7 +9,7 @@ const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["²", "^2"], ["³", "^3"], ["ᵀ", "^T"], ["'", "^T"],
                    ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["np.", ""], [".mT", "^T"], [".T", "^T"],
-                   ["≈", ""], ["\\", ""]];
+                   ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\", ""]];
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
 class Unreadable extends Error {}
@@ -23,6 +23,7 @@ const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`Write at most ${LONGEST} characters: no line here is longer.`);
+    text = text.replace(/\\frac\{([^{}]*)\}\{([^{}]*)\}/g, "(($1)/($2))");
     SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
     text = text.replace(/sum\((.+) for ([\p{L}\p{N}_])(?![\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu, "sum_$2($1)");
     const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", "sum", "transpose", "T"];
@@ -33,7 +34,8 @@ function read(text, spec, tight = false) {
             return [{"{": "(", "}": ")"}[other] ?? other];
         const found = word.match(new RegExp(longest.join("|"), "gu")) ?? [];
         if (found.join("") !== word)
-            throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.`);
+            throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
+                                 (spec.matrices.length ? ` An entry is written ${[...spec.matrices].sort()[0]}[i,j].` : ""));
         return found;
     });
     if (tokens.length > MOST_SYMBOLS)
@@ -80,6 +82,8 @@ function read(text, spec, tight = false) {
                 take();
             if (operator === "^" && next() === "T") {
                 take();
+                if (!spec.matrices.length)
+                    throw new Unreadable("Here ' and T have no meaning: no letter is a matrix.");
                 const found = left[0] === "name" ? indices() : "";
                 left = found ? ["entry", left[1], [...found].reverse().join("")] : ["transpose", left];
                 continue;
@@ -252,8 +256,9 @@ function differs(spec, step, tree, right, points) {
     } catch (problem) {
         return problem.message;
     }
+    const kind = one => shape(one).length ? `an array of shape (${shape(one).join(", ")})` : "a single number";
     if (`${shape(mine)}` !== `${shape(due)}`)
-        return `Your line has the shape (${shape(mine[0][0]).join(", ")}), and the left side (${shape(due[0][0]).join(", ")}).`;
+        return `Your line is ${kind(mine[0][0])}, and the left side is ${kind(due[0][0])}.`;
     const short = x => `${+x.toPrecision(4)}`.replace("-", "−");
     for (const [at, point] of points.entries()) {
         const [a, b] = [mine[at].flat(Infinity), due[at].flat(Infinity)];

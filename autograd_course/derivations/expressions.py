@@ -39,6 +39,8 @@ _SPELLINGS = {
     ".mT": "^T",
     ".T": "^T",
     "≈": "",
+    "\\cdot": "·",
+    "\\top": "T",
     "\\": "",
 }
 _TOKEN = re.compile(
@@ -87,6 +89,7 @@ class _Parser:
     def __init__(self, text, letters, arrays, tight):
         if len(text) > LONGEST:
             raise Unreadable(f"Write at most {LONGEST} characters: no line here is longer.")
+        text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
         for typed, plain in _SPELLINGS.items():
             text = text.replace(typed, plain)
         text = re.sub(r"sum\((.+) for (\w)\b( in [^()]*(\([^()]*\))?)?\)", r"sum_\2(\1)", text)
@@ -106,8 +109,9 @@ class _Parser:
         longest_first = sorted(self.known, key=len, reverse=True)
         names = re.findall("|".join(map(re.escape, longest_first)), word)
         if "".join(names) != word:
+            entry = f" An entry is written {min(self.arrays)}[i,j]." if self.arrays else ""
             raise Unreadable(
-                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}."
+                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{entry}"
             )
         return names
 
@@ -167,6 +171,8 @@ class _Parser:
             left = (operator, left, right)
 
     def _transposed(self, tree):
+        if not self.arrays:
+            raise Unreadable("Here ' and T have no meaning: no letter is a matrix.")
         indices = self._indices() if tree[0] == "name" else ""
         return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
 

@@ -328,8 +328,11 @@ def _symptom(derivation, step, tree, right):
     except Mismatch as problem:
         return str(problem)
     if mine.shape != due.shape:
-        shapes = (tuple(one.shape[-2:]) for one in (mine, due))
-        return "Your line has the shape {}, and the left side {}.".format(*shapes)
+        shapes = (
+            "a single number" if one.shape[-2:] == (1, 1) else f"an array of shape {one.shape[-2:]}"
+            for one in (mine, due)
+        )
+        return "Your line is {}, and the left side is {}.".format(*shapes)
     mine, due = mine.reshape(len(mine), -1), due.reshape(len(due), -1)
     has_value = np.isfinite(mine).all(axis=1)
     if not has_value.any():
@@ -410,7 +413,7 @@ def _sign_repairs(tree, right):
         yield (
             ("+" if sign > 0 else "-", tree, term),
             "A term is missing.",
-            f"The missing term contains {', '.join(sorted(names(term)))}.",
+            f"The missing term contains {', '.join(sorted(names(term))) or 'no letter'}.",
         )
 
 

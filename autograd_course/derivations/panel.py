@@ -13,6 +13,7 @@ from .expressions import FUNCTIONS, Unreadable, as_tex, parts
 from .judge import judge
 
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
+_MOST_FROM_MEMORY = 2  # lines that were shown, at the beginning of a later lesson
 _SIGNS = ["1", "2", "+", "-", "*", "/", "^", "(", ")"]
 _EMPTY_BOX = (
     '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
@@ -41,10 +42,7 @@ class DerivationPanel(Panel):
     def __init__(self, name, derivation):
         self.name, self.derivation = name, derivation
         self.lines, self.line, self.number = [], None, 0
-        self.key_row = widgets.HBox(
-            [self._key(token) for token in keys(derivation)] + [self._erase()],
-            layout=widgets.Layout(**_ROW),
-        )
+        self.key_row = _key_row(self)
         super().__init__(
             [widgets.HTMLMath(say(derivation.given))] * bool(derivation.given),
             _as_html(derivation),
@@ -82,22 +80,77 @@ class DerivationPanel(Panel):
 
     def _stand(self, text):
         step = self.derivation.steps[self.number]
+        self.children += (_standing(self.derivation, step, text),)
         self.number += 1
-        tex = as_tex(self.derivation.read(text))
-        reason = "" if step.rivals else f"\u2003{step.reason}"
-        self.children += (widgets.HTMLMath(say(f"$\\displaystyle {step.left} {tex}${reason}")),)
         if step.rivals:
             self.children += (Reason(step),)
 
-    def _key(self, token):
+
+class FromMemory(widgets.VBox):
+    """Ask for a line that was shown in an earlier lesson, after the lines before it.
+
+    `index` counts the lines that the learner types. Once it was typed, it is no longer recorded as
+    shown, and does not come back.
+    """
+
+    def __init__(self, name, index):
+        self.name, self.index, self.derivation = name, index, DERIVATIONS[name]
+        steps = self.derivation.steps
+        self.number = [number for number, step in enumerate(steps) if not step.worked][index]
+        self.line = Line(self)
+        asked = say(f"*From lesson {name[:2]}, where you were shown it:* type the next line.")
+        before = [_standing(self.derivation, step, step.right) for step in steps[: self.number]]
+        super().__init__([widgets.HTMLMath(asked), *before, self.line, _key_row(self)])
+
+    def keep(self, text, shown):
+        """Let the line stand, and record it if it was typed."""
+        lines = record.read()["lines"].get(self.name, [])
+        if not shown and self.index < len(lines):
+            record.derived(
+                self.name,
+                [*lines[: self.index], [text, False], *lines[self.index + 1 :]],
+            )
+        said = (
+            "It comes back once more."
+            if shown
+            else "**Right:** now it is yours, and does not come back."
+        )
+        self.children = [
+            *self.children[:-2],
+            _standing(self.derivation, self.derivation.steps[self.number], text),
+            widgets.HTMLMath(say(said, role=POLITE)),
+        ]
+
+
+def from_memory(lesson):
+    """Return a question for the first line that was shown in each derivation of earlier lessons."""
+    asked = []
+    for name, lines in record.read()["lines"].items():
+        if name in DERIVATIONS and name[:2] < lesson:
+            typed = sum(not step.worked for step in DERIVATIONS[name].steps)
+            shown = [index for index, (_, shown) in enumerate(lines[:typed]) if shown]
+            asked += [FromMemory(name, index) for index in shown[:1]]
+    return asked[:_MOST_FROM_MEMORY]
+
+
+def _standing(derivation, step, text):
+    """Return a line that stands, with its reason unless that is asked."""
+    reason = "" if step.rivals else f"\u2003{step.reason}"
+    tex = as_tex(derivation.read(text))
+    return widgets.HTMLMath(say(f"$\\displaystyle {step.left} {tex}${reason}"))
+
+
+def _key_row(panel):
+    """Return the keys, which type into the line that `panel` asks for now."""
+
+    def key(token):
         button = _button(token, f"type {token}")
-        button.on_click(lambda _: self.line.type(token))
+        button.on_click(lambda _: panel.line.type(token))
         return button
 
-    def _erase(self):
-        button = _button("⌫", "delete the last character")
-        button.on_click(lambda _: self.line.erase())
-        return button
+    erase = _button("⌫", "delete the last character")
+    erase.on_click(lambda _: panel.line.erase())
+    return widgets.HBox([*map(key, keys(panel.derivation)), erase], layout=widgets.Layout(**_ROW))
 
 
 class Line(widgets.VBox):

@@ -15,7 +15,7 @@ from ..drawing import style
 from ..drawing.formatting import minus, number
 from ..drawing.table import table
 from ..grading import registered
-from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
+from .texts import BROUGHT_BACK, CARDS, PLACEMENT, PREDICTIONS, RECALL
 
 _to_html = mistune.create_markdown(plugins=["math", "table"])
 POLITE = 'role="status"'  # a screen reader reads it out when it comes
@@ -351,7 +351,11 @@ def recall(lesson):
         for number, question in enumerate(RECALL[lesson], start=1)
     ]
     panel = Panel(
-        [*asks, *map(_returning, back[:3])],
+        [
+            *asks,
+            *map(_returning, back[:3]),
+            *(widget for bring in BROUGHT_BACK for widget in bring(lesson)),
+        ],
         *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"),
     )
     if later := back[3:]:

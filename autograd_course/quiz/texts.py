@@ -24,6 +24,8 @@ RECALL = {}  # "02" -> [Question, Question, Question]
 CARDS = {}  # "02" -> [line, …]
 PLACEMENT = {}  # "05" -> (why to begin there, [Question, …]): begin at the first lesson of which a question is missed
 
+BROUGHT_BACK = []  # functions that take a lesson, and return further widgets for its recall
+
 
 @dataclass
 class Question:

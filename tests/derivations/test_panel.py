@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograd_course import derive, record
+from autograd_course import derive, recall, record
 from autograd_course.derivations import DERIVATIONS
-from autograd_course.derivations.panel import Reason, keys
+from autograd_course.derivations.panel import FromMemory, Reason, keys
 from autograd_course.grading import registered
 
 registered()
@@ -161,3 +161,53 @@ def test_without_a_kernel_the_boxes_are_empty_and_the_lines_folded(name):
 
 def test_an_unknown_name_is_no_traceback():
     assert "03.sum" in derive("03.sum").text
+
+
+# ---------------------------------------------------------------- from memory
+
+
+def memories(lesson):
+    return [child for child in recall(lesson).children if isinstance(child, FromMemory)]
+
+
+def shown_in(name, *shown):
+    typed = [step.right for step in DERIVATIONS[name].steps if not step.worked]
+    record.derived(name, [[text, one] for text, one in zip(typed, shown)])
+
+
+def test_a_line_that_was_shown_comes_back_until_it_is_typed():
+    assert memories("04") == []
+    shown_in("03.divide", False, True)
+    assert memories("03") == [], "not in the same lesson"
+    (asked,) = memories("04")
+    assert asked.number == 2 and len(asked.children) == 5, "the two lines before it are drawn"
+    asked.line.box.value = "z/y"
+    asked.line.check()
+    assert "Not yet" in asked.line.said.value and len(memories("04")) == 1
+    asked.line.box.value = "-x/y^2"
+    asked.line.check()
+    assert record.read()["lines"]["03.divide"] == [["(dx - z*dy)/y", False], ["-x/y^2", False]]
+    assert "Right" in asked.children[-1].value and memories("04") == []
+
+
+def test_a_line_shown_again_comes_back_again():
+    shown_in("09.matmul", True, False, True)
+    (asked,) = memories("10")
+    asked.keep(asked.line.step.right, True)
+    assert asked.index == 0 and len(memories("10")) == 1
+    (asked,) = memories("10")
+    asked.keep("A_ik", False)
+    (asked,) = memories("10")
+    assert asked.index == 2
+
+
+def test_at_most_two_lines_come_back():
+    for name in ["03.divide", "04.tanh", "04.sigmoid"]:
+        shown_in(name, True, True)
+    assert len(memories("10")) == 2
+
+
+def test_lines_of_another_edition_do_not_come_back():
+    record.derived("03.gone", [["x", True]])
+    record.derived("03.divide", [["(dx - z*dy)/y", False], ["-z/y", False], ["z", True]])
+    assert memories("04") == []

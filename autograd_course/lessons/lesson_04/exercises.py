@@ -61,7 +61,7 @@ derivation(
             "1/q*q - z/q*p",
             "the quotient rule of lesson 03: two paths add",
             mistakes=(
-                ("p/q - z*q/q", "The derivatives of p and q are exchanged."),
+                ("p/q - z*q/q", "That is 0 everywhere, because p/q is z. Which derivative is q?"),
                 ("q/q + z*p/q", "In a quotient, the denominator has a minus sign: ∂z/∂q = −z/q."),
             ),
             rivals=("the product rule", "the definition of tanh"),

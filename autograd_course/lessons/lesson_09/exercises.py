@@ -55,7 +55,13 @@ derivation(
             "all other entries are held still",
             letters="A",
             indices="ijk",
-            mistakes=(("B[k,j]", "That is the entry itself. What is it multiplied by?"),),
+            mistakes=(
+                ("B[k,j]", "That is the entry itself. What is it multiplied by?"),
+                (
+                    "sum_k A[i,k] B[k,j]",
+                    "That is the output itself. How does it change with B[k, j]?",
+                ),
+            ),
         ),
         Step(
             r"\frac{\partial L}{\partial B_{kj}} =",
