@@ -12,6 +12,7 @@ lessons/lesson_NN/exercises.py:
             Step(r"dx \\approx", "y*dz + z*dy", "product rule", worked=True),
             Step(r"dz \\approx", "(dx - z*dy)/y", "solved for dz", letters="x y z dx dy"),
         ),
+        code="divide_y = lambda g, z, x, y: g * ({})",
     )
 """
 

@@ -67,13 +67,16 @@ class Derivation:
 
     `letters` maps each letter to the shape of its random value, or to the formula that defines it
     from the letters before. "p[i]" as a key defines the entries of an array. `sizes` maps each
-    index to the number of its values.
+    index to the number of its values. `code` is the answer of an exercise, with {} where the last
+    line goes, and `renamed` has the letters that have another name there.
     """
 
     letters: dict
     steps: tuple
     given: str = ""
     sizes: dict = field(default_factory=dict)
+    code: str = ""
+    renamed: dict = field(default_factory=dict)
 
     @cached_property
     def names(self):
@@ -93,6 +96,11 @@ class Derivation:
     def read(self, text, *, tight=False):
         """Return the tree of a typed line."""
         return parse(text, self.names, self.matrices, tight=tight)
+
+    def as_code(self, text):
+        """Return the answer of the exercise with a typed last line, written from its tree."""
+        names = {("name", old): ("name", new) for old, new in self.renamed.items()}
+        return self.code.format(as_text(replace(self.read(text), names)))
 
     def points(self, count=POINTS, **fixed):
         """Return {letter: its values at `count` random points}, with some letters held at a value.

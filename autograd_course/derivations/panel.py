@@ -77,6 +77,10 @@ class DerivationPanel(Panel):
             self.children += (self.line, self.key_row)
             return
         self.line = None
+        text, shown = self.lines[-1]
+        if self.derivation.code and not shown:
+            code = f"In code, this is your rule for the exercise: `{self.derivation.as_code(text)}`"
+            self.children += (widgets.HTMLMath(say(code)),)
 
     def _stand(self, text):
         step = self.derivation.steps[self.number]

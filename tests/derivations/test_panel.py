@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from derivations.typed import TABLE
 
-from autograd_course import derive, recall, record
+from autograd_course import check, derive, recall, record
 from autograd_course.derivations import DERIVATIONS
 from autograd_course.derivations.panel import FromMemory, Reason, keys
 from autograd_course.grading import registered
@@ -161,6 +163,40 @@ def test_without_a_kernel_the_boxes_are_empty_and_the_lines_folded(name):
 
 def test_an_unknown_name_is_no_traceback():
     assert "03.sum" in derive("03.sum").text
+
+
+# ---------------------------------------------------------------- the exercise
+
+ANSWERS = {  # the exercise, and its other part
+    "03.divide": ("03.divide", "divide_x = lambda g, z, x, y: g / y"),
+    "04.sigmoid": ("04.from_z", "sqrt_x = lambda g, z, x: g / (2 * z)"),
+    "09.matmul": ("09.matmul", "matmul_x = lambda g, z, x, y: g @ y.mT"),
+}
+
+
+def test_a_rule_in_code_is_shown_only_if_it_was_typed():
+    panel = derive("03.divide")
+    answer(panel, "(dx - z dy)/y")
+    answer(panel, "-x/y²")
+    assert "divide_y = lambda g, z, x, y: g * (-x / y**2)" in panel.children[-1].value
+    shown_in("03.divide", False, True)
+    assert "lambda" not in "".join(drawn(derive("03.divide")))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_right_last_line_is_a_right_answer_to_the_exercise(name):
+    """One that NumPy computes with fewer digits, or that uses another letter, would be refused."""
+    exercise, other = ANSWERS[name]
+    derivation, tried = DERIVATIONS[name], 0
+    for step, typed, kind in TABLE["typed"][name]:
+        if kind == "right" and step == len(derivation.steps) - 1:
+            scope = {"np": np}
+            exec(f"{other}\n{derivation.as_code(typed)}", scope)
+            first, second = (line.split(" = ")[0] for line in (other, derivation.code))
+            verdict = check(exercise, (scope[first], scope[second]))
+            assert verdict.status == "right", (typed, derivation.as_code(typed), verdict)
+            tried += 1
+    assert tried >= 5
 
 
 # ---------------------------------------------------------------- from memory

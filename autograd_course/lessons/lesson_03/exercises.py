@@ -57,6 +57,7 @@ prediction(
 derivation(
     "03.divide",
     letters={"x": (), "y": (), "dx": (), "dy": (), "z": "x/y", "dz": "(dx - z*dy)/y"},
+    code="divide_y = lambda g, z, x, y: g * ({})",
     steps=(
         Step(r"dx \approx", "y*dz + z*dy", "the product rule, for x = z · y", worked=True),
         Step(

@@ -73,6 +73,7 @@ derivation(
 derivation(
     "04.sigmoid",
     letters={"x": (), "q": "1 + e^-x", "z": "1/q"},
+    code="sigmoid_x = lambda g, z, x: g * ({})",
     steps=(
         Step(
             r"\frac{dz}{dq} =",

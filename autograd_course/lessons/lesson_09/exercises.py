@@ -47,6 +47,8 @@ derivation(
     "09.matmul",
     letters={"A": (2, 3), "B": (3, 4), "g": (2, 4), "Z": "A@B"},
     sizes={"i": 2, "j": 4, "k": 3},
+    code="matmul_y = lambda g, z, x, y: {}",
+    renamed={"A": "x", "B": "y"},
     steps=(
         Step("Z_{ij} =", "sum_k A[i,k] B[k,j]", "rows times columns", indices="ij", worked=True),
         Step(
