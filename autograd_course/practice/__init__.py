@@ -15,7 +15,7 @@ from ..quiz.questions import POLITE, Panel, as_html, fold, say
 from ..grading.verdict import shortest
 from ..drawing import style
 from ..widgets.sliders import FOLD
-from . import catches, jacobians, rules, shapes, walks
+from . import by_hand, catches, jacobians, rules, shapes, walks
 
 KINDS = {
     "walk": ("walk a graph", walks),
@@ -23,6 +23,7 @@ KINDS = {
     "shape": ("shapes going back", shapes),
     "catch": ("catch a wrong rule", catches),
     "jacobian": ("Jacobian puzzle", jacobians),
+    "hand": ("work it out by hand", by_hand),
 }
 LESSONS = sorted({lesson for _, module in KINDS.values() for lesson in module.KEYS.values()})
 ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
@@ -45,9 +46,9 @@ def gym(lesson=None):
     By default, the last lesson is the last one in the learner's record.
 
     Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests
-    that catch a wrong rule, Jacobians by index. Everything works by keyboard: Enter checks, and
+    that catch a wrong rule, Jacobians by index, numbers worked out by hand. Everything works by keyboard: Enter checks, and
     once all is right goes on. A problem that was not right at once is recorded in progress.json and
-    comes back soon. What is not two digits, from "02" on, is a ValueError.
+    comes back soon. What is not two digits is a ValueError.
     """
     if lesson is not None and not (
         isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
@@ -55,11 +56,11 @@ def gym(lesson=None):
         raise ValueError(
             f'gym: the lesson is two digits in quotes, from "{LESSONS[0]}" on, not {lesson!r}'
         )
-    return Gym(max(home for home in LESSONS if home <= max(lesson or furthest(), LESSONS[0])))
+    return Gym(max(home for home in LESSONS if home <= (lesson or furthest())))
 
 
 def furthest():
-    """Return the last lesson for which the learner's record holds anything."""
+    """Return the last lesson for which the learner's record holds anything, "02" if there is none."""
     kept = record.read()
     return max(
         (
@@ -67,7 +68,7 @@ def furthest():
             for names in (kept["exercises"], kept["predictions"], kept["cards"])
             for name in names
         ),
-        default="",
+        default="02",
     )
 
 
@@ -89,8 +90,8 @@ def pick(among, trained, last, rng):
     """Return the key of the next problem, different from the last one.
 
     Kinds are equally likely, and within a kind what was never answered is three times as likely as
-    what was. On top comes what is owed, and what the last lesson of all brought and was never
-    answered, but no more than half of all.
+    what was. What the last lesson brought and was never answered comes as often as all this
+    together. What is owed comes on top, but as half of all at most.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
@@ -103,11 +104,14 @@ def pick(among, trained, last, rng):
         for key, kind in among.items()
         if key != last or len(among) == 1
     }
-    owed = {
-        key: trained[key]["owed"] if key in trained else homes[key] == newest for key in weights
-    }
-    share = min(1, sum(weights.values()) / max(1, sum(owed.values())))
-    weights = {key: weight + share * owed[key] for key, weight in weights.items()}
+    total = sum(weights.values())
+    new = [key for key in weights if key not in trained and homes[key] == newest]
+    owed = {key: trained[key]["owed"] for key in weights if key in trained}
+    each = min(1, total / max(1, sum(owed.values()))) * (2 if new else 1)
+    for key in new:
+        weights[key] += total / len(new)
+    for key, times in owed.items():
+        weights[key] += each * times
     return str(
         rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values()))
     )

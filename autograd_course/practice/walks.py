@@ -78,12 +78,17 @@ class Walk:
 
 
 def make(key, rng):
-    """Return a Problem, drawing graphs until the numbers of one are whole and easy."""
+    """Return a Problem on a graph with whole and easy numbers."""
+    return _problem(key, drawn(key, rng))
+
+
+def drawn(key, rng):
+    """Return a Walk, drawing graphs until the numbers of one are whole and easy."""
     with np.errstate(all="ignore"):
         while True:
             output = _calculation(key, rng)
             if output is not None and _fair(walk := Walk(output), key):
-                return _problem(key, walk)
+                return walk
 
 
 def _calculation(key, rng):
@@ -370,15 +375,15 @@ def _problem(key, walk):
 
         return judged(texts, one)
 
-    def picture(texts, marks):
-        return _picture(walk, [bool(mark and mark.good) for mark in marks or [None] * len(right)])
+    def show(texts, marks):
+        return picture(walk, [bool(mark and mark.good) for mark in marks or [None] * len(right)])
 
     return Problem(
         key,
         "Fill in the local gradient on every arrow; then, from the right, the gradient on every card.",
         boxes,
         judge,
-        picture,
+        show,
         _reveal(walk),
         [repr(x) for x in right],
         [(i, repr(wrong), hint) for i, ones in enumerate(mistakes) for wrong, hint in ones],
@@ -448,7 +453,7 @@ def _bracketed(x):
     return f"({number(x)})" if x < 0 else number(x)
 
 
-def _picture(walk, known):
+def picture(walk, known):
     """Draw the graph with a question mark in place of everything that is not known yet."""
     local = {
         (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
