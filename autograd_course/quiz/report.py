@@ -4,13 +4,14 @@ from html import escape
 
 from .. import grading as exercises
 from .. import record
+from ..drawing.formatting import counted
 from ..drawing.picture import Picture
 from ..drawing.table import table
 from . import texts
 
 
 def progress():
-    """Draw what has been got right so far, lesson by lesson.
+    """Draw what has been got right so far, lesson by lesson; lessons without an answer are folded.
 
     It also shows how often the learner was right when sure, and how to delete the record.
     """
@@ -96,11 +97,22 @@ def _picture(rows, calibration, notes):
     if calibration:
         text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
     dots = '<span aria-hidden="true" style="letter-spacing:2px">'
-    lessons = [
-        (escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows
-    ]
+    begun, rest = [], []
+    for title, marks, done, made in rows:
+        (begun if "●" in marks or made != "none yet" else rest).append(
+            (escape(title), f"{dots}{marks}</span> {done}", made)
+        )
+
+    def lessons(rows):
+        return table(rows, ["lesson", "exercises right", "predictions"]) * bool(rows)
+
+    folded = (
+        f"<details{' open' * (not begun)}><summary>Nothing recorded yet in {counted(len(rest), 'lesson')}</summary>"
+        f"{lessons(rest)}</details>"
+    )
     html = (
-        table(lessons, ["lesson", "exercises right", "predictions"]) * bool(lessons)
+        lessons(begun)
+        + folded * bool(rest)
         + table(calibration, ["how sure you were", "how right"]) * bool(calibration)
         + "".join(f"<div>{escape(note)}</div>" for note in notes)
     )

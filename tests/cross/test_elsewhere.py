@@ -722,6 +722,10 @@ def test_20_what_compilers_promise():
         *["right"] * 4
     )
     torch._dynamo.reset()
+    whole = torch.compile(compilers.bend, backend="eager", fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="[Dd]ata-dependent"):
+        whole(torch.tensor(2.0))
+    torch._dynamo.reset()
     bend = torch.compile(compilers.bend, backend=counted)
     assert [bend(torch.tensor(x)) for x in (2.0, 5.0, -1.0)] == [6, 15, 1]
     called = [

@@ -1,6 +1,7 @@
 """The progress file: kept entry by entry, never half written, never required."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -374,3 +375,12 @@ def test_right_at_once(monkeypatch):
     monkeypatch.setattr(exercises, "EXERCISES", REAL)
     exercises.check("00.value", 14)
     assert record.read() == right("00.value")
+
+
+def test_lessons_without_an_answer_are_folded(folder):
+    record.solved("01.kink")
+    before, _, folded = progress().html.partition("<details")
+    lessons = re.findall(r"^(\d\d) .*exercises", str(progress()), re.MULTILINE)
+    assert "01" in lessons and len(lessons) > 1, "the text has all lessons"
+    assert before.count("</tr>") == 1 + 1 and ">01 " in before
+    assert folded.count("</tr>") == len(lessons) - 1 + 1 and ">01 " not in folded
