@@ -1,6 +1,7 @@
 """Checkpoints: drop the intermediate results of a function; recompute them in the backward pass."""
 
 from . import ops
+from .hints import check_function
 from .rows import Primitive
 from .tape import Tensor, new_tensor
 from .values import next_number
@@ -25,6 +26,8 @@ def checkpoint(f):
     callable
         The function with the arguments of `f`.
     """
+
+    check_function("checkpoint", f)
 
     def run(*args, **kwargs):
         start = next_number()

@@ -1,7 +1,8 @@
-"""Explain misuse: names of other libraries, and arguments that a function does not take."""
+"""Explain misuse: names of other libraries, wrong arguments, and obscure words of NumPy."""
 
 import functools
 import inspect
+import re
 
 # Names that PyTorch, JAX or NumPy have and this engine does not, and what to use instead.
 _SUBSTITUTES = {
@@ -46,12 +47,47 @@ _SUBSTITUTES = {
     "grad_fn": ".op",
     "is_leaf": ".op is None",
     "requires_grad_": "t.requires_grad = True",
-    "zero_": ".zero_grad()",
+    "zero_": "t.zero_grad() for the gradient, or t.data[...] = 0 on a leaf",
+    "fill_": "t.data[...] = … on a leaf",
+    "copy_": "t.data = … on a leaf",
+    "uniform_": "autograd_lib.nn.init, or t.data = rng.uniform(low, high, t.shape)",
+    "normal_": "autograd_lib.nn.init, or t.data = rng.normal(mean, std, t.shape)",
+    "detach_": "t = t.detach()",
+    "masked_fill": "where(mask, value, x)",
+    "masked_fill_": "x = where(mask, value, x)",
+    "clamp_": "x = clip(x, min, max)",
+    "div_": "t.data /= … for a leaf, or z = x / y",
     "add_": "t.data += … for a leaf, or z = x + y",
     "sub_": "t.data -= … for a leaf, or z = x - y",
     "mul_": "t.data *= … for a leaf, or z = x * y",
     "stop_gradient": ".detach()",
     "tensor": "Tensor",
+    "as_tensor": "Tensor",
+    "new_tensor": "Tensor",
+    "type_as": "astype(y.dtype)",
+    "eq": "==",
+    "ne": "!=",
+    "gt": ">",
+    "ge": ">=",
+    "lt": "<",
+    "le": "<=",
+    "rsqrt": "1 / sqrt(x)",
+    "expm1": "exp(x) - 1",
+    "sinh": "(exp(x) - exp(-x)) / 2",
+    "cosh": "(exp(x) + exp(-x)) / 2",
+    "H": ".mT",
+    "getitem": "x[index]",
+    "save": "model.save(path), or np.save(path, t.data)",
+    "load": "model.load(path), or np.load(path)",
+    "autograd": "grad(f), or t.backward() and .grad",
+    "jit": "compile(f)",
+    "inference_mode": "no_grad",
+    "enable_grad": "grad, which also works inside no_grad",
+    "set_grad_enabled": "no_grad",
+    "is_grad_enabled": "t.requires_grad of a result",
+    "float32": "np.float32",
+    "float64": "np.float64",
+    "int64": "np.int64",
     "from_numpy": "Tensor",
     "square": "x * x",
     "reciprocal": "1 / x",
@@ -63,6 +99,15 @@ _SUBSTITUTES = {
     "cumsum": "@ with a triangle of ones, np.tri(n)",
     "take": "x[index]",
     "gather": "x[index]",
+    "index_select": "x[index], or x[:, index] for axis 1",
+    "scatter_": "where(mask, new, x)",
+    "chunk": "split(x, sections, axis) of autograd_lib",
+    "unbind": "the Tensor itself, as in a, b = x",
+    "linear": "x @ weight.T + bias",
+    "l1_loss": "abs(x - y).mean()",
+    "one_hot": "np.eye(classes)[index]",
+    "embedding": "weight[index]",
+    "topk": "x[np.argsort(x)[-k:]] for a 1-D array",
     "repeat": "x[index], with indices repeated",
     "sort": "x[np.argsort(x)]",
     "flip": "flip(x, axis) of autograd_lib",
@@ -79,14 +124,17 @@ _SUBSTITUTES = {
     **{
         name: f"np.{name}"
         for name in """zeros ones full eye arange linspace zeros_like ones_like argsort sign floor
-            ceil round any all isnan""".split()
+            ceil round any all isnan nonzero""".split()
     },
 }
 # Names for which there is no substitute, and why.
 _NOTES = {
     "cuda": "the engine runs on the CPU; leave it out",
     "device": "the engine runs on the CPU; leave it out",
+    "is_cuda": "the engine runs on the CPU; leave it out",
     "contiguous": "every layout works; leave it out",
+    "vmap": "write f for arrays with one more axis; operations broadcast",
+    "retain_graph": "the graph lives as long as its output; leave it out",
     "register_hook": "read .grad after backward(), or call retain_grad() first",
 }
 
@@ -130,20 +178,15 @@ def missing(owner, name):
     )
 
 
-class Missing:
-    """An attribute that raises `missing`. A `__getattr__` would slow every op down by a fifth.
+def absent(name, _):
+    """Raise the error of `missing`, as the getter of a property of Tensor.
 
     Parameters
     ----------
     name : str
         The missing name.
     """
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, instance, owner):
-        raise missing("a Tensor", self.name)
+    raise missing("a Tensor", name)
 
 
 # What PyTorch calls a keyword, and what to write here.
@@ -153,7 +196,12 @@ _KEYWORD_HINTS = {
     "keepdim": "PyTorch's keepdim is keepdims here",
     "unbiased": "PyTorch's unbiased=True is ddof=1 here",
     "correction": "PyTorch's correction is ddof here",
-    "out": "a Tensor is never written into; assign the result",
+    "out": "operations never write into a Tensor; assign the result",
+    "inplace": "operations never write into a Tensor; assign the result",
+    "dtype": "convert with astype(dtype), or before you make a Tensor",
+    "device": "the engine runs on the CPU; leave device out",
+    "strict": "every array must fit; leave strict out",
+    "approximate": "gelu is PyTorch's approximate='tanh'; leave approximate out",
     "gradient": "PyTorch's gradient is grad here",
     "retain_graph": "the graph lives as long as its output; leave retain_graph out",
     "create_graph": "use grad(grad(f)) for second derivatives; leave create_graph out",
@@ -180,8 +228,8 @@ def argument_error(name, error, keywords, parameters):
     TypeError
         The error, to be raised.
     """
-    hints = [f" ({hint})" for keyword, hint in _KEYWORD_HINTS.items() if keyword in keywords]
-    return TypeError(f"{name}: {error}{''.join(hints)}; its arguments are {parameters}")
+    hints = "; ".join(hint for keyword, hint in _KEYWORD_HINTS.items() if keyword in keywords)
+    return TypeError(f"{name}: {error}{hints and f' ({hints})'}; its arguments are {parameters}")
 
 
 def explain_arguments(f):
@@ -207,7 +255,75 @@ def explain_arguments(f):
                 parameters = inspect.signature(f)
                 parameters.bind(*args, **kwargs)
             except TypeError as error:
-                raise argument_error(f.__name__, error, kwargs, parameters) from None
+                raise argument_error(
+                    f.__name__, error, kwargs, re.sub(r"^\(self(, )?", "(", str(parameters))
+                ) from None
             raise
 
     return wrapped
+
+
+def check_function(name, f):
+    """Raise TypeError if `f` cannot be called.
+
+    Parameters
+    ----------
+    name : str
+        The function whose argument is `f`.
+    f : object
+        The argument.
+    """
+    if not callable(f):
+        raise TypeError(
+            f"{name}: expected a function, got {type(f).__name__}; pass the function itself, "
+            "not its result"
+        )
+
+
+# Words of NumPy and Python for common mistakes, as regular expressions, and plainer ones. The first
+# words of some are kept, because readers search for them.
+_PLAIN_WORDS = {
+    r".*remapped shapes.*requested shape (.*)": r"an array cannot be broadcast to shape \1",
+    r"(operands could not be broadcast together) .*": (
+        r"\1: expected axes of equal length or of length 1, compared from the last axis"
+    ),
+    r".*mismatch in its core dimension.*": "expected shapes (…, n, k) and (…, k, m)",
+    r".*not have enough dimensions.*": "expected at least one axis; multiply by a number with *",
+    r"(axes don't match array|repeated axis in transpose)": (
+        r"\1: expected every axis once; to exchange two axes use swapaxes(x, axis1, axis2)"
+    ),
+    r"'(\w+)' object cannot be interpreted as an integer": (
+        r"expected an int or a tuple of ints, got a \1"
+    ),
+    r".*numpy boolean (\w+).*": r"expected numbers, got booleans; convert them with astype(float)",
+    r"zero-size array.*": "an empty array has no largest and no smallest entry",
+    r"only integers, slices.*": (
+        "expected an index of ints, slices, None, … or arrays of ints or booleans"
+    ),
+    r"arrays used as indices must be.*": (
+        "expected an index of ints or booleans, got floating numbers; use i.data.astype(int)"
+    ),
+    r"cannot select an axis to squeeze.*": "expected axes of length 1",
+    r"(This file contains pickled|Object arrays cannot be loaded).*": (
+        "it holds pickled objects, which could run code; write it with save(path)"
+    ),
+    r"\w+\(\) (missing|got|takes)": r"\1",
+}
+
+
+def plain_words(error):
+    """Return the text of an error of NumPy or Python, in plainer words for common mistakes.
+
+    Parameters
+    ----------
+    error : Exception
+        The error.
+
+    Returns
+    -------
+    str
+        Its text, in which the patterns of `_PLAIN_WORDS` are replaced.
+    """
+    return functools.reduce(
+        lambda text, words: re.sub(*words, text), _PLAIN_WORDS.items(), str(error)
+    )

@@ -3,12 +3,12 @@
 import operator
 import sys
 from dis import opmap
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from . import ops
-from .hints import NAMES, Missing, explain_arguments, hint_for
+from .hints import NAMES, absent, explain_arguments, hint_for
 from .rows import Primitive, is_constant, primitive, traced_in
 from .tape import Tensor, to_array
 
@@ -158,10 +158,6 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     return _dispatch(ufunc, inputs, kwargs)
 
 
-def _array_function(self, function, types, args, kwargs):
-    return _dispatch(function, args, kwargs)
-
-
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
         _reject(
@@ -225,11 +221,6 @@ def _float(self):
     return float(self.item())
 
 
-def _int(self):
-    _concrete(self)
-    return int(self.item())
-
-
 def _index(self):
     value = _concrete(self)
     if value.ndim or value.dtype.kind not in "iu":
@@ -248,10 +239,6 @@ def _len(self):
     return self.shape[0]
 
 
-def _iter(self):
-    return (self[i] for i in range(len(self)))
-
-
 def item(self):
     """Return the only element as a Python number."""
     if self.level and not is_constant(self):
@@ -263,7 +250,10 @@ def item(self):
             "value of a Tensor that was kept from such a function as .data",
         )
     if self.size != 1:
-        raise ValueError(f"item: expected a Tensor of one element, got shape {self.shape}")
+        raise ValueError(
+            f"item, float and int: expected a Tensor of one element, got shape {self.shape}; use "
+            "t.data for all entries"
+        )
     return to_array(self).item()
 
 
@@ -380,10 +370,10 @@ Tensor.__round__ = _constant[np.round]
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
-Tensor.__iter__ = _iter
+Tensor.__iter__ = lambda self: (self[i] for i in range(len(self)))
 Tensor.__bool__ = _bool
 Tensor.__float__ = _float
-Tensor.__int__ = _int
+Tensor.__int__ = lambda self: int(self.item())
 Tensor.__index__ = _index
 Tensor.__format__ = lambda self, spec: (
     format(to_array(self)[()], spec)
@@ -391,13 +381,16 @@ Tensor.__format__ = lambda self, spec: (
     else repr(self)
 )
 for name in NAMES - set(dir(Tensor)):
-    setattr(Tensor, name, Missing(name))
+    setattr(Tensor, name, property(partial(absent, name)))
 Tensor.__dir__ = lambda self: [
     name for name in object.__dir__(self) if name not in NAMES or hasattr(self, name)
 ]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc
-Tensor.__array_function__ = _array_function
+Tensor.__array_function__ = lambda self, function, types, args, kwargs: _dispatch(
+    function, args, kwargs
+)
 Tensor.item = item
 Tensor.__repr__ = _repr
 Tensor.__reduce__ = _reduce
+Tensor.__init__ = _named("Tensor", Tensor.__init__)

@@ -752,7 +752,12 @@ def swapaxes(x, axis1, axis2):
 
 
 def _as_list(xs, axis, op):
-    if np.ndim(axis) or isinstance(axis, Tensor) and axis.dtype.kind == "f":
+    if (
+        not hasattr(xs, "__iter__")
+        or np.ndim(axis)
+        or isinstance(axis, Tensor)
+        and axis.dtype.kind == "f"
+    ):
         raise TypeError(
             f"{op}: expected one list of arrays and then the axis, as in {op}([x, y], 0)"
         )
@@ -935,9 +940,9 @@ def split(x, indices_or_sections, axis=0):
     shape, cuts = np.shape(x), indices_or_sections
     axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
     if not np.ndim(cuts):
-        if cuts < 1 or shape[axis] % cuts:
+        if not isinstance(cuts, (int, np.integer)) or cuts < 1 or shape[axis] % cuts:
             raise ValueError(
-                f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {cuts} "
+                f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {cuts!r} "
                 "equal sections; give the indices to cut at as a list instead"
             )
         cuts = [shape[axis] // cuts * k for k in range(1, cuts)]
@@ -966,13 +971,23 @@ def pad(x, pad_width):
     Raises
     ------
     TypeError
-        If `pad_width` is a Tensor.
+        If `pad_width` is a Tensor, or not an int, a pair or a pair for each axis.
     ValueError
         If a width is negative.
     """
-    if isinstance(pad_width, Tensor):
-        raise TypeError("pad: expected pad_width as an int or a sequence of ints, got a Tensor")
     shape = np.shape(x)
+    if isinstance(pad_width, Tensor) or np.shape(pad_width) not in (
+        (),
+        (1,),
+        (2,),
+        (1, 2),
+        (len(shape), 1),
+        (len(shape), 2),
+    ):
+        raise TypeError(
+            f"pad: expected pad_width as an int, a pair (before, after) or a pair for each of the "
+            f"{len(shape)} axes, got {pad_width!r}"
+        )
     widths = np.broadcast_to(pad_width, (len(shape), 2)).tolist()
     if any(n < 0 for both in widths for n in both):
         raise ValueError(f"pad: expected widths >= 0, got {pad_width}")

@@ -6,6 +6,7 @@ from operator import setitem
 
 import numpy as np
 
+from .hints import check_function
 from .state import Stateful
 from .tape import Tensor
 from .values import as_array, assignments, commit
@@ -130,10 +131,12 @@ class Optimizer(Stateful):
 
     def __getattr__(self, name):
         """Raise AttributeError; for a name of PyTorch's optimizers, suggest what to do."""
-        hint = (
-            ": give all groups when you create the optimizer" if name == "add_param_group" else ""
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}"
+            + ": give all groups when you create the optimizer" * (name == "add_param_group"),
+            name=name,
+            obj=self,
         )
-        raise AttributeError(f"{type(self).__name__} has no {name}{hint}", name=name, obj=self)
 
     def _check_group(self, group):
         """Raise TypeError or ValueError if a setting of `group` is not valid."""
@@ -280,8 +283,10 @@ def _per_group(name, values):
         raise TypeError(
             'state_dict: an array as "lr" cannot be saved; set a number in param_groups first'
         )
-    dtype = bool if all(isinstance(value, bool) for value in values) else float
-    return np.array(values if len(values) > 1 else values[0], dtype)
+    return np.array(
+        values if len(values) > 1 else values[0],
+        bool if all(isinstance(value, bool) for value in values) else float,
+    )
 
 
 def _of_group(array, i, optimizer):
@@ -520,10 +525,7 @@ class LambdaLR(LRScheduler):
     """
 
     def __init__(self, optimizer, lr_lambda):
-        if not callable(lr_lambda):
-            raise TypeError(
-                f"LambdaLR: lr_lambda must be a function of the epoch, got {lr_lambda!r}"
-            )
+        check_function("LambdaLR: lr_lambda", lr_lambda)
         self._factor = lr_lambda
         super().__init__(optimizer)
 

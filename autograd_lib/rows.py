@@ -10,6 +10,7 @@ from inspect import signature
 import numpy as np
 from numpy import float32, float64, ndarray
 
+from .hints import argument_error, plain_words
 from .levels import no_grad_level
 from .tape import Tensor, tracer
 from .values import _clock, as_array
@@ -157,7 +158,7 @@ class Primitive:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
             raise (type(error) if kept else TypeError)(
-                f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]"
+                f"{self.name}: {plain_words(error).removeprefix(self.name + ': ')} [{shapes}]"
             ) from None
         if isinstance(z, tuple):
             raise TypeError(
@@ -169,11 +170,11 @@ class Primitive:
     def _check_keywords(self, params):
         """Raise TypeError for a wrong keyword. Return a Traced among the values, or None."""
         if unknown := [name for name in params if name not in self.keywords]:
-            ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
-            raise TypeError(
-                f"{self.name}: {', '.join(unknown)} is not supported"
-                + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
-                + f"; the keywords are: {', '.join(self.keywords) or 'none'}"
+            raise argument_error(
+                self.name,
+                f"got an unexpected keyword argument {unknown[0]!r}",
+                params,
+                f"({', '.join([*self.input_names, *self.keywords])})",
             )
         for name, value in params.items():
             if (
@@ -185,19 +186,21 @@ class Primitive:
                 raise TypeError(
                     f"{self.name}: expected a constant as keyword {name}, got a Tensor that "
                     f"requires a gradient; only inputs have a rule: {', '.join(self.input_names)}"
+                    + "; maximum and minimum compare two arrays"
+                    * (self.name in ("max", "min"))
                 )
 
     def _split(self, args, params):
         """Return inputs and keywords. As in NumPy, keywords may be positional, as in sum(x, 0)."""
         if not self.arity:
-            raise TypeError(f"{self.name}: it has no rules; give one for each input")
+            raise TypeError(f"{self.name}: expected one rule for each input, got none")
         extra = args[self.arity :]
         if len(args) < self.arity or len(extra) > self.positional:
             names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
-                f"{self.name}: expected the arguments ({names}), got {len(args)} positional "
-                "arguments"
+                f"{self.name}: expected the arguments ({names}), got {len(args)} by position"
                 + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
+                + ", and several axes as one tuple" * (len(extra) > self.positional == 1)
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 
@@ -214,7 +217,7 @@ class Primitive:
             if missing := [i for i in tangents if not self.pushes[i]]:
                 raise TypeError(
                     f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) cannot "
-                    "pass here"
+                    "pass here; give the row one, or use reverse mode (grad, vjp)"
                 )
             terms = [self.pushes[i](t, z, *values, **params) for i, t in tangents.items()]
         total = sum(terms[1:], start=terms[0])

@@ -6,6 +6,7 @@ from threading import get_ident
 
 import numpy as np
 
+from .hints import plain_words
 from .values import as_array, commit
 
 
@@ -56,12 +57,14 @@ class Stateful:
             if new[key].shape != current[key].shape
         ]
         if faults:
-            raise ValueError(f"the state does not fit {name}: {'; '.join(sorted(faults))}")
+            raise ValueError(
+                f"{name}.load_state_dict: the state does not fit: {'; '.join(sorted(faults))}"
+            )
         for key, value in new.items():
             if not np.can_cast(value.dtype, current[key].dtype, "same_kind"):
                 raise TypeError(
-                    f"the state does not fit {name}: {key} has dtype {value.dtype}, "
-                    f"expected {current[key].dtype}"
+                    f"{name}.load_state_dict: the state does not fit: {key} has dtype "
+                    f"{value.dtype}, expected {current[key].dtype}"
                 )
         arrays = {key: np.array(value, current[key].dtype) for key, value in new.items()}
         commit(self._changes(arrays))
@@ -82,6 +85,8 @@ class Stateful:
         ValueError
             If `path` is a folder or a device; or if an array is called "file" or "allow_pickle",
             or has a name that ends in ".npy", which `numpy.savez` cannot take.
+        FileNotFoundError
+            If the folder of `path` does not exist.
         """
         path, name = Path(path).resolve(), type(self).__name__
         # os.replace would put a file in the place of a device.
@@ -91,7 +96,8 @@ class Stateful:
             )
         state = self._state()
         _check_names(state, f"{name}.save: ")
-        draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.part")
+        # Strict, so that the error names a missing folder and not the draft.
+        draft = path.parent.resolve(strict=True) / f"{path.name}.{os.getpid()}.{get_ident()}.part"
         try:
             with open(draft, "wb") as file:
                 np.savez(file, **state)
@@ -127,7 +133,7 @@ class Stateful:
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways
             raise ValueError(
-                f"{path} is damaged, or is not a .npz file of plain arrays: {error}"
+                f"{path} is damaged, or is not a .npz file of plain arrays: {plain_words(error)}"
             ) from None
         self.load_state_dict(state)
 

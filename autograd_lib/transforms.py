@@ -4,6 +4,7 @@ import numpy as np
 
 from . import ops
 from .forward import Dual
+from .hints import check_function
 from .levels import new_level
 from .rows import primitive
 from .tape import Tensor, leaf_gradients, new_tensor
@@ -35,6 +36,7 @@ def vjp(f, *xs):
     TypeError
         If an input is not floating, or a list of arrays.
     """
+    check_function("vjp", f)
     return _vjp("vjp", f, xs, range(len(xs)))
 
 
@@ -49,7 +51,7 @@ def _vjp(name, f, xs, positions):
         if not isinstance(g, Tensor):
             g = as_array(g, "vjp: the gradient").astype(value.dtype)
         if g.shape != value.shape:
-            raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
+            raise ValueError(f"vjp: expected a gradient of shape {value.shape}, got {g.shape}")
         grads = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
             grads = {t.number: gx for t, gx in leaf_gradients(z, g)}
@@ -62,10 +64,13 @@ def _vjp(name, f, xs, positions):
 
 def box(x, level, what):
     """Return the argument `x` as a new Tensor on `level`; `what` names it in errors."""
-    if isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x):
+    if isinstance(x, dict) or (
+        isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x)
+    ):
         raise TypeError(
-            f"{what}: expected one array, got a {type(x).__name__} of arrays; pass each as an "
-            "argument of its own, or join them with stack or concatenate"
+            f"{what}: expected one array, got a {type(x).__name__}; join its arrays with stack or "
+            "concatenate, or pass each as an argument of its own, which grad and jacobian choose "
+            "by argnums, such as argnums=(0, 1)"
         )
     if not isinstance(x, Tensor):
         x = copied(as_array(x, what))  # the caller may change it before the backward pass
@@ -78,12 +83,14 @@ def box(x, level, what):
 def _value(name, z, level):
     """Return the result `z` of a function one level down: a Tensor, or an array of its own."""
     if z is None or isinstance(z, (tuple, list, dict)):
-        what = (
-            "None: is there a return?"
-            if z is None
-            else f"a {type(z).__name__}, expected one array; choose one of its entries"
+        raise TypeError(
+            f"{name}: expected a function that returns one array, got "
+            + (
+                "None; is there a return?"
+                if z is None
+                else f"a {type(z).__name__}; choose one of its entries"
+            )
         )
-        raise TypeError(f"{name}: the function returned {what}")
     value = (
         z._value if isinstance(z, Tensor) and z.level == level else z
     )  # else a constant to this level
@@ -128,21 +135,24 @@ def value_and_grad(f, argnums=0):
 
 def _chosen(name, f, args, kwargs, argnums):
     """Return `f` as a function of the arguments in `argnums`, these, and their positions."""
+    check_function(name, f)
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
-        raise ValueError(f"{name}: argnums names no argument")
+        raise ValueError(f"{name}: expected argnums to name an argument, got {argnums!r}")
     for i in numbers:
         if not isinstance(i, (int, np.integer)):
             raise TypeError(
-                f"{name}: expected argnums to be an int or a tuple of them, got {argnums!r}"
+                f"{name}: expected argnums to be an int or a tuple of ints, got {argnums!r}; call "
+                f"{name}(f)(x), not {name}(f, x)"
             )
         if not -len(args) <= i < len(args):
             raise TypeError(
-                f"{name}: argnums names argument {i}, but only {len(args)} were given by position"
+                f"{name}: argnums names argument {i}, but the call has {len(args)} arguments by "
+                "position; pass by position what to differentiate with respect to"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):
-        raise ValueError(f"{name}: argnums {argnums} names an argument twice")
+        raise ValueError(f"{name}: argnums {argnums} names an argument twice; name it once")
 
     def chosen(*xs):
         full = list(args)
@@ -194,14 +204,16 @@ def jvp(f, xs, tangents):
     ValueError
         If the shapes of inputs and tangents differ.
     """
+    check_function("jvp", f)
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError(
-            "jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))"
+            "jvp: expected a tuple of inputs and a tuple of tangents, as in jvp(f, (x,), (v,)), "
+            f"got {type(xs).__name__} and {type(tangents).__name__}"
         )
     if [np.shape(x) for x in xs] != [np.shape(t) for t in tangents]:
         raise ValueError(
-            f"jvp: inputs of shapes {[np.shape(x) for x in xs]} need tangents of these shapes, "
-            f"not {[np.shape(t) for t in tangents]}"
+            f"jvp: expected tangents of the shapes of the inputs, {[np.shape(x) for x in xs]}, "
+            f"got {[np.shape(t) for t in tangents]}"
         )
     level = new_level()
     duals = []
@@ -237,7 +249,7 @@ def jacobian(f, argnums=0, mode=None):
         of `x`, or a tuple of them.
     """
     if mode not in (None, "rev", "fwd"):
-        raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
+        raise ValueError(f"jacobian: expected mode 'rev', 'fwd' or None, got {mode!r}")
 
     def run(*args, **kwargs):
         chosen, xs, positions = _chosen("jacobian", f, args, kwargs, argnums)

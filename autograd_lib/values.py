@@ -41,10 +41,15 @@ def as_array(data, what):
         try:
             array = np.asarray(data)
         except (TypeError, ValueError) as error:  # of Tensors in a list, or of unequal lengths
-            raise type(error)(f"{what}: {error}") from None
+            raise type(error)(
+                f"{what}: "
+                + ("expected rows of equal length" if "inhomogeneous" in str(error) else str(error))
+            ) from None
     if array.dtype.kind not in "biuf":
         raise TypeError(
-            f"{what}: expected real numbers, got {type(data).__name__} of dtype {array.dtype}"
+            f"{what}: expected real numbers, got "
+            + ("None" if data is None else type(data).__name__)
+            + (f" of dtype {array.dtype}" if array.ndim or array.dtype.kind == "c" else "")
         )
     return array
 

@@ -305,7 +305,7 @@ PARTS = {
                 "`subtract(2, x)`.",
             ),
             (
-                "operators:_dispatch operators:_array_ufunc operators:_array_function",
+                "operators:_dispatch operators:_array_ufunc",
                 "06 The engine that you wrote",
                 "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
                 "with a way out.",
@@ -342,7 +342,7 @@ PARTS = {
         ],
         [
             (
-                "operators:_array operators:_len operators:_iter operators:_getitem operators:_float operators:_concrete operators:_bool operators:_int operators:_index",
+                "operators:_array operators:_len operators:_getitem operators:_float operators:_concrete operators:_bool operators:_index",
                 "08 Indexing",
                 "Where a Tensor is asked for a plain number, as an index or by an `if`.",
             ),

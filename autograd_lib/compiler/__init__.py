@@ -11,6 +11,7 @@ from types import MethodType
 import numpy as np
 
 from .. import nn
+from ..hints import check_function
 from ..levels import is_recording
 from ..tape import Tensor, tracer
 from .program import Program
@@ -77,8 +78,7 @@ class compile:
     """
 
     def __init__(self, f, check=False):
-        if not callable(f):
-            raise TypeError(f"compile: expected a function, got {f!r}")
+        check_function("compile", f)
         self.f, self.check, self.programs, self._last = f, check, {}, None
         self.__name__ = self.__qualname__ = "program"
         update_wrapper(self, f, updated=())

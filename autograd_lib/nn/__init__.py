@@ -46,19 +46,19 @@ _MODULE_HINTS = {
     "requires_grad_": "set requires_grad of each of the parameters()",
     "register_parameter": "assign Tensor(data, requires_grad=True) to an attribute",
     "add_module": "assign the module to an attribute",
+    "device": "the engine runs on the CPU; leave it out",
+    "register_forward_hook": "return what you want to see from forward",
 }
 
 
 def __getattr__(name):
     """Raise AttributeError for a name of torch.nn that is missing here."""
-    substitute = _SUBSTITUTES.get(
-        name, f"nn.functional.{name}" if hasattr(functional, name) else None
-    )
+    here = {name: f"nn.functional.{name}"} if hasattr(functional, name) else _SUBSTITUTES
     raise AttributeError(
         f"autograd_lib.nn has no {name}: "
         + (
-            f"use {substitute}"
-            if substitute
+            f"use {here[name]}"
+            if name in here
             else "write it as a Module, with the functions of autograd_lib in its forward method"
         )
     )
@@ -90,8 +90,12 @@ class Module(Stateful):
 
     def __getattr__(self, name):
         """Raise AttributeError; for a name of PyTorch's Module, say what to do instead."""
-        hint = f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""
-        raise AttributeError(f"{type(self).__name__} has no {name}{hint}", name=name, obj=self)
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}"
+            + (f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""),
+            name=name,
+            obj=self,
+        )
 
     def __setattr__(self, name, value):
         if isinstance(value, Tensor) and name in self._buffers:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import ops
+from ..hints import hint_for
 from ..rows import primitive
 from ..tape import Tensor, tracer
 from ..values import as_array
@@ -13,9 +14,9 @@ def __getattr__(name):
     raise AttributeError(
         f"autograd_lib.nn.functional has no {name}: "
         + (
-            f"use autograd_lib.{name}"
-            if hasattr(ops, name)
-            else "write it with the functions of autograd_lib"
+            hint_for(name)
+            or (f"use autograd_lib.{name}" if hasattr(ops, name) else "")
+            or "write it with the functions of autograd_lib"
         )
     )
 
@@ -71,7 +72,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     ----------
     input : Tensor or array_like
         Array of shape (…, *normalized_shape).
-    normalized_shape : tuple of int
+    normalized_shape : int or tuple of int
         Lengths of the axes to normalise.
     weight, bias : Tensor or array_like, optional
         Arrays of shape `normalized_shape`.
@@ -92,7 +93,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     ----------
     Ba et al. (2016), equation 4.
     """
-    input, shape = _as_input(input, "layer_norm: input"), tuple(normalized_shape)
+    shape = tuple(np.atleast_1d(normalized_shape).tolist())
+    input = _as_input(input, "layer_norm: input")
     if not shape or input.shape[-len(shape) :] != shape:
         raise ValueError(
             f"layer_norm: expected an input of shape (…, {', '.join(map(str, shape))}), "
@@ -288,9 +290,9 @@ def _reduced(op, losses, reduction):
 
 def _check_indices(x, below, argument):
     if x.dtype.kind not in "iu":
-        one_hot = "; for one-hot rows use x.argmax(axis=1)" if x.ndim > 1 else ""
         raise TypeError(
-            f"{argument} must contain integers from 0 to {below - 1}, got {x.dtype}{one_hot}"
+            f"{argument} must contain integers from 0 to {below - 1}, got {x.dtype}"
+            + "; for one-hot rows use x.argmax(axis=1)" * (x.ndim > 1)
         )
     if x.size and not 0 <= x.min() <= x.max() < below:
         raise ValueError(
@@ -369,10 +371,11 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
         target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
     )
     if not shape or target.dtype.kind in "iu" and target.shape != expected:
-        one_hot = "; for one-hot rows use target.argmax(axis=1)" if target.shape == shape else ""
         raise ValueError(
             "cross_entropy: expected input of shape (N, C) and target of shape (N,), "
-            f"got {shape} and {target.shape}{one_hot}"
+            f"got {shape} and {target.shape}"
+            + "; for one-hot rows use target.argmax(axis=1)"
+            * (target.shape == shape)
         )
     if target.dtype.kind not in "iu":
         class_indices("cross_entropy", target, shape[class_axis])

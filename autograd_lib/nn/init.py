@@ -158,9 +158,10 @@ def _fans(tensor):
 
 
 def _uniform(tensor, std, rng):
-    bound = math.sqrt(3) * std
     tensor.data = (
-        np.random.default_rng(rng).uniform(-bound, bound, tensor.shape).astype(tensor.dtype)
+        np.random.default_rng(rng)
+        .uniform(-math.sqrt(3) * std, math.sqrt(3) * std, tensor.shape)
+        .astype(tensor.dtype)
     )
     return tensor
 

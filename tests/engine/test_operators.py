@@ -601,6 +601,24 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: t.any(), ["np.any"]),
         (lambda t: ag.zeros(3), ["autograd_lib", "np.zeros"]),
         (lambda t: ag.randn(3), ["autograd_lib", "normal("]),
+        (lambda t: t.detach_(), ["detach_", "t.detach()"]),
+        (lambda t: t.zero_(), ["zero_", "t.zero_grad()"]),
+        (lambda t: t.fill_(0), ["fill_", "t.data[...]"]),
+        (lambda t: t.requires_grad_(), ["t.requires_grad = True"]),
+        (lambda t: t.masked_fill(t > 0, 0), ["masked_fill", "where(mask, value, x)"]),
+        (lambda t: t.eq(1), ["eq", "=="]),
+        (lambda t: t.chunk(2), ["chunk", "split(x"]),
+        (lambda t: ag.jit, ["jit", "compile(f)"]),
+        (lambda t: ag.float32, ["float32", "np.float32"]),
+        (lambda t: ag.inference_mode, ["inference_mode", "no_grad"]),
+        (lambda t: ag.nn.functional.linear, ["functional", "x @ weight.T + bias"]),
+        (lambda t: ag.nn.functional.one_hot, ["functional", "np.eye"]),
+        (lambda t: t.sum(dim=0, keepdim=True), ["sum:", "'dim'", "axis", "keepdims"]),
+        (lambda t: ag.relu(t, inplace=True), ["relu:", "'inplace'", "assign the result"]),
+        (lambda t: Tensor(A, dtype=float), ["Tensor:", "'dtype'", "astype"]),
+        (lambda t: Tensor(A, device="cpu"), ["Tensor:", "'device'", "CPU"]),
+        (lambda t: t.zero_grad(set_to_none=True), ["zero_grad:", "set_to_none", "are ()"]),
+        (lambda t: ag.max(t, t), ["max:", "axis", "maximum"]),
     ],
 )
 def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
@@ -608,6 +626,50 @@ def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
     with pytest.raises((TypeError, AttributeError)) as caught:
         call(Tensor(A, requires_grad=True))
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (
+            lambda t: t + np.ones(4),
+            ["add:", "could not be broadcast", "(2, 3)", "(4,)", "length 1"],
+        ),
+        (lambda t: t.broadcast_to((4, 4)), ["broadcast_to:", "shape (4,4)", "(2, 3)"]),
+        (lambda t: t @ t, ["matmul:", "(…, n, k) and (…, k, m)", "(2, 3)"]),
+        (lambda t: t @ 2.0, ["matmul:", "at least one axis", "*"]),
+        (lambda t: t.transpose(0), ["transpose:", "every axis once", "swapaxes"]),
+        (lambda t: t.transpose(1, 1), ["transpose:", "every axis once", "swapaxes"]),
+        (lambda t: t.sum(axis=[0, 1]), ["sum:", "tuple of ints", "list"]),
+        (lambda t: t.reshape(2.5), ["reshape:", "an int", "float"]),
+        (lambda t: -Tensor(True), ["negative:", "booleans", "astype(float)"]),
+        (lambda t: t[t], ["getitem:", "ints or booleans", "astype(int)"]),
+        (lambda t: t["a"], ["getitem:", "ints, slices"]),
+        (lambda t: t.squeeze(0), ["squeeze:", "length 1", "(2, 3)"]),
+        (lambda t: t[:0].max(), ["max:", "empty"]),
+        (lambda t: t.astype(), ["astype: missing", "'dtype'"]),
+        (lambda t: ag.expand_dims(t), ["expand_dims: missing", "'axis'"]),
+        (lambda t: ag.split(t, "a"), ["split:", "'a'"]),
+        (lambda t: ag.concatenate(3), ["concatenate:", "one list"]),
+        (lambda t: ag.pad(t, (1, 2, 3)), ["pad:", "pad_width", "2 axes", "(1, 2, 3)"]),
+        (lambda t: t.item(), ["item", "(2, 3)", "t.data"]),
+        (lambda t: int(t), ["int", "(2, 3)", "t.data"]),
+    ],
+)
+def test_obscure_words_of_numpy_are_replaced(call, words):
+    with pytest.raises((TypeError, ValueError, IndexError)) as caught:
+        call(Tensor(A, requires_grad=True))
+    text = str(caught.value)
+    assert all(word in text for word in words), text
+    assert not any(raw in text for raw in ("gufunc", "object cannot be", "remapped", "_astype"))
+
+
+def test_the_value_of_a_tensor_kept_from_a_transform_is_read_by_data():
+    kept = []
+    ag.grad(lambda x: (kept.append(x * 3), (x * 3).sum())[1])(np.ones(2))
+    with pytest.raises(TypeError, match=r"kept from such a function as \.data"):
+        float(kept[0].sum())
+    assert float(kept[0].sum().data) == 6
 
 
 def test_the_substitute_for_a_remainder_is_right():

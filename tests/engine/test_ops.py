@@ -713,7 +713,7 @@ def test_reductions_of_empty_arrays():
     z, pull = ag.vjp(lambda x: ag.mean(x, axis=1), np.zeros((0, 3)))
     assert pull(z)[0].shape == (0, 3)
     for f in (ag.max, ag.min):
-        with pytest.raises(ValueError, match=f"{f.name}: zero-size"):
+        with pytest.raises(ValueError, match=f"{f.name}: an empty array"):
             f(Tensor(np.zeros((0, 3)), requires_grad=True), axis=0)
 
 
@@ -1119,7 +1119,7 @@ def test_indexing_by_tensors():
             t.grad.ravel(), np.bincount(reads((3, 4), raw).ravel(), minlength=12)
         )
     for index in (Tensor([0.0, 1.0]), Tensor([0.0], requires_grad=True)):
-        with pytest.raises(IndexError, match="getitem.*integer"):
+        with pytest.raises(IndexError, match="getitem.*index of ints"):
             Tensor(np.ones(3), requires_grad=True)[index]
 
 
@@ -1182,15 +1182,15 @@ def test_indexing_of_0d():
         (lambda t: t.sum(ax=0), ["sum", "ax", "axis", "keepdims"]),
         (lambda t: np.add(t, 1, where=True), ["add", "where"]),
         (lambda t: t + "a", ["add", "argument 1", "str"]),
-        (lambda t: None * t, ["multiply", "argument 0", "NoneType"]),
-        (lambda t: ag.where(t > 0, t), ["where", "(c, x, y)", "2 positional"]),
+        (lambda t: None * t, ["multiply", "argument 0", "None"]),
+        (lambda t: ag.where(t > 0, t), ["where", "(c, x, y)", "2 by position"]),
         (lambda t: ag.concatenate([]), ["concatenate", "at least one"]),
         (lambda t: ag.stack([]), ["stack", "at least one"]),
         (lambda t: ag.concatenate(t, t), ["concatenate([x, y], 0)", "one list"]),
         (lambda t: ag.stack(t[0, 0], t[0, 0]), ["stack([x, y], 0)"]),
         (lambda t: t.sum(dim=0), ["sum", "dim is axis here", "keepdims"]),
         (lambda t: t.mean(axis=0, keepdim=True), ["mean", "keepdim is keepdims here"]),
-        (lambda t: t.exp(dim=0), ["exp", "dim is not supported", "none"]),
+        (lambda t: t.exp(dim=0), ["exp", "'dim'", "arguments are (x)"]),
         (lambda t: ag.swapaxes([[1.0]], 0, 5), ["swapaxes", "axis 5"]),
         (lambda t: t * (1j,), ["multiply", "argument 1", "tuple", "complex"]),
         (lambda t: t * [t], ["multiply", "argument 1", "stack"]),

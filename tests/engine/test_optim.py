@@ -304,7 +304,7 @@ def test_parameters_may_come_from_a_generator_and_a_module():
         (
             lambda: LambdaLR(SGD([leaf(1.0)]), 0.5),
             TypeError,
-            "LambdaLR: lr_lambda must be a function",
+            "LambdaLR: lr_lambda: expected a function, got float",
         ),
         (lambda: StepLR(SGD([leaf(1.0)]), 2, gamma=-0.5), ValueError, "StepLR: .*gamma"),
         (lambda: StepLR(SGD([leaf(1.0)]), "2"), TypeError, "StepLR: .*step_size"),

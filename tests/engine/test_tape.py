@@ -1320,7 +1320,7 @@ def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
         (lambda f, r: ag.primitive(f, [r], [r, r]), "1 rules and 2 pushes"),
         (lambda f, r: ag.primitive(f, [None, r], [r, r]), "a rule for each push"),
         (lambda f, r: ag.primitive(f, r, r), "rules that are functions"),
-        (lambda f, r: ag.elementwise(f)(1.0), "no rules"),
+        (lambda f, r: ag.elementwise(f)(1.0), "expected one rule for each input"),
         (lambda f, r: ag.elementwise(f, [r, r]), "rules that are functions"),
         (lambda f, r: ag.linear(f, 3.0), "rules that are functions"),
     ],
@@ -1515,7 +1515,7 @@ def test_no_grad_without_brackets_is_an_error_that_says_so():
     ],
 )
 def test_a_tuple_of_arrays_is_not_taken_for_one_array(call):
-    with pytest.raises(TypeError, match="(tuple|list) of arrays"):
+    with pytest.raises(TypeError, match="expected one array, got a (tuple|list)"):
         call(lambda x: (x.sum(axis=0) ** 3).sum(), np.array([1.0, 2.0, 3.0]))
 
 

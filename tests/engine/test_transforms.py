@@ -85,10 +85,10 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
 @pytest.mark.parametrize(
     "call, parts",
     [
-        (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "returned a tuple", "one array"]),
-        (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "returned a list"]),
-        (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "returned None", "return?"]),
-        (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
+        (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "one array, got a tuple"]),
+        (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "one array, got a list"]),
+        (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "got None", "return?"]),
+        (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums to name an argument"]),
         (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
         (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
         (
@@ -101,6 +101,26 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
             lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)),
             ["jvp(f, (x,), (v,))"],
         ),  # passed as a number once
+        (
+            lambda: ag.jvp(lambda x: x, (np.ones(2),), (np.ones(3),)),
+            ["shapes of the inputs, [(2,)], got [(3,)]"],
+        ),
+        (
+            lambda: ag.vjp(lambda x: x, np.ones(2))[1](np.ones(3)),
+            ["gradient of shape (2,), got (3,)"],
+        ),
+        (
+            lambda: ag.grad(lambda p: p["w"].sum())({"w": np.ones(2)}),
+            ["argument 0", "got a dict", "argnums=(0, 1)"],
+        ),
+        (
+            lambda: ag.grad(lambda p: p[0].sum())([np.ones(2), np.ones(3)]),
+            ["argument 0", "got a list", "argnums=(0, 1)"],
+        ),
+        (lambda: ag.grad(lambda p: p)([1.0, [2.0]]), ["argument 0", "rows of equal length"]),
+        (lambda: ag.grad(lambda p: p)(None), ["argument 0", "real numbers, got None"]),
+        (lambda: ag.grad(lambda x: x)(x=1.0), ["argnums", "0 arguments by position"]),
+        (lambda: ag.grad(lambda x: x, 2.0)(1.0), ["argnums", "call grad(f)(x)"]),
         (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
         (lambda: ag.grad(lambda x: Tensor([x[0], x[1]]).sum())(np.ones(2)), ["Tensor: ", "stack"]),
     ],
@@ -109,6 +129,28 @@ def test_misuse_of_transforms_says_what_to_do(call, parts):
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+@pytest.mark.parametrize("value", [Tensor(1.0), 3.0, np.float64(0.5)])
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("grad", lambda f: ag.grad(f)(1.0)),
+        ("grad", lambda f: ag.value_and_grad(f)(1.0)),
+        ("grad", lambda f: ag.hessian(f)(1.0)),
+        ("grad", lambda f: ag.hvp(f, 1.0, 1.0)),
+        ("jacobian", lambda f: ag.jacobian(f)(1.0)),
+        ("vjp", lambda f: ag.vjp(f, 1.0)),
+        ("jvp", lambda f: ag.jvp(f, (1.0,), (1.0,))),
+        ("checkpoint", lambda f: ag.checkpoint(f)(1.0)),
+        ("compile", lambda f: ag.compile(f)),
+    ],
+)
+def test_a_value_in_the_place_of_a_function_is_named(name, call, value):
+    with pytest.raises(
+        TypeError, match=f"^{name}: expected a function, got {type(value).__name__}"
+    ):
+        call(value)
 
 
 def test_jacobian_and_hessian_of_several_arguments():
