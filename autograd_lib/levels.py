@@ -29,8 +29,9 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
     """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
 
     The block affects levels that were open before it; a `grad` called inside works as usual. The
-    state is per thread, and restored when the block ends or raises. Between two `yield`s of a
-    generator the block is open for the caller too, so put no `yield` into a block.
+    state is per thread, and restored when the block ends or raises, unless Ctrl-C arrives in the
+    few lines that end it. Between two `yield`s of a generator the block is open for the caller too,
+    so put no `yield` into a block.
 
     Parameters
     ----------

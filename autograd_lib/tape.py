@@ -202,7 +202,10 @@ class Tensor(Value):
                 "compiled: return the value, and call backward(), grad or vjp outside"
             )
         if not self._requires_grad:
-            why = "nothing is recorded here, because a no_grad block is open"
+            why = (
+                "nothing is recorded here, because a no_grad block is open (if you pressed Ctrl-C as "
+                "it ended, restart Python)"
+            )
             if is_recording():
                 why = "it was computed without requires_grad=True, or under no_grad"
             raise RuntimeError(f"backward() on a Tensor that does not require a gradient: {why}")

@@ -1457,7 +1457,7 @@ def test_a_rule_of_the_user_may_write_into_its_g():
 
 
 def test_backward_names_an_open_no_grad_block():
-    with ag.no_grad(), pytest.raises(RuntimeError, match="no_grad block is open"):
+    with ag.no_grad(), pytest.raises(RuntimeError, match="no_grad block is open .*Ctrl-C"):
         (Tensor(1.0, requires_grad=True) * 2).backward()
     with pytest.raises(RuntimeError, match="requires_grad=True"):
         (Tensor(1.0) * 2).backward()
