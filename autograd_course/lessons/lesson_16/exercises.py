@@ -128,8 +128,9 @@ _NUMBER = (
     difficulty="easy",
     importance=3,
     question="""
-        Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a
-        scalar. w and v have the same shape, and any shape is possible.""",
+        Write `hvp(f, w, v)` yourself, without `ag.hvp`, `ag.hessian` and `ag.jacobian`. Two `ag.grad`s are enough: Hv is
+        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v have the same shape, and
+        any shape is possible.""",
     stub="""
         def hvp(f, w, v):
             ...""",
@@ -137,7 +138,7 @@ _NUMBER = (
         "The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
         "Take the gradient of that function, at w. v is a constant in it.",
         (
-            "Help: the function returned shape (3,), and a scalar is needed",
+            "Help: expected a function that returns a scalar, got shape (3,)",
             "`ag.grad` needs a function that returns a scalar. ⟨gradient, v⟩ is one: `np.sum` over the products.",
         ),
     ],
@@ -145,7 +146,7 @@ _NUMBER = (
         def hvp(f, w, v):
             return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
     explained="The inner `ag.grad` is a function of w like any other. The outer one goes backward through it.",
-    why="No matrix anywhere: two gradients, and you have H times v.",
+    why="No matrix anywhere: the derivative of a gradient, and you have H times v.",
     mistakes=[
         (
             lambda f, w, v: np.sum(ag.grad(f)(w) * v),
