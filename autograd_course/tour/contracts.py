@@ -744,6 +744,31 @@ f(np.array([0.5, 2.0]))
 
 ag.compile(lambda x: x * (x.ndim + x.size))(2.0), ag.compile(ag.grad(lambda x: 1 / x))(0.0)
 → (2.0, -inf)
+
+f = ag.compile(ag.grad(lambda w, x: ((x @ w) ** 2).mean() + (w * w * 0.5).sum()))
+f(np.ones((2, 1)), np.ones((3, 2)))
+[(line.split(' = ')[0].strip(), line.split('# ')[1]) for line in f.source.split('\n') if '# ' in line]
+→ [('g_w', 'multiply: ∂z/∂x = y'), ('g_w_2', 'two paths meet: what they bring adds up'), ('g_t1', 'power: ∂z/∂x = y·xʸ⁻¹'), ('g_w_3', 'matmul: ∂L/∂Y = Xᵀ·g'), ('g_w_4', 'two paths meet: what they bring adds up')]
+
+f = ag.compile(lambda x: (x * weights * rate).sum())
+weights, rate = np.array([1.0, 2.0]), 0.5
+f(np.ones(2)), [line for line in f.source.split('\n') if ' = ' in line]
+→ (1.5, ['weights = np.array([1.0, 2.0], np.float64)', 'rate = 0.5', '    t1 = x * weights', '    t2 = t1 * rate', '    t3 = t2.sum()'])
+
+f, kept = ag.compile(lambda x: kept.append(x)), []
+f(1.0)
+raised(lambda: kept[0] * 2.0, lambda: ag.compile(lambda x: x * np.random.random())(1.0), lambda: ag.compile(lambda xs: xs.append(1.0))([1.0]), lambda: ag.compile(lambda x: x.grad)(leaf(1.0)), lambda: ag.compile(lambda x, n: ag.sum(x, n))(np.ones(2), np.array(0)), lambda: ag.compile(lambda x: x)(np.array([1j])))
+→ ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError']
+
+f = ag.compile(lambda x: x.detach() * x + (x * x).sum() + ag.softmax(x))
+f(np.zeros(9000))
+float(f(np.ones(9000))[0]), f.source.count('vdot'), f.source.count('exp')
+→ (9001.000111111, 1, 1)
+
+w = leaf(2.0)
+f = ag.compile(lambda a, x: x * ag.multiply(a, 2.0))
+f(0.5, np.ones(1, np.float32)).dtype, ag.compile(lambda x: w)(1.0), ag.grad(lambda w: ag.compile(lambda x: w * x)(3.0))(1.0), ag.grad(ag.compile(lambda x: x * x))(3.0)
+→ (dtype('float64'), Tensor(2.0, op=program), 3.0, 6.0)
 """
 PROMISES = [
     Promise(group, *promise.strip().split("\n→ "))

@@ -33,7 +33,7 @@ import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
-from ..rows import Primitive, is_constant, primitive, traced_in
+from ..rows import Primitive, primitive, traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
 from ..values import as_array, copied
@@ -60,16 +60,17 @@ class OuterTransform(BaseException):
     """
 
 
+def _refuse_grad(*_):
+    raise TypeError(
+        "compile: .grad of an argument is read or set inside a function that is being compiled, "
+        "which receives only its value; read and set .grad outside"
+    )
+
+
 class _StandIn(Tensor):
     """What the function gets for a Tensor: a leaf on a level of backward mode above the program's."""
 
-    def _refuse(self, *_):
-        raise TypeError(
-            "compile: .grad of an argument is read or set inside a function that is being compiled, "
-            "which receives only its value; read and set .grad outside"
-        )
-
-    grad = property(_refuse, _refuse)
+    grad = property(_refuse_grad, _refuse_grad)
 
 
 class _ObservedRow(Primitive):
@@ -143,7 +144,6 @@ class Trace:
             self._note_names(frame)
         functions = [frame.f_code.co_name for frame in self._frames]
         self.name = next(filter(str.isidentifier, functions), "program")
-        self._frames = {}
 
     def _record(self, f, args, kwargs):
         """Call the function, and record a backward pass from each result."""
@@ -182,7 +182,10 @@ class Trace:
         return node
 
     def _input(self, x, path=""):
-        """Add an input with the value of `x`; return what the function gets for it."""
+        """Add an input with the value of `x`; return what the function gets for it.
+
+        Raises OuterTransform if `x` is a Tensor of a transform that was open before.
+        """
         if isinstance(x, Tensor):
             if x.level:
                 raise OuterTransform
@@ -197,16 +200,9 @@ class Trace:
         return stand_in
 
     def input_of(self, t):
-        """Return what stands for `t`, a Tensor of a lower level, in every call: an input.
-
-        Raises OuterTransform if a transform that was open before depends on `t`.
-        """
+        """Return what stands for `t`, a Tensor of a lower level, in every call: an input."""
         if type(t._value) is Traced:  # it was detached inside the function
             return t._value
-        if t.level and not is_constant(t):
-            raise OuterTransform
-        if t.level:
-            return to_array(t)
         if id(t) not in self._closed_inputs:
             self._closed_inputs[id(t)] = self._input(t)
             self.closed.append(t)

@@ -9,8 +9,8 @@ import threading
 import tracemalloc
 from copy import deepcopy
 from functools import partial
-from importlib.resources import files
 from itertools import count, product
+from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 from weakref import ref
@@ -1869,5 +1869,32 @@ def test_what_a_transform_outside_differentiates_is_not_lost():
 
 def test_programs_do_not_read_the_variables_of_the_tape():
     """Rules tell the trace which lines are theirs; frames are read for the user's names alone."""
-    text = (files("autograd_lib") / "compiler" / "trace.py").read_text(encoding="utf-8")
+    text = Path(plan.__file__).with_name("trace.py").read_text(encoding="utf-8")
     assert text.count("f_locals") == 1  # of the user's functions, for names
+
+
+def test_keyword_arguments_are_read_at_every_call():
+    compiled = ag.compile(lambda x, *, scale: x * scale["a"])
+    for factor in (2.0, 3.0):
+        same(compiled(np.ones(2), scale={"a": np.full(2, factor)}), np.full(2, factor))
+    assert len(compiled.programs) == 1
+
+
+def test_a_closed_tensor_that_is_returned_is_read_at_every_call():
+    w = ag.Tensor([1.0], requires_grad=True)
+    compiled = ag.compile(lambda x: (w, w.detach()))
+    for value in (1.0, 2.0):
+        w.data = np.array([value])
+        same(compiled(np.ones(1)), (w, w))
+
+
+def test_a_gradient_has_the_name_of_the_value_that_it_is_for():
+    """Also where a rule returns its g as it is: that of + computes no line."""
+
+    def f(x, c):
+        a = np.tanh(x)
+        b = a + c
+        return (b * b + a).sum()
+
+    source = both(ag.grad(f), np.ones(3), np.ones(3)).source
+    assert re.search(r"g_a = .* # two paths meet", source), source
