@@ -1898,3 +1898,11 @@ def test_a_gradient_has_the_name_of_the_value_that_it_is_for():
 
     source = both(ag.grad(f), np.ones(3), np.ones(3)).source
     assert re.search(r"g_a = .* # two paths meet", source), source
+
+
+def test_an_argument_that_is_assigned_to_keeps_its_name():
+    def f(x):
+        x = x * 2
+        return x + 1
+
+    assert "def f(x):" in both(f, np.ones(2)).source
