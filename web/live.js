@@ -28,9 +28,44 @@ function prepare() {
     note.setAttribute("role", "status");
     note.textContent = `Downloads Python (${Math.ceil(LIVE.bytes / 1e6)} MB, once). ` +
                        "You can then edit and run every cell and check your answers.";
-    bar.append(live.start, live.stop, live.again, live.progress, note);
+    live.solved = element("span", {className: "live-solved"});
+    bar.append(live.start, live.stop, live.again, live.progress, live.solved, note);
     document.querySelectorAll(".code_cell").forEach((box, place) => live.cells.push(cell(box, place)));
+    dock();
     look("idle");
+    count();
+    document.addEventListener("progress-changed", count);
+    for (const kind of ["input", "click"])
+        addEventListener(kind, ({target}) => target.closest(".live-cell, .live-editor") && warm());
+}
+
+// Start Python as soon as the reader turns to an editor or a button of a cell, so that it is there when they press Run.
+// Once only: after Stop, or where the network did not answer, it waits until the reader presses Run.
+function warm() {
+    if (live.warmed || live.started || navigator.connection?.saveData)
+        return;
+    live.warmed = true;
+    begin().then(() => live.bar.dataset.state === "starting" && rest("Python is ready."));
+}
+
+// On a narrow screen, once the bar is out of sight: Run, Stop and the exercises solved, at the bottom of the window.
+function dock() {
+    const dock = live.dock = element("div", {className: "live-dock", hidden: true});
+    live.dockRun = button("", () => (live.stop.hidden ? live.start : live.stop).click());
+    live.dockSolved = element("span");
+    dock.append(live.dockRun, live.dockSolved);
+    live.bar.after(dock);
+    // What is below the window counts as seen, so that only a bar above it is missed.
+    new IntersectionObserver(([{isIntersecting}]) => { dock.hidden = isIntersecting; }, {rootMargin: "0px 0px 1000000px"})
+        .observe(live.bar);
+}
+
+// How many of the page's exercises are solved, in the bar and in the dock.
+function count() {
+    const all = live.cells.map(one => one.exercise).filter(Boolean), solved = progress().exercises;
+    const words = `${all.filter(name => solved.includes(name)).length} of ${all.length} exercise${all.length === 1 ? "" : "s"}`;
+    for (const place of [live.solved, live.dockSolved])
+        place.textContent = all.length ? words : "";
 }
 
 // What the bar offers: before Python is there "idle", then "starting", "running" or "ready"; or "failed".
@@ -40,6 +75,7 @@ function look(state) {
     live.start.textContent = state === "ready" ? "Run all" : "Run this page";
     live.stop.hidden = live.progress.hidden = state !== "starting" && state !== "running";
     live.again.hidden = state !== "ready";
+    live.dockRun.textContent = live.stop.hidden ? live.start.textContent : "Stop";
 }
 
 function button(text, act) {
@@ -56,9 +92,9 @@ function cell(box, place) {
                  asks: !!hidden && !!box.querySelector(".ask")};       // a question that the page itself judges
     const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
-    const does = check ? "Check" : hidden ? "Answer" : "Run";
+    const does = hidden ? "Answer" : "Run";
     one.whole = /^(read|strike_out|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
-    one.button = button(does, () => run(one));
+    one.button = button(does, () => run(one.check ?? one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
     one.mine = button("", () => swap(one));
     one.edit = button("Edit", () => edit(one).focus());
@@ -69,11 +105,23 @@ function cell(box, place) {
     one.output = box.querySelector(".output_wrapper");
     if (!one.asks)
         one.output.before(own);
-    if (check)
+    if (check) {
+        one.exercise = check[1];
         one.output.querySelector(".note")?.replaceChildren(...progress().exercises.includes(check[1])
             ? ["✓ You have already solved this."]
             : ["Replace the ", element("code", {textContent: "..."}), " above with your answer, then press Check."]);
-    one.stub = check && live.cells.at(-1);
+        one.stub = live.cells.at(-1);
+        one.stub.check = one;
+        // One action for both cells: the answer's button runs the check too, and the code of the check is folded away.
+        Object.assign(one.stub.button, {textContent: "Check", className: "live-check"});
+        one.stub.button.setAttribute("aria-label", `Check, cell ${one.stub.place + 1}`);
+        const fold = folded("Code of the check", box.querySelector(".input"));
+        own.replaceChildren(one.edit, one.mine);
+        fold.append(own);
+        one.output.after(fold);
+        one.status = one.stub.status;
+        box.classList.add("live-verdict");
+    }
     one.before = [...one.output.childNodes];
     if (kept) {
         show(one, kept.text);
@@ -168,7 +216,7 @@ let leaving = false;
 function typed(event, box, one) {
     const {key, shiftKey, ctrlKey, metaKey} = event, from = box.selectionStart;
     if (key === "Enter" && (shiftKey || ctrlKey || metaKey))
-        run(one);
+        run(one.check ?? one);
     else if (key === "Tab" && !leaving && !ctrlKey && !metaKey) {
         const start = box.value.lastIndexOf("\n", from - 1) + 1, end = box.selectionEnd;
         if (from === end && !shiftKey)
@@ -444,6 +492,7 @@ function moves({key, controls, html, text, says_all: saysAll}, one) {
     const view = element("div", {className: "view", innerHTML: html}), news = element("div", {className: "news"});
     news.setAttribute("aria-live", "polite");
     box.dataset.controls = JSON.stringify({controls, together: true});
+    box.dataset.link = linkName(one.box, one.output.querySelectorAll(".moves").length);
     box.append(element("div", {className: "controls"}), view);
     box.append(saysAll ? folded("Text description", words) : words, news);
     attach(box, async at => {

@@ -10,6 +10,8 @@ const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersect
                                       {rootMargin: "600px"});
 document.querySelectorAll(".moves").forEach(box => attach(box));
 reachable(document);
+pointTo(location.hash);
+addEventListener("hashchange", () => pointTo(location.hash));
 addEventListener("resize", () => reachable(document));
 addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
 
@@ -37,7 +39,8 @@ function attach(box, draw) {
         };
     }
     const rows = controls.map((control, number) => row(control, number));
-    box.querySelector(".controls").append(...rows);
+    box.dataset.link ??= linkName(box.closest(".cell"), [...box.closest(".output_wrapper, main").querySelectorAll(".moves")].indexOf(box));
+    box.querySelector(".controls").append(...rows, sharing());
     box.style.setProperty("--longest", Math.max(...controls.map(control => control.name.length)));
 
     box.go = to => {
@@ -45,6 +48,38 @@ function attach(box, draw) {
         rows.forEach(row => row.follow());
         return show();
     };
+
+    // Move the controls to positions that a link names, {control: value}; what this picture does not have is ignored.
+    box.restore = positions => {
+        const to = controls.map(control => {
+            const text = positions.get(control.name), exact = control.values.indexOf(text);
+            const number = control.numbers && /\d/.test(text ?? "") ? Number(text) : NaN;
+            return exact >= 0 ? exact : Number.isFinite(number) ? nearest(control.values, number) : control.start;
+        });
+        const moved = together ? -1 : controls.findIndex((control, i) => to[i] !== control.start);
+        return box.go(together ? to : to.map((index, i) => i === moved ? index : controls[i].start));
+    };
+    // A picture that Python has drawn again stands where the link says, too.
+    const linked = positionsIn(location.hash);
+    if (box.id.startsWith("live-") && linked?.name === box.dataset.link)
+        box.restore(linked.positions);
+
+    // The button that copies a link to this picture with these positions, and writes it into the address bar.
+    function sharing() {
+        const row = element("div", {className: "share"}), said = element("span");
+        said.setAttribute("role", "status");
+        const link = element("button", {type: "button", textContent: "Link", onclick: async () => {
+            const positions = controls.map((control, i) => [control.name, control.values[at[i]]].map(encodeURIComponent).join("="));
+            history.replaceState(null, "", `#${box.dataset.link}:${positions.join(",")}`);
+            said.textContent = await navigator.clipboard?.writeText(location.href).then(() => "Link copied.", () => "")
+                               || "The link is in the address bar.";
+            setTimeout(() => said.textContent = "", 4000);
+        }});
+        link.setAttribute("aria-label", "Link to this picture");
+        link.title = "Copy a link to this picture with these positions";
+        row.append(link, said);
+        return row;
+    }
 
     // The number of the place in the list of places, in the order of `packed`.
     function place() {
@@ -113,9 +148,14 @@ function attach(box, draw) {
             typed.setAttribute("aria-label", `${name}, typed`);
             slider.oninput = () => move(number, +slider.value);
             typed.onchange = () => typed.value !== "" && move(number, nearest(values, +typed.value));
-            row.append(label, typed, slider);
-            if (pace)
-                row.append(...player(number, name, values, pace));
+            const [back, forward] = [["−", -1, "back"], ["+", 1, "forward"]].map(([sign, by, way]) =>
+                press(sign, `Step ${way}: ${name}`, () => { row.halt?.(); move(number, at[number] + by); }));
+            const track = element("span", {className: "track"});
+            track.append(back, slider, forward);
+            row.append(label, typed, track);
+            track.classList.toggle("steps", !!pace);        // without a player only a finger needs them: site.css
+            if (pace && !calm.matches)       // who wants no motion steps
+                row.append(player(row, number, name, values, pace));
             row.follow = () => {
                 slider.value = at[number];
                 slider.setAttribute("aria-valuetext", `${name} = ${values[at[number]]}`);
@@ -126,15 +166,17 @@ function attach(box, draw) {
         return row;
     }
 
-    function player(number, name, values, pace) {
-        const button = (text, label, act) => {
-            const made = element("button", {type: "button", textContent: text, onclick: act});
-            made.setAttribute("aria-label", label);
-            return made;
-        };
+    function press(text, label, act) {
+        const made = element("button", {type: "button", textContent: text, onclick: act});
+        made.setAttribute("aria-label", label);
+        return made;
+    }
+
+    function player(row, number, name, values, pace) {
         const last = values.length - 1;
         let timer;
-        const play = button("▶ play", `▶ play ${name}`, () => timer ? stop() : start());
+        const play = press("▶ play", `▶ play ${name}`, () => timer ? stop() : start());
+        row.halt = () => timer && stop();
         function start() {
             playing.add(number);
             play.textContent = "⏸ pause";
@@ -151,10 +193,35 @@ function attach(box, draw) {
             play.setAttribute("aria-label", `▶ play ${name}`);
             say();
         }
-        const steps = [["−", -1, "back"], ["+", 1, "forward"]].map(([sign, by, way]) =>
-            button(sign, `Step ${way}: ${name}`, () => { if (timer) stop(); move(number, at[number] + by); }));
-        return calm.matches ? steps : [play, ...steps];       // who wants no motion steps
+        return play;
     }
+}
+
+// The name of a picture in a link: the page, its cell and, after the first picture of a cell, its number.
+function linkName(cell, number) {
+    const page = location.pathname.split("/").at(-1).replace(/\.html$/, "") || "index";
+    const parts = [/^\d\d(?=_)/.exec(page)?.[0] ?? page, ...cell ? [cell.id.replace("cell-id=", "")] : []];
+    return [...parts, ...number ? [number + 1] : []].map(encodeURIComponent).join(".");
+}
+
+// {name, positions: Map of control to value} of a fragment like #02.live:x=3,w=1; undefined of any other.
+function positionsIn(fragment) {
+    const [, name, list] = /^#([^:]+):(.+=.+)$/.exec(fragment) ?? [];
+    try {
+        return name && {name, positions: new Map(list.split(",").map(one => one.split("=").map(decodeURIComponent)))};
+    } catch { /* it is no link of ours: a % that encodes nothing */ }
+}
+
+// Show the picture that the address names, with its controls where the address says.
+async function pointTo(fragment) {
+    const linked = positionsIn(fragment);
+    const box = linked && [...document.querySelectorAll(".moves")].find(one => one.dataset.link === linked.name);
+    if (!box)
+        return;
+    box.closest("details")?.setAttribute("open", "");
+    box.scrollIntoView({block: "center"});
+    await box.restore(linked.positions);
+    box.scrollIntoView({block: "center"});
 }
 
 // What is wider than its place scrolls, also for who uses only the keyboard; and where a drawing was moved aside, to the part
@@ -395,6 +462,7 @@ function change(event) {
     event(now);
     keep(KEPT, JSON.stringify(now));
     offer();
+    document.dispatchEvent(new Event("progress-changed"));
 }
 
 // {"03_derive_the_arithmetic/square-stub": {text, ours}}

@@ -125,7 +125,13 @@ def press(page, name, button):
 
 def answered(page, name, text):
     cell(page, f"{name}-stub").locator("textarea").fill(text)
-    return press(page, f"{name}-check", "Check")
+    return checked(page, name)
+
+
+def checked(page, name):
+    """Return the verdict after the one button of an exercise was pressed."""
+    press(page, f"{name}-stub", "Check")
+    return cell(page, f"{name}-check").locator(".output_wrapper").inner_text()
 
 
 @pytest.mark.rotating
@@ -228,10 +234,92 @@ MOVE_EACH = """async () => {
 }"""
 
 
-def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch):
-    assert answered(running, "square", "gradient_of_x = 3").startswith("✗ wrong")
-    assert "That is the gradient from one slot." in cell(running, "square-check").inner_text()
-    assert answered(running, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
+def test_python_starts_when_the_reader_begins_to_type(page, record_property):
+    """And runs nothing; the first answer then takes no longer than its cells. Once stopped, it waits for a press."""
+    Server.sent.clear()
+    page.locator("h1").click()
+    page.get_by_label("Search").fill("chain")
+    page.wait_for_timeout(300)
+    assert page.locator(".live").get_attribute("data-state") == "idle"
+    assert not [path for path, _ in Server.sent if "worker" in path]
+    cell(page, "square-stub").locator("textarea").press("End")
+    page.keyboard.type(" ")
+    page.get_by_text("Python is ready.").wait_for()
+    assert not page.locator(".live-text, .live-error").count(), "a cell has run"
+    assert answered(page, "square", "gradient_of_x = 6").startswith("✓ right")
+    took = page.locator(".live").get_attribute("data-seconds")
+    record_property("summary", f"first answer once Python is there: {took} s")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    cell(page, "square-stub").locator("textarea").fill("x")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped. Press Run").wait_for()
+    cell(page, "square-stub").locator("textarea").fill("xy")
+    assert page.locator(".live").get_attribute("data-state") == "failed"
+
+
+def test_a_link_to_a_picture_holds_before_python_and_after(page):
+    """Its positions are there at once, stay when the page runs, and follow a link that is opened later."""
+    address = page.url
+    page.goto(f"{address}#03.divide-slope:y=1")
+    page.reload()
+    box = cell(page, "divide-slope").locator(".moves")
+    typed = box.get_by_label("y, typed")
+    assert typed.input_value() == "1"
+    box.locator("pre.words", has_text="at y = 1").wait_for(state="attached")
+    page.wait_for_function("scrollY > 500")
+    press(page, "divide-slope", "Run")
+    assert typed.input_value() == "1"
+    box.locator("pre.words", has_text="at y = 1").wait_for(state="attached")
+    page.evaluate("location.hash = '#03.divide-slope:y=2.5'")
+    box.locator("pre.words", has_text="at y = 2.5").wait_for(state="attached")
+    assert not page.faults
+
+
+def test_an_exercise_on_a_phone(browser, address):
+    """One button below the answer; the bar at the bottom has Run or Stop and counts; nothing is wider than the phone."""
+    with browser.new_context(
+        viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(1000 * lab.PATIENCE)
+        page.goto(f"{address}/{LESSON}.html")
+        dock = page.locator(".live-dock")
+        assert not dock.is_visible()
+        exercise = cell(page, "square-stub"), cell(page, "square-check")
+        exercise[0].scroll_into_view_if_needed()
+        dock.get_by_text("Run this page").wait_for()
+        of = int(dock.locator("span").inner_text().removeprefix("0 of ").split()[0])
+        shown = [
+            button.inner_text()
+            for part in exercise
+            for button in part.get_by_role("button").all()
+            if button.is_visible()
+        ]
+        assert shown == ["Check"] and not exercise[1].locator("pre").first.is_visible()
+        exercise[0].locator("textarea").fill("while True: pass")
+        exercise[0].get_by_role("button", name="Check").tap()
+        exercise[0].get_by_text("running …").wait_for()
+        dock.get_by_role("button", name="Stop").tap()
+        settled(page)
+        exercise[0].locator("textarea").fill("gradient_of_x = 6")
+        exercise[0].get_by_role("button", name="Check").tap()
+        dock.get_by_text(f"1 of {of} exercises").wait_for()
+        slider = page.get_by_role("slider").first
+        before = float(slider.input_value())
+        page.get_by_role("button", name="Step back").first.tap()
+        assert float(slider.input_value()) == before - 1
+        for button in page.get_by_role("button").all():
+            if button.is_visible():
+                size = button.bounding_box()
+                assert min(size["width"], size["height"]) >= 43.9, button.inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
+    assert answered(page, "square", "gradient_of_x = 3").startswith("✗ wrong")
+    assert "That is the gradient from one slot." in cell(page, "square-check").inner_text()
+    assert answered(page, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     for answer in (3, 6):
         check("03.square", answer)
@@ -275,8 +363,8 @@ def test_a_picture_is_drawn_once_until_a_cell_is_run(running):
     for key, number in [("ArrowRight", 3), ("ArrowLeft", 4), ("ArrowRight", 3)]:
         slider.press(key)
         view.get_by_text(f"drawing {number}", exact=True).wait_for()
-    cell(running, "square-stub").locator("textarea").fill("gradient_of_x = 6")
-    press(running, "square-stub", "Run")
+    cell(page, "square-stub").locator("textarea").fill("gradient_of_x = 6")
+    press(page, "square-stub", "Check")
     slider.press("ArrowLeft")
     view.get_by_text("drawing 5", exact=True).wait_for()
     cell(running, "imports").get_by_role("button", name="Restore original").click()
@@ -296,21 +384,19 @@ def test_an_error_is_shown_as_a_learner_needs_it(running):
     stub = cell(running, "drill-stub").locator("textarea")
     before = stub.input_value()
     stub.fill("def half(n):\n    return 1 / n\n\nhalf(0)")
-    said = press(running, "drill-stub", "Run")
+    said = press(page, "drill-stub", "Check")
     assert said.startswith(
         "line 4: half(0)\nline 2: return 1 / n\nZeroDivisionError: division by zero"
     )
     assert "page_kernel" not in cell(running, "drill-stub").locator(".live-error").text_content()
     stub.fill("x = (1,\ny = 2")
-    assert "SyntaxError: '(' was never closed" in press(running, "drill-stub", "Run")
-    assert "Fix it first" in cell(running, "drill-check").inner_text(), (
+    assert "SyntaxError: '(' was never closed" in press(page, "drill-stub", "Check")
+    assert "Fix it first" in cell(page, "drill-check").inner_text(), (
         "no verdict on an earlier answer stays"
     )
-    assert "Fix it first" in press(running, "drill-check", "Check"), (
-        "an earlier answer is not judged for this one"
-    )
-    running.get_by_role("link", name="1 raised an error").click()
-    cell(running, "drill-stub").get_by_role("button", name="Restore original").click()
+    assert "Fix it first" in checked(page, "drill"), "an earlier answer is not judged for this one"
+    page.get_by_role("link", name="1 raised an error").click()
+    cell(page, "drill-stub").get_by_role("button", name="Restore original").click()
     assert stub.input_value() == before
     cell(running, "drill-stub").get_by_role("button", name="Restore my version").click()
     assert stub.input_value() == "x = (1,\ny = 2"
@@ -356,7 +442,7 @@ def test_the_card_and_the_gym(page):
 def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
     stub = cell(page, "reflected-stub").locator("textarea")
     stub.fill("while True:\n    pass")
-    cell(page, "reflected-stub").get_by_role("button", name="Run").click()
+    cell(page, "reflected-stub").get_by_role("button", name="Check").click()
     cell(page, "reflected-stub").get_by_text("running …").wait_for()
     page.get_by_role("button", name="Stop").click()
     assert "Stopped." in cell(page, "reflected-stub").inner_text()
@@ -366,7 +452,7 @@ def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
     stub.fill(
         "class Deep:\n    def __repr__(self):\n        return repr(self)\nrepr(Deep())"
     )  # through C
-    cell(page, "reflected-stub").get_by_role("button", name="Run").click()
+    cell(page, "reflected-stub").get_by_role("button", name="Check").click()
     page.get_by_text("Python restarted").wait_for()
     assert "Infinite recursion" in cell(page, "reflected-stub").locator(".live-error").inner_text()
     assert answered(
@@ -379,7 +465,7 @@ def test_a_slider_whose_python_has_ended_runs_its_cell_again(page):
     """And then moves, once; failed once: each key press ended the new Python again."""
     press(page, "divide-slope", "Run")
     cell(page, "reflected-stub").locator("textarea").fill("while True:\n    pass")
-    cell(page, "reflected-stub").get_by_role("button", name="Run").click()
+    cell(page, "reflected-stub").get_by_role("button", name="Check").click()
     cell(page, "reflected-stub").get_by_text("running …").wait_for()
     page.get_by_role("button", name="Stop").click()
     settled(page)
@@ -554,7 +640,7 @@ def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
         assert page.locator(".keep").inner_text().startswith("This browser can't save your work")
         assert page.evaluate("Object.keys(work())") == [f"{LESSON}/square-stub"]
         if not room:
-            assert press(page, "square-check", "Check").startswith("✓ right")
+            assert checked(page, "square").startswith("✓ right")
             assert page.evaluate("progress().exercises") == ["03.square"]
         box.fill("gradient_of_x = ...")
         if room:

@@ -568,6 +568,44 @@ def place(packed, values):
     return number if packed["together"] else controls[0]["start"]
 
 
+def test_a_link_to_a_picture_carries_its_positions(site, page):
+    """From disk: what the button writes into the address opens the same picture; any other fragment does nothing."""
+    home = (site / "02_draw_the_graph.html").as_uri()
+    page.goto(home)
+    moved = page.locator(".moves").nth(1)
+    moved.get_by_role("slider").first.press("End")
+    end = moved.get_by_role("spinbutton").first.input_value()
+    moved.get_by_role("button", name="Link").click()
+    moved.get_by_text(re.compile("Link copied|address bar")).wait_for()
+    link = page.url
+    name, _, positions = link.partition("#")[2].partition(":")
+    assert name.startswith("02.") and f"={end}" in positions
+    page.goto("about:blank")
+    page.goto(link)
+    again = page.locator(".moves").nth(1)
+    page.wait_for_function("scrollY > 100")
+    assert again.get_by_role("spinbutton").first.input_value() == end
+    page.goto("about:blank")
+    page.goto(home)
+    start = STARTED, page.evaluate(STARTED)
+    for fragment in [
+        "nothing",
+        "02.x:y=1",
+        "%",
+        f"{name}:%=1",
+        f"{name}:q=1,",
+        f"{name}:x=fish",
+        f"{name}:=,==",
+    ]:
+        page.goto("about:blank")
+        page.goto(f"{home}#{fragment}")
+        assert (STARTED, page.evaluate(STARTED)) == start, fragment
+    assert not page.faults
+
+
+STARTED = "[...document.querySelectorAll('.control input')].map(one => one.value).join()"
+
+
 SEEN = """(box, drawn) => {
     const wanted = document.createElement("div"), plain = one => one.innerHTML.replace(/ font-family="[^"]*"/g, "");
     wanted.innerHTML = drawn;
