@@ -35,6 +35,7 @@ function prepare() {
     look("idle");
     count();
     document.addEventListener("progress-changed", count);
+    fetchAhead();
     for (const kind of ["input", "click"])
         addEventListener(kind, ({target}) => target.closest(".live-cell, .live-editor") && warm());
 }
@@ -46,6 +47,19 @@ function warm() {
         return;
     live.warmed = true;
     begin().then(() => live.bar.dataset.state === "starting" && rest("Python is ready."));
+}
+
+// Once the pages are kept for reading offline, keep Python too, as long as it lies beside them: of another host nothing is
+// asked before the reader wants to run something. A reader who does ends this, and what has come is kept.
+async function fetchAhead() {
+    if (!LIVE.beside || (navigator.connection?.effectiveType ?? "4g") !== "4g")
+        return;
+    await navigator.serviceWorker?.ready;
+    if (live.started)
+        return;
+    live.ahead = new Worker("worker.js");
+    live.ahead.onmessage = ({data}) => data.id && live.ahead?.terminate();
+    live.ahead.postMessage({id: 1, ask: "fetch", given: []});
 }
 
 // On a narrow screen, once the bar is out of sight: Run, Stop and the exercises solved, at the bottom of the window.
@@ -262,6 +276,7 @@ function ask(what, ...given) {
 
 function begin() {
     return live.started ??= (async () => {
+        live.ahead?.terminate();
         const worker = live.worker = new Worker("worker.js"), began = performance.now();
         let loaded = 0;
         // Without a message the script itself could not be fetched.

@@ -6,6 +6,7 @@ script the page still reads. Formulas are MathML, which browsers draw by themsel
 """
 
 import argparse
+import hashlib
 import html
 import json
 import os
@@ -62,6 +63,7 @@ PAGE = """<!DOCTYPE html>
 <meta property="og:url" content="{{ address }}{{ page.file }}">
 {%- endif %}
 <link rel="icon" href="icon.svg" type="image/svg+xml">
+<link rel="apple-touch-icon" href="icon.png">
 <meta name="theme-color" content="#0072B2">
 <link rel="stylesheet" href="site.css">
 <style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
@@ -584,13 +586,20 @@ def build(folder, executed=executed, parts=None):
     if repository:
         address = launch_links.pages(repository)
         files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
-    for beside in ("site.css", "site.js", "derivations.js", "icon.svg"):
+    for beside in ("site.css", "site.js", "derivations.js", "icon.svg", "manifest.webmanifest"):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
     files["search.js"] = search(pages)
     within_budget(files, pages)
     files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)
+    files["icon.png"] = (ROOT / "web/icon.png").read_bytes()
+    hashes = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in files.items()
+        if not name.endswith((".part", ".txt"))
+    }
+    files["sw.js"] = pyodide_bundle.with_setting("sw.js", FILES=hashes)
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:

@@ -126,7 +126,8 @@ def written(parts=None):
         found[name] = f"{name}.part", len(content), hashlib.sha256(content).hexdigest()
     made["worker.js"] = with_setting("worker.js", PARTS={"parts": found, "lock": LOCK})
     made["live.js"] = with_setting(
-        "live.js", LIVE={"bytes": sum(size for _, size, _ in found.values())}
+        "live.js",
+        LIVE={"bytes": sum(size for _, size, _ in found.values()), "beside": bool(parts)},
     )
     made["live.css"] = (ROOT / "web/live.css").read_bytes()
     return made

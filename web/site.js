@@ -14,6 +14,7 @@ pointTo(location.hash);
 addEventListener("hashchange", () => pointTo(location.hash));
 addEventListener("resize", () => reachable(document));
 addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
+keepOffline();
 
 // `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
 function attach(box, draw) {
@@ -68,14 +69,13 @@ function attach(box, draw) {
     function sharing() {
         const row = element("div", {className: "share"}), said = element("span");
         said.setAttribute("role", "status");
-        const link = element("button", {type: "button", textContent: "Link", onclick: async () => {
+        const link = element("button", {type: "button", textContent: "Link to this picture", onclick: async () => {
             const positions = controls.map((control, i) => [control.name, control.values[at[i]]].map(encodeURIComponent).join("="));
             history.replaceState(null, "", `#${box.dataset.link}:${positions.join(",")}`);
             said.textContent = await navigator.clipboard?.writeText(location.href).then(() => "Link copied.", () => "")
                                || "The link is in the address bar.";
             setTimeout(() => said.textContent = "", 4000);
         }});
-        link.setAttribute("aria-label", "Link to this picture");
         link.title = "Copy a link to this picture with these positions";
         row.append(link, said);
         return row;
@@ -572,6 +572,16 @@ function excerpt(text, terms) {
     const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
     const end = to < 0 ? text.length : to;
     return [from ? "… " : "", ...marked(text.slice(from, end).trimStart(), terms), end < text.length ? " …" : ""];
+}
+
+// The pages can be put on a home screen, and open without a network: sw.js keeps them. Not from disk, where a browser allows
+// neither, and not where the reader saves data.
+function keepOffline() {
+    if (!navigator.serviceWorker || location.protocol === "file:")
+        return;
+    document.head.append(element("link", {rel: "manifest", href: "manifest.webmanifest"}));
+    if (!navigator.connection?.saveData)
+        addEventListener("load", () => navigator.serviceWorker.register("sw.js").catch(() => {}));     // it is blocked
 }
 
 function element(tag, properties) {

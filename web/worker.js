@@ -6,13 +6,22 @@ let kernel, python, PythonError;
 
 onmessage = async ({data: {id, ask, given}}) => {
     try {
-        const answer = ask === "start" ? await start(...given) : JSON.parse(kernel[ask](...given));
+        const answer = ask === "fetch" ? await fetchAhead() : ask === "start" ? await start(...given)
+            : JSON.parse(kernel[ask](...given));
         postMessage({id, ...answer});
     } catch (error) {       // an exception of a call; anything else is the end of Python itself
         const raised = ask !== "start" && PythonError && error instanceof PythonError;
         postMessage({id, [raised ? "error" : "dead"]: plainly(error)});
     }
 };
+
+// Put the parts into the cache, one after the other.
+async function fetchAhead() {
+    const kept = await cache();
+    for (const part of Object.values(PARTS.parts))
+        if (kept && !await kept.match(address(part[2])))
+            await fetchPart(kept, ...part);
+}
 
 function plainly(error) {
     return error instanceof Offline ? "offline" : String(error);
@@ -77,9 +86,16 @@ function address(hash) {
     return new URL(`kept/${hash}`, location).href;
 }
 
-// A part, unpacked: from the cache if it is there and undamaged, else from the network. An Error if its hash is not that of
-// the build.
-async function part(kept, where, bytes, sha256) {
+// A part, unpacked.
+async function part(kept, ...one) {
+    const whole = await fetchPart(kept, ...one), packed = new Uint8Array(whole, 0, 2).join() === "31,139";
+    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+}
+
+// A part as it is sent: from the cache if it is there and undamaged, else from the network. An Error if its hash is not that
+// of the build.
+async function fetchPart(kept, where, bytes, sha256) {
     const found = await kept?.match(address(sha256)), stored = found && await found.arrayBuffer();
     const good = stored && await hash(stored) === sha256;
     const whole = good ? stored : await download(where);
@@ -90,9 +106,7 @@ async function part(kept, where, bytes, sha256) {
             throw new Error(`${where} is not the file that these pages were built with. Reload the page.`);
         await kept?.put(address(sha256), new Response(whole)).catch(() => {});      // no room
     }
-    const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
-    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+    return whole;
 }
 
 async function download(where) {

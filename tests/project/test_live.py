@@ -1,7 +1,10 @@
 """Pages that run, in a real browser: Pyodide and NumPy lie beside them, from PyPI, each by its hash."""
 
+import hashlib
+import json
 import os
 import re
+import shutil
 import sys
 import threading
 from functools import partial
@@ -21,6 +24,8 @@ from autograd_course.quiz.texts import PREDICTIONS
 ROOT = Path(__file__).parents[2]
 WORK = "autograd-course cell "
 LESSON = "03_derive_the_arithmetic"  # as in conftest.py
+# Without the service worker, which fetches every page, and Python, ahead of what a test counts.
+ONLINE = {"service_workers": "block"}
 RUNS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem != "notation")
 
 
@@ -65,8 +70,8 @@ def opened(context, address, name):
 @pytest.fixture(scope="module")
 def visit(browser, address):
     """visit(name) opens a page, in one browser with one memory; whatever it complains of fails the test that asks."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        context.set_default_timeout(1000 * lab.PATIENCE)
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE)
+    context.set_default_timeout(1000 * lab.PATIENCE)
 
         def visit(name):
             page = opened(context, address, name)
@@ -252,6 +257,7 @@ def test_python_starts_when_the_reader_begins_to_type(page, record_property):
     page.evaluate("localStorage.clear()")
     page.reload()
     cell(page, "square-stub").locator("textarea").fill("x")
+    assert page.get_by_role("button", name="Run this page").is_visible(), "also while Python starts"
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped. Press Run").wait_for()
     cell(page, "square-stub").locator("textarea").fill("xy")
@@ -279,7 +285,7 @@ def test_a_link_to_a_picture_holds_before_python_and_after(page):
 def test_an_exercise_on_a_phone(browser, address):
     """One button below the answer; the bar at the bottom has Run or Stop and counts; nothing is wider than the phone."""
     with browser.new_context(
-        viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
+        viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True, **ONLINE
     ) as context:
         page = context.new_page()
         page.set_default_timeout(1000 * lab.PATIENCE)
@@ -537,7 +543,7 @@ def test_a_damaged_record_costs_no_more_than_itself(page, tmp_path):
 
 def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, browser, address):
     """Each time a sentence says what to do; and the next press works."""
-    with browser.new_context() as context:
+    with browser.new_context(**ONLINE) as context:
         page = context.new_page()
         page.set_default_timeout(1000 * lab.PATIENCE)
         page.goto(f"{address}/{LESSON}.html")
@@ -578,7 +584,7 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
     assert "03.square" in record.read()["exercises"], "JupyterLab reads it"
     record.missed("03.power", "a hint", "a verdict")
     record.solved("03.power")
-    with browser.new_context() as other:
+    with browser.new_context(**ONLINE) as other:
         page = other.new_page()
         page.goto(f"{address}/{LESSON}.html")
         page.get_by_label("Load answers from progress.json").set_input_files(
@@ -596,7 +602,7 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
 
 def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
     """What a reader wrote stays where ours has changed, and is said to; ours is one click away, and theirs another."""
-    with browser.new_context() as context:
+    with browser.new_context(**ONLINE) as context:
         tabs = [context.new_page(), context.new_page()]
         for tab in tabs:
             tab.goto(f"{address}/{LESSON}.html")
@@ -623,7 +629,7 @@ def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
 @pytest.mark.parametrize("room", [0, 6_000_000], ids=["none", "5 MB"])
 def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
     """And goes on with what is written, which can be taken home."""
-    with browser.new_context() as context:
+    with browser.new_context(**ONLINE) as context:
         page = context.new_page()
         if not room:
             page.add_init_script(
@@ -703,7 +709,7 @@ def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_prop
 
     Where Python cannot begin with that memory, it begins without it on the page that is loaded next.
     """
-    with browser.new_context() as context:
+    with browser.new_context(**ONLINE) as context:
         for most in (9e6, 0):
             page = context.new_page()
             page.goto(f"{address}/{LESSON}.html")
@@ -758,7 +764,7 @@ SPOIL = """async pattern => {
 
 def test_a_part_that_is_not_what_it_was_is_refused(bundled_site, browser, address):
     whole = next(bundled_site.glob("python_stdlib*.part")).read_bytes()
-    with browser.new_context() as context:
+    with browser.new_context(**ONLINE) as context:
         context.route(
             "**/python_stdlib*.part", lambda route: route.fulfill(body=whole[:-9] + b"\0" * 9)
         )
@@ -783,7 +789,7 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, 
     assert not list(site.glob("numpy*")) and sum(file.stat().st_size for file in beside) < 4e6
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=site)) as server,
-        browser.new_context() as context,
+        browser.new_context(**ONLINE) as context,
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         context.route(f"{pyodide_bundle.ADDRESS}*", answer)
@@ -800,8 +806,78 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, 
         server.shutdown()
 
 
-def test_from_disk_a_page_says_what_it_takes(bundled_site, browser):
+@pytest.fixture
+def edition(bundled_site, tmp_path):
+    """(a copy of the site to change, its address, a function that ends its server)."""
+    folder = shutil.copytree(bundled_site, tmp_path / "site")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def end():
+        server.shutdown()
+        server.server_close()
+
+    yield folder, f"http://127.0.0.1:{server.server_port}", end
+    end()
+
+
+def test_after_one_visit_the_course_opens_and_runs_without_a_network(browser, edition):
+    """Python too, which no reader has asked for yet: its parts lie beside the pages."""
+    _, address, end = edition
     with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(1000 * lab.PATIENCE)
+        page.goto(f"{address}/{LESSON}.html")
+        page.evaluate(KEPT, ["autograd-course", len(pyodide_bundle.PARTS) + 1])
+        end()
+        page.reload()
+        assert press(page, "imports", "Run").strip() == "passed"
+        for name in ["", "05_walk_backward", "classroom.html"]:
+            page.goto(f"{address}/{name}")
+            assert page.locator("h1").is_visible()
+        page.get_by_label("Search").fill("chain rule")
+        page.get_by_role("link", name="chain rule").first.wait_for()
+
+
+def test_a_new_edition_replaces_the_kept_one_and_leaves_the_work(browser, edition):
+    folder, address, end = edition
+    names = json.loads((folder / "sw.js").read_text().partition(" = ")[2].partition(";\n")[0])
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(1000 * lab.PATIENCE)
+        page.goto(f"{address}/{LESSON}.html")
+        page.evaluate(KEPT, ["autograd-course pages", len(names)])
+        cell(page, "square-stub").locator("textarea").fill("mine")
+        lesson = folder / f"{LESSON}.html"
+        old = lesson.read_bytes()
+        new = old.replace(b"</h1>", b", second edition</h1>", 1)
+        lesson.write_bytes(new)
+        was, now = (hashlib.sha256(content).hexdigest() for content in (old, new))
+        worker = folder / "sw.js"
+        worker.write_text(worker.read_text().replace(was, now))
+        page.reload()
+        assert "second edition" in page.locator("h1").inner_text(), "the network comes first"
+        page.evaluate(REPLACED, [was, now])
+        end()
+        page.reload()
+        assert "second edition" in page.locator("h1").inner_text()
+        assert cell(page, "square-stub").locator("textarea").input_value() == "mine"
+
+
+# Wait until a cache holds so many entries.
+KEPT = """async ([name, number]) => {
+    while ((await (await caches.open(name)).keys()).length < number)
+        await new Promise(done => setTimeout(done, 50)) }"""
+
+# Wait until the second of two hashes has taken the first one's place in the cache.
+REPLACED = """async hashes => {
+    const kept = async () => (await (await caches.open("autograd-course pages")).keys()).map(({url}) => url.split("/").at(-1));
+    for (let all = await kept(); all.includes(hashes[0]) || !all.includes(hashes[1]); all = await kept())
+        await new Promise(done => setTimeout(done, 50)) }"""
+
+
+def test_from_disk_a_page_says_what_it_takes(bundled_site, browser):
+    with browser.new_context(**ONLINE) as context:
         page = context.new_page()
         page.goto((bundled_site / f"{LESSON}.html").as_uri())
         assert "python -m http.server" in page.locator(".live").inner_text()
