@@ -45,7 +45,7 @@ function prepare() {
 function warm() {
     if (live.warmed || live.started || navigator.connection?.saveData)
         return;
-    live.warmed = true;
+    live.warmed = live.warming = true;
     begin().then(() => live.bar.dataset.state === "starting" && rest("Python is ready."));
 }
 
@@ -65,7 +65,7 @@ async function fetchAhead() {
 // On a narrow screen, once the bar is out of sight: Run, Stop and the exercises solved, at the bottom of the window.
 function dock() {
     const dock = live.dock = element("div", {className: "live-dock", hidden: true});
-    live.dockRun = button("", () => (live.stop.hidden ? live.start : live.stop).click());
+    live.dockRun = button("", () => (live.start.hidden ? live.stop : live.start).click());
     live.dockSolved = element("span");
     dock.append(live.dockRun, live.dockSolved);
     live.bar.after(dock);
@@ -85,11 +85,11 @@ function count() {
 // What the bar offers: before Python is there "idle", then "starting", "running" or "ready"; or "failed".
 function look(state) {
     live.bar.dataset.state = state;
-    live.start.hidden = state === "starting" || state === "running";
-    live.start.textContent = state === "ready" ? "Run all" : "Run this page";
+    live.start.hidden = state === "running" || state === "starting" && !live.warming;
+    live.start.textContent = live.cells.some(one => one.ran !== null) ? "Run all" : "Run this page";
     live.stop.hidden = live.progress.hidden = state !== "starting" && state !== "running";
     live.again.hidden = state !== "ready";
-    live.dockRun.textContent = live.stop.hidden ? live.start.textContent : "Stop";
+    live.dockRun.textContent = (live.start.hidden ? live.stop : live.start).textContent;
 }
 
 function button(text, act) {
@@ -358,6 +358,9 @@ function run(one) {
         if (era !== live.era)
             return;
         const first = performance.now();
+        live.warming = false;
+        if (live.bar.dataset.state === "starting")
+            look("starting");
         await begin();
         if (!live.worker || live.bar.dataset.state === "failed")
             return;
