@@ -594,12 +594,7 @@ def build(folder, executed=executed, parts=None):
     within_budget(files, pages)
     files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)
     files["icon.png"] = (ROOT / "web/icon.png").read_bytes()
-    hashes = {
-        name: hashlib.sha256(content).hexdigest()
-        for name, content in files.items()
-        if not name.endswith((".part", ".txt"))
-    }
-    files["sw.js"] = pyodide_bundle.with_setting("sw.js", FILES=hashes)
+    files["sw.js"] = service_worker(files)
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:
@@ -608,6 +603,17 @@ def build(folder, executed=executed, parts=None):
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return folder
+
+
+def service_worker(files):
+    """Return sw.js for a site of these files, {name: bytes}."""
+    hashes = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in files.items()
+        if name.endswith((".html", ".css", ".js", ".svg", ".webmanifest", "icon.png"))
+        and name != "sw.js"
+    }
+    return pyodide_bundle.with_setting("sw.js", FILES=hashes)
 
 
 def within_budget(files, pages):

@@ -49,6 +49,8 @@ def bundled_site(site, request):
         except RuntimeError as error:
             (folder / "failed").write_text(str(error))
             return
+        files = {file.name: file.read_bytes() for file in site.iterdir()} | files
+        files["sw.js"] = pages.service_worker(files)
         for name, content in files.items():
             (folder / "pages" / name).write_bytes(content)
 
