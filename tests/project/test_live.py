@@ -70,8 +70,8 @@ def opened(context, address, name):
 @pytest.fixture(scope="module")
 def visit(browser, address):
     """visit(name) opens a page, in one browser with one memory; whatever it complains of fails the test that asks."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE)
-    context.set_default_timeout(1000 * lab.PATIENCE)
+    with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
+        context.set_default_timeout(1000 * lab.PATIENCE)
 
         def visit(name):
             page = opened(context, address, name)
@@ -93,7 +93,7 @@ def page(visit):
 
 @pytest.fixture(scope="module")
 def one_page(browser, address):
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
         context.set_default_timeout(1000 * lab.PATIENCE)
         yield opened(context, address, LESSON)
 
@@ -322,10 +322,10 @@ def test_an_exercise_on_a_phone(browser, address):
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
-    assert answered(page, "square", "gradient_of_x = 3").startswith("✗ wrong")
-    assert "That is the gradient from one slot." in cell(page, "square-check").inner_text()
-    assert answered(page, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
+def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch):
+    assert answered(running, "square", "gradient_of_x = 3").startswith("✗ wrong")
+    assert "That is the gradient from one slot." in cell(running, "square-check").inner_text()
+    assert answered(running, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     for answer in (3, 6):
         check("03.square", answer)
@@ -369,8 +369,8 @@ def test_a_picture_is_drawn_once_until_a_cell_is_run(running):
     for key, number in [("ArrowRight", 3), ("ArrowLeft", 4), ("ArrowRight", 3)]:
         slider.press(key)
         view.get_by_text(f"drawing {number}", exact=True).wait_for()
-    cell(page, "square-stub").locator("textarea").fill("gradient_of_x = 6")
-    press(page, "square-stub", "Check")
+    cell(running, "square-stub").locator("textarea").fill("gradient_of_x = 6")
+    press(running, "square-stub", "Check")
     slider.press("ArrowLeft")
     view.get_by_text("drawing 5", exact=True).wait_for()
     cell(running, "imports").get_by_role("button", name="Restore original").click()
@@ -390,19 +390,21 @@ def test_an_error_is_shown_as_a_learner_needs_it(running):
     stub = cell(running, "drill-stub").locator("textarea")
     before = stub.input_value()
     stub.fill("def half(n):\n    return 1 / n\n\nhalf(0)")
-    said = press(page, "drill-stub", "Check")
+    said = press(running, "drill-stub", "Check")
     assert said.startswith(
         "line 4: half(0)\nline 2: return 1 / n\nZeroDivisionError: division by zero"
     )
     assert "page_kernel" not in cell(running, "drill-stub").locator(".live-error").text_content()
     stub.fill("x = (1,\ny = 2")
-    assert "SyntaxError: '(' was never closed" in press(page, "drill-stub", "Check")
-    assert "Fix it first" in cell(page, "drill-check").inner_text(), (
+    assert "SyntaxError: '(' was never closed" in press(running, "drill-stub", "Check")
+    assert "Fix it first" in cell(running, "drill-check").inner_text(), (
         "no verdict on an earlier answer stays"
     )
-    assert "Fix it first" in checked(page, "drill"), "an earlier answer is not judged for this one"
-    page.get_by_role("link", name="1 raised an error").click()
-    cell(page, "drill-stub").get_by_role("button", name="Restore original").click()
+    assert "Fix it first" in checked(running, "drill"), (
+        "an earlier answer is not judged for this one"
+    )
+    running.get_by_role("link", name="1 raised an error").click()
+    cell(running, "drill-stub").get_by_role("button", name="Restore original").click()
     assert stub.input_value() == before
     cell(running, "drill-stub").get_by_role("button", name="Restore my version").click()
     assert stub.input_value() == "x = (1,\ny = 2"
