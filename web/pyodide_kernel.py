@@ -213,8 +213,9 @@ def told(error):
 
     Of a module that is not there, and of what was to be made with it, the page shows what was recorded.
     """
-    from autograd_course.grading.causes import sentence
-    from autograd_course.grading.verdict import likely, shortened
+    from autograd_course.grading.causes import likely
+    from autograd_course.grading.sentences import sentence
+    from autograd_course.grading.verdict import shortened
 
     global absent
     absent = error.name if isinstance(error, ModuleNotFoundError) else absent

@@ -90,12 +90,11 @@ import autograd_lib
 from ..source import blank_indices, has_blank, is_stub
 from .. import record
 from .answers import defined, edit
-from .causes import Cause, own, sentence
+from .causes import Cause, Difference, Words, likely, own
 from .compare import (
     expect,
     expect_call,
     expect_own_work,
-    expect_untouched,
     returned,
     times,
     unfinished,
@@ -106,7 +105,8 @@ from .inputs import Named, expect_over
 from .rule_checks import expect_engine, expect_rule, not_between, of_engine, of_rule
 from .locate_error import slip
 from .sandbox import MOST_PRINTED, Printed
-from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
+from .sentences import brief, formula, rows, sentence
+from .verdict import NotYet, Verdict, Wrong, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
 EXERCISES = {}  # name -> Exercise
@@ -259,10 +259,8 @@ def check(name, answer):
             raise NotYet
         wanted = len(exercise.parts)
         if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):
-            raise Wrong(
-                "your answer",
-                brief(answer),
-                f"({', '.join(exercise.parts)})",
+            raise Wrong.of(
+                Difference(Words("your answer"), answer, Words(f"({', '.join(exercise.parts)})")),
                 Cause("number of parts", (wanted, len(answer)))
                 if isinstance(answer, (tuple, list))
                 else Cause("one part", (wanted,)),
@@ -276,24 +274,20 @@ def check(name, answer):
             "not yet", ("", "Replace each ... (or pass) above, run that cell, then this one.")
         )
     except (Exception, SystemExit) as error:
-        if (
-            unfinished(answer, blank_indices(exercise.stub))
-            or isinstance(error, TypeError)
-            and "'ellipsis'" in said(error)
-        ):
+        if unfinished(answer, blank_indices(exercise.stub)) or likely(error).kind == "error: blank":
             return Verdict(
                 "not yet",
                 ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."),
             )
         if isinstance(error, Wrong):
-            rows, cause = [*zip(("tried", "got", "expected"), error.shown)], error.cause
+            shown, cause = [*zip(("tried", "got", "expected"), error.shown)], error.cause
         else:
-            rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
+            shown = [("tried", _tried(error)), ("raised", shortened(error))]
             hint = getattr(error, "hint", "")
             cause = own(hint) if hint else likely(error)
         verdict = Verdict(
             "wrong",
-            *rows,
+            *shown,
             ("hint", sentence(cause)),
             ("look", "" if exercise.names_mistake(cause) else slip(exercise, answer)),
             cause=cause,
@@ -302,6 +296,12 @@ def check(name, answer):
         return verdict
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))
+
+
+def _tried(error):
+    """Return in words which call raised `error`: an exercise may give a text of its own."""
+    difference = getattr(error, "difference", None)
+    return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 
 
 OURS = []  # solutions that yours_or_ours returned; run again, they are not the learner's

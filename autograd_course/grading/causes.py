@@ -1,211 +1,69 @@
-"""Causes: why an answer is wrong, as data. The sentence that a learner reads is written last, by `sentence`.
+"""Why an answer is wrong, as data: what differs (a Difference) and why (a Cause).
 
-Nothing in the grader decides by a sentence, so every sentence may be reworded: those of SENTENCES here, and those that
-an exercise gives as its own hints. Tests assert on the kind.
+The grader decides by these alone. The sentences that a learner reads are written last, in sentences.py, so every one of
+them may be reworded; tests assert on the kind.
 """
 
+import re
 from dataclasses import dataclass, replace
 
-SENTENCES = {
-    # what kind of thing came back
-    "iterator": "This is of type {0}, which can be read once and is empty then. Make a list of it: list(…).",
-    "a set": "{0} values were expected, and this is a set, which has no order.",
-    "one value": "{0} values were expected, and this is one.",
-    "number of values": "{0} values were expected, and you gave {1}.",
-    "number of parts": "{0} values were expected, and you gave {1}: give them in this order, in brackets.",
-    "one part": "{0} values were expected, and this is one: give them in this order, in brackets.",
-    "not a text": "The answer is a text, in quotes.",
-    "not a truth value": "The answer is True or False.",
-    "a comparison times g": "That is True and False: a comparison, which comes last unless it stands in brackets. "
-    "Multiply g by it: g * (…).",
-    "truth values": "That is True and False, one for each entry, where numbers are expected.",
-    "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets or a comma.",
-    "not an array": "An array was expected, and this is of type {0}.",
-    "not a number": "A number was expected, and this is of type {0}.",
-    "complex": "A complex number came back, where a real one is expected: x.real and x.imag are its parts.",
-    # the shape
-    "shape": "Shape {0}, where {1} was expected.",
-    "shape: not summed": "Shape {0}, where {1} was expected: sum over the axis that was broadcast.",
-    "shape: axis of 1 lost": "Shape {0}, where {1} was expected: an axis of length 1 is lost. A sum or a mean keeps it "
-    "with keepdims=True; squeeze, ravel and a single index take it away.",
-    "shape: transposed": "Shape {0}, where {1} was expected: transposed?",
-    "shape: axis lost": "Shape {0}, where {1} was expected: axis {2} is gone.",
-    "shape: other layout": "Shape {0}, where {1} was expected: the right number of entries in another shape.",
-    # the numbers
-    "nan": "nan came back, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number.",
-    "swapped": "The right values in the wrong order: are the two swapped?",
-    "order": "The right values in the wrong order: are two of them swapped?",
-    "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15, unless it is told "
-    "another dtype.",
-    "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
-    "not linear in g": "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here.",
-    "double": "Exactly double.",
-    "half": "Exactly half.",
-    "sign": "The right size with the wrong sign.",
-    "degrees": "Off by the factor {0}: degrees, where radians are meant?",
-    "base of the logarithm": "Off by the factor {0}: which base has your logarithm?",
-    "nearly": "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
-    "can do that.",
-    "factor": "Every entry is {0:.4g} times what was expected.",
-    "too large": "Every entry is {0:.4g} too large.",
-    "too small": "Every entry is {0:.4g} too small.",
-    "transposed": "The right numbers, but transposed.",
-    "layout": "The right numbers in other places: reshape keeps the order in which they are read, and a transpose "
-    "changes it.",
-    "reversed": "The right numbers, last to first along axis {0}.",
-    "other places": "The right numbers in other places.",
-    "cut off": "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?",
-    "rounded": "Right, but rounded to {0} decimals: keep all of them.",
-    "rounded to 1": "Right, but rounded to 1 decimal: keep all of them.",
-    "first entry": "The first entry that differs is {0}.",
-    "right elsewhere": "Right for {0}, and not here: what is different?",
-    # what the function does
-    "not a function": "The check calls your answer: give it the function, not a result.",
-    "function in a tuple": "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?",
-    "endless": "It does not come to an end: what is to become smaller, or False, each time round the loop?",
-    "waits": "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer.",
-    "printed": "It prints the result and gives None back: write return, and no print.",
-    "nothing": "Nothing came back: is there a return, on every way through it? (list.sort and list.append return None.)",
-    "array overwritten": "It writes into the caller's array. -= and *= do that too: make a new one, x - … in place of "
-    "x -= ….",
-    "list overwritten": "It writes into the caller's list. Make a new one, and leave theirs as it was.",
-    "result overwritten": "It keeps what it gives back, and writes into it at the next call: whoever holds the first "
-    "result sees it change. Make a new one each time, inside the function.",
-    "state: second call": "Right at the first call, and another result at the second, with the same arguments: something "
-    "is kept in between.",
-    "state: other arguments": "Right if asked once more: something is kept from an earlier call, with other arguments.",
-    "state: other g": "Right where the arrays are new: something is kept from an earlier call, with another g.",
-    "not a class": "The check makes its own numbers: give it the class itself.",
+# Python's and NumPy's own messages -> the kind of error. The first pattern that fits counts.
+ERRORS = {
+    "error: blank": r"'ellipsis'",
+    "error: name": r"^name '(\w+)' is not defined",
+    "error: unset variable": r"local variable '(\w+)'",
+    "error: arguments": r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
+    "error: number called": r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
+    "error: float as whole number": "'float' object cannot be interpreted as an integer",
+    "error: truth of an array": "truth value of an array",
+    "error: item of many": "can only convert an array of size 1",
+    "error: view": "sub-type of ndarray type",
+    "error: length as dtype": r"Cannot interpret '-?\d+' as a data type",
+    "error: transpose": "axes don't match array",
+    "error: NumPy name": r"module 'numpy' has no attribute '(\w+)'",
+    "error: array as number": "arrays can be converted to Python scalars",
+    "error: negative whole power": "Integers to negative integer powers",
+    "error: function as value": "unsupported operand .*'(?:function|Primitive|ufunc|builtin_function_or_method)'",
+    "error: caret": r"for \^|bitwise_xor",
+    "error: dim": "argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
+    "error: create_graph": "argument '(?:create_graph|retain_graph)'",
+    "error: gradient": "argument 'gradient'",
+    "error: number attribute": r"'(?:int|float)' object has no attribute '(\w+)'",
+    "error: Tensor attribute": r"'numpy\.\w+' object has no attribute '(backward|detach|requires_grad_?)'",
+    "error: NumPy already": r"'numpy\.\w+' object has no attribute '(?:numpy|cpu|clone)'",
+    "error: in place name": r"'numpy\.\w+' object has no attribute '([a-z]\w*)_'",
+    "error: number method": r"'numpy\.(?:float|int)\w+' object has no attribute '(\w+)'",
+    "error: array attribute": r"'numpy\.\w+' object has no attribute '(\w+)'",
+    "error: None as whole number": "'NoneType' object cannot be interpreted as an integer",
+    "error: None among numbers": r"'NoneType'|from dtype\('O'\)",
+    "error: recursion": "maximum recursion depth",
 }
 
-ERRORS = {  # kind -> (what Python or NumPy says, the sentence; {0} is the name in it)
-    "error: name": (
-        r"^name '(\w+)' is not defined",
-        "Nothing is called {0} here. A slip in the name? Or a cell above that has not been run?",
-    ),
-    "error: unset variable": (
-        r"local variable '(\w+)'",
-        "{0} is used before it has a value: give it its first one before the loop.",
-    ),
-    "error: arguments": (
-        r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
-        "Which arguments it takes, and in which order, is in the question.",
-    ),
-    "error: number called": (
-        r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
-        "A number stands where a function is wanted: give the function itself, or make one with "
-        "lambda.",
-    ),
-    "error: float as whole number": (
-        r"'float' object cannot be interpreted as an integer",
-        "A whole number is wanted, and / gives a float: // drops the rest.",
-    ),
-    "error: truth of an array": (
-        r"truth value of an array",
-        "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < "
-        "c, and Python's own in, max, sorted and count. Use np.where, & and |, with each "
-        "comparison in brackets.",
-    ),
-    "error: item of many": (
-        r"can only convert an array of size 1",
-        "item() takes a single number out of an array, and this one has more.",
-    ),
-    "error: view": (
-        r"sub-type of ndarray type",
-        "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
-    ),
-    "error: length as dtype": (
-        r"Cannot interpret '-?\d+' as a data type",
-        "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)),"
-        " and what changes the shape is x.reshape(…), not x.view(…).",
-    ),
-    "error: transpose": (
-        r"axes don't match array",
-        "NumPy's transpose takes every axis in its new order. Two of them change places with "
-        "np.swapaxes(x, i, j), the last two with x.mT.",
-    ),
-    "error: NumPy name": (
-        r"module 'numpy' has no attribute '(\w+)'",
-        "NumPy has no np.{0}: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is "
-        "np.log.",
-    ),
-    "error: array as number": (
-        r"arrays can be converted to Python scalars",
-        "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so "
-        "on take arrays.",
-    ),
-    "error: negative whole power": (
-        r"Integers to negative integer powers",
-        "NumPy raises whole numbers to no negative whole power: divide, or write it as y ** -1.0.",
-    ),
-    "error: function as value": (
-        r"unsupported operand .*'(?:function|Primitive|ufunc|builtin_function_or_method)'",
-        "A function stands where its value belongs: call it, f(x). Or are the parameters in "
-        "another order?",
-    ),
-    "error: caret": (
-        r"for \^|bitwise_xor",
-        "A power is ** in Python: ^ is something else.",
-    ),
-    "error: dim": (
-        r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
-        "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
-    ),
-    "error: create_graph": (
-        r"argument '(?:create_graph|retain_graph)'",
-        "There is no such switch here: a graph may be walked again, and what ag.grad gives can be"
-        " differentiated.",
-    ),
-    "error: gradient": (
-        r"argument 'gradient'",
-        "What arrives is called grad here, and may stand without its name: z.backward(g).",
-    ),
-    "error: number attribute": (
-        r"'(?:int|float)' object has no attribute '(\w+)'",
-        "That is a plain number of Python, and has no .{0}.",
-    ),
-    "error: Tensor attribute": (
-        r"'numpy\.\w+' object has no attribute '(backward|detach|requires_grad_?)'",
-        "That is a plain array, and .{0} belongs to a Tensor. (What .data and .grad hold are "
-        "arrays.)",
-    ),
-    "error: NumPy already": (
-        r"'numpy\.\w+' object has no attribute '(?:numpy|cpu|clone)'",
-        "It is NumPy's already. A copy is x.copy().",
-    ),
-    "error: in place name": (
-        r"'numpy\.\w+' object has no attribute '([a-z]\w*)_'",
-        "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a "
-        "function of np.",
-    ),
-    "error: number method": (
-        r"'numpy\.(?:float|int)\w+' object has no attribute '(\w+)'",
-        "That is a single number, and has no .{0}: a function of np takes numbers too.",
-    ),
-    "error: array attribute": (
-        r"'numpy\.\w+' object has no attribute '(\w+)'",
-        "An array has no .{0}: most of NumPy's functions are written np.name(x), a transpose x.T "
-        "or x.mT.",
-    ),
-    "error: None as whole number": (
-        r"'NoneType' object cannot be interpreted as an integer",
-        "A None stands where a whole number is wanted: is an axis None, or has something that it "
-        "calls no return?",
-    ),
-    "error: None among numbers": (
-        r"'NoneType'|from dtype\('O'\)",
-        "A None is among the numbers: something that it calls has no return.",
-    ),
-    "error: recursion": (
-        r"maximum recursion depth",
-        "It calls itself, and never comes to an end.",
-    ),
-    "error: exit": ("", "exit ends the whole program. To end a function, write return."),
+# Kinds whose sentence mentions facts of the one answer: a count, a factor, a type.
+WITH_FACTS = {
+    "iterator",
+    "a set",
+    "one value",
+    "number of values",
+    "number of parts",
+    "one part",
+    "several numbers",
+    "not an array",
+    "not a number",
+    "few digits",
+    "degrees",
+    "base of the logarithm",
+    "factor",
+    "too large",
+    "too small",
+    "reversed",
+    "rounded",
+    "first entry",
+    "right elsewhere",
 }
-SENTENCES |= {kind: said for kind, (_, said) in ERRORS.items()}
 
 # Causes that are certain from one call, so that no other draws need to be tried.
-SEEN_AT_ONCE = {kind for kind in SENTENCES if kind.startswith("shape")} | {
+SEEN_AT_ONCE = {
     "nan",
     "first entry",
     "several numbers",
@@ -237,7 +95,7 @@ class Cause:
     Parameters
     ----------
     kind : str
-        A key of SENTENCES; of ERRORS among them; "own", a hint of the exercise; "", not known.
+        A key of sentences.SENTENCES; "own", a hint of the exercise; "", not known.
     facts : tuple
         What the sentence of this kind mentions: shapes, a factor.
     text : str
@@ -262,6 +120,59 @@ class Cause:
         mine, theirs = ((one.kind, one.by or one.text) for one in (self, other))
         return mine == theirs
 
+    @property
+    def of_shape(self):
+        """Return True if the shape differs."""
+        return self.kind.startswith("shape")
+
+    @property
+    def seen_at_once(self):
+        """Return True if one call is enough to be certain of this cause."""
+        return self.of_shape or self.kind in SEEN_AT_ONCE
+
+
+@dataclass(frozen=True)
+class Call:
+    """Name a call of the learner's function; `words` is the exercise's own text for it, if it has one."""
+
+    function: object
+    args: tuple
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Stand for a result that is described, not shown: `kind` is a key of sentences.NOTES."""
+
+    kind: str
+
+
+class Words(str):
+    """Hold a text of an exercise, which a verdict shows as it is. Any other string is a value, shown in quotes."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Hold what was tried, what came back and what was expected.
+
+    Parameters
+    ----------
+    where : Call or Words
+        What was tried.
+    got, expected : object
+        Values; an exception, if one was raised; a Note; Words.
+    entry : tuple of int, optional
+        The index of the first entry in which two arrays differ.
+    when : str
+        A key of sentences.WHEN, such as "again": when the call was made.
+    """
+
+    where: object
+    got: object
+    expected: object
+    entry: tuple | None = None
+    when: str = ""
+
 
 def own(hint, by=None):
     """Return the cause that a hint of the exercise names: `hint` is its text, a Cause, or ""."""
@@ -272,33 +183,29 @@ def own(hint, by=None):
 
 def needs_facts(hint):
     """Return True if `hint` is a Cause of a kind that needs facts and has none yet."""
-    return isinstance(hint, Cause) and "{0" in SENTENCES.get(hint.kind, "") and not hint.facts
+    return isinstance(hint, Cause) and (hint.of_shape or hint.kind in WITH_FACTS) and not hint.facts
 
 
-def sentence(cause):
-    """Return the sentence for a Cause; a hint that is a text already is returned as it is."""
-    if isinstance(cause, str):
-        return cause
-    said = cause.text if cause.kind == "own" else SENTENCES.get(cause.kind, "")
-    said = said if cause.kind == "own" else said.format(*cause.facts)
-    return _of_part(cause.part, said)
+def said(error):
+    """Return the error's own text.
 
-
-def _of_part(part, said):
-    """Return a sentence about one part of an answer.
-
-    It says before which part that is, and after it what the other parts are.
+    For an endless recursion, the place where it was stopped is left out, since that is chance.
     """
-    if not part:
-        return said
-    others = f"The other{'s are' if part.count > 2 else ' is'} right." if part.alone else ""
-    return " ".join(
-        filter(
-            None,
-            [
-                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else ' differs.'}",
-                _of_part(part.inner, said),
-                others,
-            ],
+    try:
+        return (
+            str(error).split(" exceeded")[0] + " exceeded"
+            if isinstance(error, RecursionError)
+            else str(error)
         )
-    )
+    except Exception:  # a __str__ of the learner's own
+        return "(its text cannot be shown)"
+
+
+def likely(error):
+    """Return the likely Cause of a common error of Python."""
+    if isinstance(error, SystemExit):
+        return Cause("error: exit")
+    for kind, pattern in ERRORS.items():
+        if found := re.search(pattern, said(error)[:1000]):
+            return Cause(kind, found.groups())
+    return Cause()

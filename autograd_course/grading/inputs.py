@@ -27,11 +27,13 @@ import numpy as np
 import autograd_lib as ag
 
 from ..source import underneath
-from . import compare
-from .causes import SEEN_AT_ONCE, Cause, own
-from .compare import expect_call, same
+from .causes import Cause, Difference, Note, own
+from .compare import call_of, expect_call, returned_once
+from .likely_cause import likely_cause, mistaken, parameter_names
+from .same import same
 from .sandbox import Endless, copies, run, unchanged
-from .verdict import Wrong, brief, called, formula, named, shortest
+from .sentences import brief, called, formula, shortest
+from .verdict import Wrong
 
 NEAR = 1e-9  # relative tolerance, which float32 and difference quotients do not meet
 ROUNDS = 22
@@ -416,10 +418,13 @@ def _expect_met_again(function, right, args, later, tried, rtol):
     met = [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs]
     got, gives = run(f, later, met), run(_plain(right, later), later)
     if not _agree(got, gives, rtol, 1e-6):
-        raise Wrong(
-            f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before",
-            _shown(got),
-            _shown(gives),
+        raise Wrong.of(
+            Difference(
+                call_of(f, later, tried and partial(tried, *later)),
+                got.error or got.value,
+                gives.error or gives.value,
+                when="other g",
+            ),
             Cause("state: other g"),
         )
 
@@ -434,11 +439,9 @@ def _expect_left_alone(function, args, later, tried):
     (held,) = copies([got])
     run(f, later)
     if not unchanged(held, got):
-        raise Wrong(
-            f"{tried(*args) if tried else called(f, args)}, and then another call",
-            brief(got),
-            f"{brief(held)}, as it came back",
-            Cause("result overwritten"),
+        where = call_of(f, args, tried and partial(tried, *args))
+        raise Wrong.of(
+            Difference(where, got, held, when="another call"), Cause("result overwritten")
         )
 
 
@@ -460,10 +463,8 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
         elif got.error or gives.error:
             wrong.append(False)
         else:
-            letters = compare.parameter_names(f)
-            other = compare.likely_cause(
-                got.value, gives.value, recognisers, args, rtol, 1e-9, letters, f
-            )
+            letters = parameter_names(f)
+            other = likely_cause(got.value, gives.value, recognisers, args, rtol, 1e-9, letters, f)
             wrong.append(other.same_as(cause))
     if cause.kind and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
         return cause
@@ -502,7 +503,7 @@ def _named(function):
 def alike(function, draws, wrong):
     """Return True if a mistake agrees with the learner's function on the first sixty draws."""
     return all(
-        _agree(run(_plain(function, args), args), compare._mistaken(wrong, args), 1e-5, 1e-9)
+        _agree(run(_plain(function, args), args), mistaken(wrong, args), 1e-5, 1e-9)
         for args in islice(draws(), 60)
     )
 
@@ -526,20 +527,16 @@ def _agree(one, other, rtol, atol):
     return same(one.value, other.value, rtol, atol)
 
 
-def _shown(outcome):
-    return named(outcome.error) if outcome.error else brief(outcome.value)
-
-
 def _expect(function, right, args, hints, tried, rtol, atol, draws):
     f, right_f = _plain(function, args), _plain(right, args)
     if f is not function:
         hints = [(_plain(one[0], args), one[1]) if isinstance(one, tuple) else one for one in hints]
-    words = (lambda: tried(*args)) if tried else partial(called, f, args)
+    words = tried and partial(tried, *args)
     with np.errstate(all="ignore"):
         gives = right_f(*args)
         near = _tolerance(args, rtol, atol)
         sure = partial(alike, function, draws)
-        got, overwritten = compare._returned(f, args, words, lambda: brief(gives), hints, sure)
+        got, overwritten = returned_once(f, args, words, gives, hints, sure)
         if same(got, gives, **near):
             if overwritten:
                 raise overwritten
@@ -550,7 +547,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
             cause = wrong.cause
             certain = (
                 cause.own
-                or cause.kind in SEEN_AT_ONCE
+                or cause.seen_at_once
                 or (cause.part and not cause.kind)
                 or cause.kind in {own(one[1]).kind for one in hints if isinstance(one, tuple)}
                 or same(got, gives, 5e-5, 0)
@@ -560,11 +557,9 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
                     function, right, draws, hints, tried, wrong.shown[0], cause, rtol
                 )
                 cause = Cause(part=cause.part) if cause.part and other != cause else other
-            raise Wrong(*wrong.shown, cause) from None
-        raise Wrong(
-            words(),
-            "another result at the first call than at the second",
-            "the same, whatever came before",
+            raise wrong.because(cause) from None
+        raise Wrong.of(
+            Difference(call_of(f, args, words), Note("first call differs"), Note("same always")),
             Cause("state: other arguments"),
         )
 

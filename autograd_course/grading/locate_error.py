@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 
 from ..source import find
-from .verdict import shortest
+from .sentences import shortest
 
 MOST = 2  # places that differ
 SIGNS = {

@@ -13,7 +13,8 @@ from .compare import expect, expect_call, same
 from .inputs import alike, expect_over
 from .mistakes import keepdims_lost, sign_lost
 from .sandbox import Endless, bounded
-from .verdict import NotYet, Wrong, brief
+from .sentences import brief
+from .verdict import NotYet, Wrong
 
 # --- A rule of the table: rule(g, z, x, y, …) ------------------------------------------------------------------------------
 

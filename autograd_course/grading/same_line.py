@@ -20,9 +20,11 @@ from ..drawing.rules import letters_of
 from ..drawing.table import CODE, FAINT, side_by_side, table
 from ..op_inputs import SAMPLES
 from ..source import has_blank, is_stub, source
+from .causes import likely, said
 from .rule_checks import special_points
 from .sandbox import Endless, bounded
-from .verdict import Verdict, brief, said, shortest
+from .sentences import brief, shortest
+from .verdict import Verdict
 
 # One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the
 # fault of the first Trial that had one.
@@ -533,9 +535,9 @@ def _trial(mine, how, case, letters):
     except Endless as endless:
         return ended("endless", str(endless))
     except (Exception, SystemExit) as error:
-        waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
         return ended(
-            "not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}"
+            "not yet" if likely(error).kind == "error: blank" else "wrong",
+            f"{type(error).__name__}: {shortest(said(error), 500)}",
         )
     if not all(
         np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))

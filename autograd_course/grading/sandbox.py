@@ -18,8 +18,7 @@ import numpy as np
 
 import autograd_lib
 
-from .causes import Cause
-from .verdict import said
+from .causes import Cause, said
 
 LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
 MOST_SECONDS = 20  # of computing, for a loop without an end whose steps are slow
@@ -206,15 +205,12 @@ class Outcome:
         What the call printed.
     mutated : tuple of pairs
         Each argument that the call changed in place: its value before and after.
-    seconds : float
-        The processor time that the call took.
     """
 
     value: object = None
     error: BaseException | None = None
     printed: str = ""
     mutated: tuple = ()
-    seconds: float = 0.0
 
     def raises_as(self, other):
         """Return True if both calls raised the same error: of one type, with the same message."""
@@ -246,12 +242,10 @@ def run(function, args, given=None, most=None, printed=None):
     given = copies(args) if given is None else given
     printed = io.StringIO() if printed is None else printed
     value = error = None
-    begun = time.process_time()
     with redirect_stdout(printed), np.errstate(all="ignore"):
         try:
             value = bounded(function, *given, most=most)
         except (Exception, SystemExit, Endless) as raised:
             error = raised
-    seconds = time.process_time() - begun
     mutated = tuple(pair for pair in zip(args, given) if not unchanged(*pair))
-    return Outcome(value, error, printed.getvalue(), mutated, seconds)
+    return Outcome(value, error, printed.getvalue(), mutated)

@@ -6,10 +6,9 @@ import sys
 import traceback
 from html import escape
 
-import numpy as np
-
 from ..drawing.table import FAINT, table
-from .causes import ERRORS, Cause, own, sentence
+from .causes import Cause, Difference, Words, own
+from .sentences import named, rows, sentence, shortest
 
 
 class Verdict:
@@ -53,73 +52,38 @@ class Verdict:
 
 
 class Wrong(Exception):
-    """Report a difference: what was tried, what came back, what was expected, the likely cause.
+    """Report a wrong answer: its Difference and its Cause.
 
-    `hint` is the exercise's own sentence, or a Cause, or "".
+    An exercise gives texts: what was tried, what came back, what was expected, and its hint, a text
+    or a Cause, or "".
     """
 
     def __init__(self, tried, got, expected, hint):
-        self.shown = tried, got, expected
+        self.difference = Difference(*map(Words, (tried, got, expected)))
         self.cause = hint if isinstance(hint, Cause) else own(hint)
-        super().__init__(*self.shown, sentence(self.cause))
+
+    @classmethod
+    def of(cls, difference, cause):
+        """Return the Wrong with this Difference and this Cause."""
+        wrong = cls("", "", "", cause)
+        wrong.difference = difference
+        return wrong
+
+    def because(self, hint):
+        """Return the Wrong with the same Difference and another hint."""
+        return Wrong.of(self.difference, hint if isinstance(hint, Cause) else own(hint))
+
+    @property
+    def shown(self):
+        """Return the texts of the Difference, as `rows` writes them."""
+        return rows(self.difference)
+
+    def __str__(self):
+        return str((*self.shown, sentence(self.cause)))
 
 
 class NotYet(Exception):
     """Report that the stub, or a part of it, is not filled in."""
-
-
-def formula(text):
-    """Decorate a function so that a verdict shows it as `text`, such as "f(x, y) = x²y".
-
-    Otherwise its name in the course's file would be shown.
-    """
-
-    def register(function):
-        function.formula = text
-        return function
-
-    return register
-
-
-def brief(x, digits=8):
-    """Return a value in one line, as a verdict shows it, with `digits` digits of a number."""
-    if isinstance(x, np.ndarray) and not x.ndim:
-        x = x[()]
-    if isinstance(x, (float, np.floating)):
-        return f"{x:.{digits}g}"
-    if isinstance(x, np.generic):
-        x = x.item()
-    if isinstance(x, (tuple, list)) and len(x) <= 12:
-        inside = ", ".join(brief(part, digits) for part in x)
-        if isinstance(x, list):
-            return f"[{inside}]"
-        return f"({inside},)" if len(x) == 1 else f"({inside})"
-    if isinstance(x, np.ndarray):
-        if x.size > 24:
-            return f"array of shape {x.shape}"
-        return re.sub(
-            r"\s+", " ", np.array2string(x, precision=6 if digits == 8 else digits, separator=", ")
-        )
-    if hasattr(x, "formula"):
-        return x.formula.partition("(")[0]
-    if callable(x):
-        return ("np." if isinstance(x, np.ufunc) else "") + getattr(x, "__name__", type(x).__name__)
-    try:
-        return shortest(repr(x), 120)
-    except Exception:  # a __repr__ of the learner's own
-        return type(x).__name__
-
-
-def shortest(text, most):
-    """Return a text cut to at most so many characters."""
-    return text if len(text) <= most else text[: most - 3] + "…"
-
-
-def called(function, args):
-    """Return the call as a learner would write it, and the formulas of its arguments."""
-    name = brief(function) if callable(function) else "f"
-    formulas = "".join(f", where {a.formula}" for a in args if hasattr(a, "formula"))
-    return f"{'your function' if name == '<lambda>' else name}({', '.join(map(brief, args))}){formulas}"
 
 
 def shortened(error):
@@ -136,38 +100,9 @@ def shortened(error):
     return "\n".join([*lines[-6:], named(error)])  # the last six: recursion has a thousand
 
 
-def named(error):
-    return f"{type(error).__name__}: {said(error)}"
-
-
-def said(error):
-    """Return the error's own text.
-
-    For an endless recursion, the place where it was stopped is left out, since that is chance.
-    """
-    try:
-        return (
-            str(error).split(" exceeded")[0] + " exceeded"
-            if isinstance(error, RecursionError)
-            else str(error)
-        )
-    except Exception:  # a __str__ of the learner's own
-        return "(its text cannot be shown)"
-
-
 def _cell(filename):
     """Return "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
     name = shell and shell.compile.format_code_name(filename)
     number = name and re.search(r"\d+", name[1])
     return f"cell [{number[0]}], " if number else ""
-
-
-def likely(error):
-    """Return the likely Cause of a common error of Python."""
-    if isinstance(error, SystemExit):
-        return Cause("error: exit")
-    for kind, (pattern, _) in ERRORS.items():
-        if pattern and (found := re.search(pattern, said(error)[:1000])):
-            return Cause(kind, found.groups())
-    return Cause()

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import record
 from ..quiz.questions import POLITE, Panel, as_html, fold, say
-from ..grading.verdict import shortest
+from ..grading.sentences import shortest
 from ..drawing import style
 from ..widgets.sliders import FOLD
 from . import by_hand, catches, jacobians, rules, shapes, walks

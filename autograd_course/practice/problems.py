@@ -9,9 +9,9 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ..grading.causes import sentence
+from ..grading.causes import likely, said
 from ..grading.sandbox import Endless
-from ..grading.verdict import likely, said
+from ..grading.sentences import sentence
 from ..quiz.questions import number_in
 
 

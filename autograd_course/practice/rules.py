@@ -9,11 +9,12 @@ from autograd_lib import ops
 
 from ..drawing.picture import Picture
 from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
-from ..grading.causes import sentence
+from ..grading.causes import own
 from ..grading.compare import same
 from ..grading.rule_checks import expect_rule, of_rule, rule_cases
 from ..grading.same_line import STATED, same_line
 from ..grading.sandbox import Endless, bounded, copies
+from ..grading.sentences import sentence
 from ..grading.verdict import NotYet, Wrong
 from .problems import Box, Line, Mark, Problem, judged, trouble
 
@@ -149,20 +150,20 @@ def _judge(row, argument, rule):
     except NotYet:
         raise ValueError("The dots are to be replaced.") from None
     except Wrong as wrong:
-        tried, got, right, hint = wrong.args
+        tried, got, right = wrong.shown
         right = "0" if right == "-0" else right
-        if row.name in STATED and tried.endswith(
-            "x = 0, y = 0"
-        ):  # there the rule that is derived gives nan too
+        inputs_tried = wrong.difference.where.args[2:]
+        # there the rule that is derived gives nan too
+        if row.name in STATED and not any(np.any(x) for x in inputs_tried):
             return Mark(False, note)
-        own = _recognised(row, argument, rule)
-        if own or hint in [
-            sentence(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords)
-        ]:
-            hint = ""  # a hint that is true of this input alone would mislead
+        recognised = _recognised(row, argument, rule)
+        hints = (own(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords))
+        # a hint that is true of this input alone would mislead
+        misleads = recognised or any(map(wrong.cause.same_as, hints))
+        hint = "" if misleads else sentence(wrong.cause)
         hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
         here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
-        return Mark(False, f"{own} {here} {hint}".strip())
+        return Mark(False, f"{recognised} {here} {hint}".strip())
     except (Exception, SystemExit, Endless) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
         return Mark(False, f"{trouble(error)} {fits}".strip())

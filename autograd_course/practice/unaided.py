@@ -8,7 +8,8 @@ from .. import record
 from ..grading.compare import unfinished
 from ..grading.inputs import expect_over
 from ..grading.sandbox import Endless, bounded, copies
-from ..grading.verdict import NotYet, Verdict, Wrong, brief, shortened
+from ..grading.sentences import brief, sentence
+from ..grading.verdict import NotYet, Verdict, Wrong, shortened
 from ..source import is_stub
 
 
@@ -132,7 +133,10 @@ def unaided(name, rule, my_check):
             "not yet", ("", "A ... (or pass) is still there, in the rule or in your check.")
         )
     except Wrong as wrong:
-        return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), wrong.args))
+        return Verdict(
+            "wrong",
+            *zip(("tried", "got", "expected", "hint"), (*wrong.shown, sentence(wrong.cause))),
+        )
     except (Exception, SystemExit) as error:
         return Verdict("wrong", ("raised", shortened(error)))
     record.solved(f"{task.lesson}.unaided_{name}")

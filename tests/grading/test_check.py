@@ -22,13 +22,12 @@ from autograd_course.grading import (
     exercise,
     expect,
     expect_call,
-    expect_untouched,
     formula,
     mistakes,
     rule_checks,
     sandbox,
+    sentences,
     times,
-    verdict,
     without,
 )
 from autograd_course.grading.causes import own
@@ -749,7 +748,6 @@ def test_an_array_changed_in_place_is_named():
     @sample("99.place")
     def place(answer):
         expect_call(answer, np.array([1.0, 3.0]), gives=np.array([-1.0, 1.0]))
-        expect_untouched(answer, np.array([1.0, 3.0]))
 
     right, hint = mistakes.in_place(lambda x: x - x.mean())
     assert check("99.place", lambda x: x - x.mean()).status == "right"
@@ -1116,5 +1114,5 @@ def test_got_and_expected_do_not_look_alike():
 
 
 def test_a_tuple_of_one_is_shown_as_one():
-    brief = verdict.brief
+    brief = sentences.brief
     assert brief((14,)) == "(14,)" and brief([14]) == "[14]" and brief((1, 2)) == "(1, 2)"

@@ -22,7 +22,8 @@ from autograd_course import record, sync_notebooks
 from autograd_course.drawing.rules import AHEAD, derived
 from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.answers import defined
-from autograd_course.grading.causes import SENTENCES, Cause, own
+from autograd_course.grading.causes import ERRORS, WITH_FACTS, Cause, own
+from autograd_course.grading.sentences import NOTES, SENTENCES, WHEN
 from autograd_course.quiz.texts import Question
 
 NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -163,9 +164,20 @@ def test_no_verdict_depends_on_how_a_sentence_is_worded(name, monkeypatch):
     assert {cause.kind for cause in causes} - {"own"}, "no sentence of the grader is among these"
     for kind, text in SENTENCES.items():
         monkeypatch.setitem(SENTENCES, kind, f"Its {text[:1].lower()}{text[1:]} Look again.")
+    for kind in NOTES:
+        monkeypatch.setitem(NOTES, kind, "reworded")
+    for when in WHEN:
+        monkeypatch.setitem(WHEN, when, ("reworded {0}", "reworded {0}"))
     for i, cause in zip(chosen, causes):
         answer, _ = EXERCISES[name].run(thrown.wrong_answers(name)[i])
         assert check(name, answer).cause == cause
+
+
+def test_the_kinds_with_facts_are_those_whose_sentence_mentions_one():
+    mention = {kind for kind, text in SENTENCES.items() if "{0" in text}
+    assert {kind for kind in SENTENCES if Cause(kind).of_shape} <= mention
+    assert {kind for kind in mention if not kind.startswith(("shape", "error"))} == WITH_FACTS
+    assert set(ERRORS) | {"error: exit"} == {kind for kind in SENTENCES if kind.startswith("error")}
 
 
 @pytest.mark.rotating(GRADER)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from autograd_course.grading import Wrong, expect_over
+from autograd_course.grading.causes import Cause, own
 from autograd_course.grading.inputs import Draw, Named
 from autograd_course.grading.sandbox import Endless, run
-from autograd_course.grading.verdict import named
+from autograd_course.grading.sentences import named
 
 
 def right(g, x, y):
@@ -150,8 +151,9 @@ def test_an_array_is_met_again_beside_another_g():
             seen[:] = x, right(g, x, y)
         return seen[1]
 
-    with pytest.raises(Wrong, match="with the arrays of the call before"):
+    with pytest.raises(Wrong) as wrong:
         expect_over(answer, right, build)
+    assert wrong.value.difference.when == "other g"
 
 
 def test_other_entries_of_the_same_sum_are_met():
@@ -235,31 +237,30 @@ def test_arguments_that_belong_to_no_other_change_alone():
         )
 
 
-def hint(answer, right, build, hints, **more):
+def cause(answer, right, build, hints, **more):
     with pytest.raises(Wrong) as wrong:
         expect_over(answer, right, build, hints=hints, **more)
-    return wrong.value.args[3]
+    return wrong.value.cause
 
 
 def test_a_mistake_is_named_only_where_the_answer_makes_it_elsewhere_too():
     hints = [(lambda x: abs(x), "The size of x.")]
-    assert (
-        hint(lambda x: abs(x), lambda x: 2 * x, lambda d: (d(),), hints, first=[(0.77,)])
-        == "The size of x."
-    )
-    assert hint(
+    size = cause(lambda x: abs(x), lambda x: 2 * x, lambda d: (d(),), hints, first=[(0.77,)])
+    assert size == own("The size of x.")
+    elsewhere = cause(
         lambda x: 0.77 if x == 0.77 else 2 * x,
         lambda x: 2 * x,
         lambda d: (d(),),
         hints,
         first=[(0.77,)],
-    ).startswith("Right for ")
+    )
+    assert elsewhere.kind == "right elsewhere"
 
 
 def test_where_it_is_right_is_another_place_and_not_one_of_zeros():
-    zeros = hint(lambda g, x: g * x + g, lambda g, x: g * x, lambda d: (d.g(), d()), ())
-    assert zeros == ""
-    alike = hint(
+    zeros = cause(lambda g, x: g * x + g, lambda g, x: g * x, lambda d: (d.g(), d()), ())
+    assert zeros == Cause()
+    alike = cause(
         lambda x: x + 1.5 * (x > 7) - (x < 0) / 3,
         lambda x: x,
         lambda d: (d(),),
@@ -267,31 +268,32 @@ def test_where_it_is_right_is_another_place_and_not_one_of_zeros():
         first=[(2.0,), (9.0,)],
         tried=lambda x: f"x above {2 * (x > 1)}",
     )
-    assert alike == "Right for x above 0, and not here: what is different?"
+    assert alike == Cause("right elsewhere", ("x above 0",))
 
 
 def test_a_mistake_is_not_named_where_an_example_tells_them_apart():
     hints = [(lambda x: abs(x), "The size of x.")]
     first = [(0.77,), (5.0,)]
-    said = hint(
+    apart = cause(
         lambda x: 7.0 if x == 5 else abs(x), lambda x: 2 * x, lambda d: (d(),), hints, first=first
     )
-    assert said != hints[0][1]
+    assert apart.kind != "own"
 
 
 def test_a_cause_that_any_exercise_knows_too():
-    assert hint(lambda x: 4 * x, lambda x: 2 * x, lambda d: (d(),), ()) == "Exactly double."
-    assert "and not here" in hint(
+    assert cause(lambda x: 4 * x, lambda x: 2 * x, lambda d: (d(),), ()) == Cause("double")
+    once = cause(
         lambda x: 4 * x if x == 0.77 else 2 * x,
         lambda x: 2 * x,
         lambda d: (d(),),
         (),
         first=[(0.77,)],
     )
-    signs = hint(
+    assert once.kind == "right elsewhere"
+    signs = cause(
         lambda x: x - np.sign(x), lambda x: 0.77 * x, lambda d: (d() or 1.0,), (), first=[(3.0,)]
     )
-    assert signs == ""  # 2 is 2.31 cut off to a whole number, by chance
+    assert signs == Cause()  # 2 is 2.31 cut off to a whole number, by chance
 
 
 def test_by_name_as_the_engine_calls():
@@ -301,7 +303,8 @@ def test_by_name_as_the_engine_calls():
     shown = lambda d: (d.g(), d(2, d.size()), Named(axis=d.choice(0, 1)))  # noqa: E731
     expect_over(rule, rule, shown, tried=lambda g, x, named: f"axis={named['axis']}")
     doubled = [(lambda g, x, axis: 2 * rule(g, x, axis=axis), "Twice.")]
-    assert hint(lambda g, x, axis: 2 * rule(g, x, axis=axis), rule, shown, doubled) == "Twice."
+    twice = cause(lambda g, x, axis: 2 * rule(g, x, axis=axis), rule, shown, doubled)
+    assert twice == own("Twice.")
 
 
 def test_a_text_that_reads_like_an_error_is_not_that_error():

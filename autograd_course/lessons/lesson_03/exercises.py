@@ -7,7 +7,8 @@ import autograd_lib as ag
 from ...derivations import Step, derivation
 from ...grading import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...grading.mistakes import sign_lost
-from ...grading.verdict import NotYet, brief
+from ...grading.sentences import brief
+from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
 
 recall(

@@ -22,7 +22,8 @@ from ...grading import (
 )
 from ...grading.compare import returned
 from ...grading.mistakes import printed
-from ...grading.verdict import NotYet, brief
+from ...grading.sentences import brief
+from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 

@@ -16,7 +16,8 @@ from ...grading import (
     of_rule,
 )
 from ...grading.causes import Cause
-from ...grading.verdict import NotYet, brief
+from ...grading.sentences import brief
+from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
 
 recall(

@@ -4,7 +4,8 @@ import numpy as np
 
 from ...grading import edit, exercise, expect, expect_over, is_stub
 from ...grading.mistakes import printed, sign_lost
-from ...grading.verdict import NotYet, brief
+from ...grading.sentences import brief
+from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
 
 recall(

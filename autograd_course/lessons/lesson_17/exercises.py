@@ -8,7 +8,8 @@ import autograd_lib as ag
 
 from ...grading import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
 from ...grading.inputs import there_and_back
-from ...grading.verdict import NotYet, brief
+from ...grading.sentences import brief
+from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
 from .memory import footprint
 

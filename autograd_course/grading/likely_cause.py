@@ -1,0 +1,372 @@
+"""likely_cause: the Cause of a difference, by the mistakes of the exercise first, and then by what is true of many answers."""
+
+import inspect
+import io
+from contextlib import redirect_stdout
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import permutations
+from numbers import Number
+from types import FunctionType
+
+import numpy as np
+
+import autograd_lib
+
+from .causes import Cause, Part, needs_facts, own
+from .same import as_numbers, first_difference, is_sequence, same, scaled
+from .sandbox import Endless, Outcome, bounded, copies
+
+
+def functions_of(hints):
+    return [hint for hint in hints if isinstance(hint, tuple) and callable(hint[0])]
+
+
+def _silently(wrong, args):
+    """Return what a mistake gives, without showing what it prints or warns of."""
+    with redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        return wrong(*copies(args))
+
+
+class Given:
+    """Make arguments a key: equal if they hold the same values.
+
+    Raises TypeError for arguments that may change, or differ each time.
+    """
+
+    def __init__(self, args):
+        self.args, self.key = args, tuple(map(_key, args))
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _key(x):
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc":
+        return type(x), x.dtype.str, x.shape, x.tobytes()
+    if isinstance(x, (tuple, list)):
+        return type(x), *map(_key, x)
+    if isinstance(x, dict):
+        return type(x), *x, *map(_key, x.values())
+    if x is None or isinstance(x, (Number, str)):
+        return type(x), repr(x)
+    if isinstance(x, FunctionType) and not x.__closure__:
+        return x
+    raise TypeError
+
+
+def _ended(wrong, args):
+    """Return the Outcome of a mistake, which needs no bound since it is ours."""
+    try:
+        return Outcome(_silently(wrong, args))
+    except Exception as error:
+        return Outcome(error=error.with_traceback(None))  # it is cached, and frames are large
+
+
+@lru_cache(maxsize=4096)
+def _remembered(wrong, given):
+    return _ended(wrong, given.args)
+
+
+def mistaken(wrong, args):
+    """Return the same as `_ended`, cached for the same arguments.
+
+    An exercise may have sixty mistakes, and all are asked at every press of a check.
+    """
+    try:
+        return _remembered(wrong, Given(args))
+    except TypeError:
+        return _ended(wrong, args)
+
+
+def _recognised(got, wrong, args, expected, rtol, atol):
+    """Return True if `got` is what the mistake `wrong` gives in place of `expected`.
+
+    What is nearly right is held to the check's own tolerance: else a mistake that is small here
+    would explain it.
+    """
+    if callable(wrong):
+        outcome = mistaken(wrong, args)
+        if outcome.error:  # and the learner's answer raised none
+            return False
+        wrong = outcome.value
+    close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
+    return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
+
+
+def _for_another_g(wrong, function, args, letters):
+    """Return True if the rule agrees with the mistake `wrong` for another g too.
+
+    So an agreement by chance for this g is not counted.
+
+    Of a rule g alone may be changed: z belongs to x. What takes no g is not asked again.
+    """
+    if not callable(wrong) or letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
+        return True
+    other = np.random.default_rng(5).normal(size=np.shape(args[0])).round(2)[()], *args[1:]
+    try:
+        mine = _silently(partial(bounded, function), other)
+    except (Exception, Endless):
+        return mistaken(wrong, other).error is not None
+    theirs = mistaken(wrong, other)
+    return not theirs.error and same(mine, theirs.value, 1e-5, 1e-9)
+
+
+def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
+    """Return the likely Cause of a difference: by the author's hints, then by general ones."""
+    for hint in hints:
+        if isinstance(hint, tuple):
+            if needs_facts(hint[1]):
+                continue  # it is recognised below, with its shapes or its count
+            if _recognised(got, hint[0], args, expected, rtol, atol) and (
+                sure(hint[0])
+                if sure and callable(hint[0])
+                else _for_another_g(hint[0], function, args, letters)
+            ):
+                return own(hint[1])
+        elif (isinstance(expected, (tuple, list)) or as_numbers(got) is not None) and (
+            said := hint(got, expected)
+        ):
+            return own(said, by=hint)
+    kind_of = type(got).__name__
+    if hasattr(got, "__next__") and (isinstance(expected, (tuple, list)) or np.ndim(expected)):
+        return Cause("iterator", (kind_of,))
+    if isinstance(expected, (tuple, list)):
+        return _cause_in_parts(got, expected, args, rtol, atol, letters)
+    if isinstance(expected, str):
+        return Cause() if isinstance(got, str) else Cause("not a text")
+    if isinstance(expected, bool):
+        return Cause() if isinstance(got, (bool, np.bool_)) else Cause("not a truth value")
+    want, have = as_numbers(expected), as_numbers(got)
+    if want is None:
+        return Cause()
+    if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
+        return Cause("a comparison times g" if "g" in letters else "truth values")
+    if want.ndim == 0 and isinstance(got, (tuple, list)) and have is None:
+        return Cause("several numbers", (len(got),))
+    if have is None:
+        return Cause("not an array" if want.ndim else "not a number", (kind_of,))
+    if want.ndim == 0 and have.ndim:
+        return Cause("several numbers", (have.size,))
+    if have.shape != want.shape:
+        return _misshapen(have, want)
+    if np.iscomplexobj(have) and not np.iscomplexobj(want):
+        return Cause("complex")
+    if np.isnan(have).any() and not np.isnan(want).any():
+        return Cause("nan")
+    return (
+        _coarse(have, want)
+        or _without_g(have, want, args, letters)
+        or _factor(have, want)
+        or _moved(have, want)
+        or _truncated(have, want, args)
+        or _rounded(have, want)
+        or Cause()
+    )
+
+
+def _cause_in_parts(got, expected, args, rtol, atol, letters):
+    count = len(expected)
+    if not is_sequence(got):
+        return Cause("a set" if isinstance(got, (set, frozenset)) else "one value", (count,))
+    if len(got) != count:
+        return Cause("number of values", (count, len(got)))
+    if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):
+        return Cause("swapped" if len(got) == 2 else "order")
+    want, have = as_numbers(expected), as_numbers(got)
+    if (
+        want is not None
+        and have is not None
+        and have.shape == want.shape
+        and (cause := _factor(have, want))
+    ):
+        return cause
+    wrong = [i for i in range(count) if not same(got[i], expected[i], rtol, atol)]
+    pair = got[wrong[0]], expected[wrong[0]]
+    cause = likely_cause(*pair, (), args, rtol, atol, letters)
+    if not cause.kind and not cause.part and (entry := first_difference(*pair, rtol, atol)):
+        cause = Cause("first entry", (list(entry),))
+    if count == 1:
+        return cause
+    return replace(cause, part=Part(wrong[0] + 1, count, len(wrong) == 1, cause.part))
+
+
+def _misshapen(have, want):
+    """Return the Cause that says how the shape differs."""
+
+    def shape(kind, *more):
+        return Cause(kind, (have.shape, want.shape, *more))
+
+    try:
+        wide = np.broadcast_shapes(have.shape, want.shape) == have.shape and have.size > want.size
+        if wide and same(autograd_lib.values.unbroadcast(have, want.shape), want, 1e-5, 1e-9):
+            return shape("shape: not summed")
+    except ValueError:
+        pass
+    if have.ndim < want.ndim and np.squeeze(want).shape == np.squeeze(have).shape:
+        return shape("shape: axis of 1 lost")
+    if have.shape == want.shape[::-1] and have.ndim > 1:
+        return shape("shape: transposed")
+    if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:
+        lost = [
+            axis
+            for axis in range(want.ndim)
+            if have.shape == (*want.shape[:axis], *want.shape[axis + 1 :])
+        ]
+        if lost:
+            return shape("shape: axis lost", lost[0])
+    return shape("shape: other layout" if have.size == want.size else "shape")
+
+
+def _without_g(have, want, args, letters):
+    """Return the Cause that the upstream gradient is missing, or None.
+
+    The upstream gradient is the first argument, if the learner calls it g.
+    """
+    if (
+        letters[:1] != ("g",)
+        or not args
+        or as_numbers(args[0]) is None
+        or not np.all(np.isfinite(have))
+    ):
+        return None
+    try:
+        there = np.all(np.isfinite(want)) and np.allclose(
+            have * as_numbers(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0)
+        )
+    except ValueError:
+        return None
+    return Cause("no g") if there and np.any(want) else None
+
+
+def not_linear(rule, args, letters):
+    """Return the Cause that the result is not linear in g, or an empty Cause.
+
+    g is the first argument, if the learner calls it so; the Cause is empty if this cannot be
+    tested.
+    """
+    if letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
+        return Cause()
+    try:
+        once, twice, opposite = (
+            _silently(partial(bounded, rule), (scaled(c, args[0]), *args[1:])) for c in (1, 2, -1)
+        )
+        follows = all(
+            same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)]
+        )
+    except (Exception, Endless):
+        return Cause()
+    return Cause() if follows else Cause("not linear in g")
+
+
+def _moved(have, want):
+    """Return the Cause that the right entries are in other places, or None.
+
+    They may be transposed, reshaped in another order, or reversed.
+    """
+    if want.ndim == 0 or not np.allclose(
+        np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
+    ):
+        return None
+    if want.ndim > 1 and any(
+        other.shape == have.shape and np.allclose(have, other, rtol=1e-5, atol=1e-9)
+        for other in [want.swapaxes(a, b) for a in range(want.ndim) for b in range(a)]
+    ):
+        return Cause("transposed")
+    if want.ndim > 1 and any(
+        np.allclose(have, want.transpose(order).reshape(want.shape), rtol=1e-5, atol=1e-9)
+        for order in [range(want.ndim)[::-1], (*range(want.ndim - 2), want.ndim - 1, want.ndim - 2)]
+    ):
+        return Cause("layout")
+    for axis in range(want.ndim):
+        if np.allclose(have, np.flip(want, axis), rtol=1e-5, atol=1e-9):
+            return Cause("reversed", (axis,))
+    return Cause("other places")
+
+
+KNOWN = {
+    2: Cause("double"),
+    0.5: Cause("half"),
+    -1: Cause("sign"),
+    np.pi / 180: Cause("degrees", ("π/180",)),
+    180 / np.pi: Cause("degrees", ("180/π",)),
+    np.log(10): Cause("base of the logarithm", ("log 10",)),
+    1 / np.log(10): Cause("base of the logarithm", ("log 10",)),
+    np.log(2): Cause("base of the logarithm", ("log 2",)),
+    1 / np.log(2): Cause("base of the logarithm", ("log 2",)),
+}
+
+
+def _factor(got, expected):
+    """Return the Cause with the constant c for which got = c · expected or got = expected + c.
+
+    A single number is compared with known factors only.
+    """
+    if (
+        not np.any(expected)
+        or not np.all(np.isfinite(got))
+        or not np.any(got)
+        or np.iscomplexobj(got)
+    ):
+        return None
+    pivot = np.unravel_index(np.argmax(np.abs(expected)), expected.shape)
+    c, off = got[pivot] / expected[pivot], got[pivot] - expected[pivot]
+    for factor, cause in KNOWN.items():
+        if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
+            return cause
+    if np.allclose(got, expected, rtol=5e-5, atol=0):
+        return Cause("nearly")
+    if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
+        return Cause("factor", (c,))
+    if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):
+        return Cause("too large" if off > 0 else "too small", (abs(off),))
+    return None
+
+
+def _coarse(have, want):
+    """Return the Cause that the numbers are right, in a dtype of few digits; or None."""
+    if (
+        have.dtype.kind != "f"
+        or have.dtype.itemsize >= 8
+        or not np.allclose(have, want, rtol=10 * np.finfo(have.dtype).eps, atol=0)
+    ):
+        return None
+    return Cause("few digits", (np.finfo(have.dtype).precision, have.dtype))
+
+
+def _truncated(got, expected, args):
+    """Return the Cause that new whole numbers came back in place of floats, or None."""
+    given = [one.ravel() for one in map(as_numbers, args) if one is not None]
+    whole = (
+        given
+        and np.any(got)
+        and np.any(got != expected)
+        and (expected.size > 1 or abs(expected) > 2)
+        and not np.isin(got, np.concatenate(given)).all()
+        and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected)))
+    )
+    return Cause("cut off") if whole else None
+
+
+def _rounded(got, expected):
+    """Return the Cause that every entry is right but rounded to a few decimals, or None."""
+    for decimals in range(1, 5):
+        rounded = np.round(expected, decimals)
+        if (
+            np.allclose(got, rounded, rtol=1e-9, atol=0)
+            and np.any(got % 1)
+            and np.allclose(got, expected, rtol=0.1)
+        ):
+            return Cause("rounded" if decimals > 1 else "rounded to 1", (decimals,))
+    return None
+
+
+def parameter_names(function):
+    """Return the names of the function's parameters; () if they cannot be read."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()

@@ -1,0 +1,245 @@
+"""What a learner reads, written from the data in causes.py. No other module of the grader holds these sentences."""
+
+import re
+
+import numpy as np
+
+from .causes import Call, Note, Words, said
+from .same import as_numbers
+
+SENTENCES = {
+    # what kind of thing came back
+    "iterator": "This is of type {0}, which can be read once and is empty then. Make a list of it: list(…).",
+    "a set": "{0} values were expected, and this is a set, which has no order.",
+    "one value": "{0} values were expected, and this is one.",
+    "number of values": "{0} values were expected, and you gave {1}.",
+    "number of parts": "{0} values were expected, and you gave {1}: give them in this order, in brackets.",
+    "one part": "{0} values were expected, and this is one: give them in this order, in brackets.",
+    "not a text": "The answer is a text, in quotes.",
+    "not a truth value": "The answer is True or False.",
+    "a comparison times g": "That is True and False: a comparison, which comes last unless it stands in brackets. "
+    "Multiply g by it: g * (…).",
+    "truth values": "That is True and False, one for each entry, where numbers are expected.",
+    "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets or a comma.",
+    "not an array": "An array was expected, and this is of type {0}.",
+    "not a number": "A number was expected, and this is of type {0}.",
+    "complex": "A complex number came back, where a real one is expected: x.real and x.imag are its parts.",
+    # the shape
+    "shape": "Shape {0}, where {1} was expected.",
+    "shape: not summed": "Shape {0}, where {1} was expected: sum over the axis that was broadcast.",
+    "shape: axis of 1 lost": "Shape {0}, where {1} was expected: an axis of length 1 is lost. A sum or a mean keeps it "
+    "with keepdims=True; squeeze, ravel and a single index take it away.",
+    "shape: transposed": "Shape {0}, where {1} was expected: transposed?",
+    "shape: axis lost": "Shape {0}, where {1} was expected: axis {2} is gone.",
+    "shape: other layout": "Shape {0}, where {1} was expected: the right number of entries in another shape.",
+    # the numbers
+    "nan": "nan came back, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number.",
+    "swapped": "The right values in the wrong order: are the two swapped?",
+    "order": "The right values in the wrong order: are two of them swapped?",
+    "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15, unless it is told "
+    "another dtype.",
+    "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
+    "not linear in g": "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here.",
+    "double": "Exactly double.",
+    "half": "Exactly half.",
+    "sign": "The right size with the wrong sign.",
+    "degrees": "Off by the factor {0}: degrees, where radians are meant?",
+    "base of the logarithm": "Off by the factor {0}: which base has your logarithm?",
+    "nearly": "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
+    "can do that.",
+    "factor": "Every entry is {0:.4g} times what was expected.",
+    "too large": "Every entry is {0:.4g} too large.",
+    "too small": "Every entry is {0:.4g} too small.",
+    "transposed": "The right numbers, but transposed.",
+    "layout": "The right numbers in other places: reshape keeps the order in which they are read, and a transpose "
+    "changes it.",
+    "reversed": "The right numbers, last to first along axis {0}.",
+    "other places": "The right numbers in other places.",
+    "cut off": "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?",
+    "rounded": "Right, but rounded to {0} decimals: keep all of them.",
+    "rounded to 1": "Right, but rounded to 1 decimal: keep all of them.",
+    "first entry": "The first entry that differs is {0}.",
+    "right elsewhere": "Right for {0}, and not here: what is different?",
+    # what the function does
+    "not a function": "The check calls your answer: give it the function, not a result.",
+    "function in a tuple": "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?",
+    "endless": "It does not come to an end: what is to become smaller, or False, each time round the loop?",
+    "waits": "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer.",
+    "printed": "It prints the result and gives None back: write return, and no print.",
+    "nothing": "Nothing came back: is there a return, on every way through it? (list.sort and list.append return None.)",
+    "array overwritten": "It writes into the caller's array. -= and *= do that too: make a new one, x - … in place of "
+    "x -= ….",
+    "list overwritten": "It writes into the caller's list. Make a new one, and leave theirs as it was.",
+    "result overwritten": "It keeps what it gives back, and writes into it at the next call: whoever holds the first "
+    "result sees it change. Make a new one each time, inside the function.",
+    "state: second call": "Right at the first call, and another result at the second, with the same arguments: something "
+    "is kept in between.",
+    "state: other arguments": "Right if asked once more: something is kept from an earlier call, with other arguments.",
+    "state: other g": "Right where the arrays are new: something is kept from an earlier call, with another g.",
+    "not a class": "The check makes its own numbers: give it the class itself.",
+    # an error of Python or NumPy; {0} is the name in its message
+    "error: blank": "A ... still stands where a value belongs: replace it.",
+    "error: name": "Nothing is called {0} here. A slip in the name? Or a cell above that has not been run?",
+    "error: unset variable": "{0} is used before it has a value: give it its first one before the loop.",
+    "error: arguments": "Which arguments it takes, and in which order, is in the question.",
+    "error: number called": "A number stands where a function is wanted: give the function itself, or make one with lambda.",
+    "error: float as whole number": "A whole number is wanted, and / gives a float: // drops the rest.",
+    "error: truth of an array": "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, max, sorted and count. Use np.where, & and |, with each comparison in brackets.",
+    "error: item of many": "item() takes a single number out of an array, and this one has more.",
+    "error: view": "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
+    "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and what changes the shape is x.reshape(…), not x.view(…).",
+    "error: transpose": "NumPy's transpose takes every axis in its new order. Two of them change places with np.swapaxes(x, i, j), the last two with x.mT.",
+    "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log.",
+    "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
+    "error: negative whole power": "NumPy raises whole numbers to no negative whole power: divide, or write it as y ** -1.0.",
+    "error: function as value": "A function stands where its value belongs: call it, f(x). Or are the parameters in another order?",
+    "error: caret": "A power is ** in Python: ^ is something else.",
+    "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
+    "error: create_graph": "There is no such switch here: a graph may be walked again, and what ag.grad gives can be differentiated.",
+    "error: gradient": "What arrives is called grad here, and may stand without its name: z.backward(g).",
+    "error: number attribute": "That is a plain number of Python, and has no .{0}.",
+    "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (What .data and .grad hold are arrays.)",
+    "error: NumPy already": "It is NumPy's already. A copy is x.copy().",
+    "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
+    "error: number method": "That is a single number, and has no .{0}: a function of np takes numbers too.",
+    "error: array attribute": "An array has no .{0}: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT.",
+    "error: None as whole number": "A None stands where a whole number is wanted: is an axis None, or has something that it calls no return?",
+    "error: None among numbers": "A None is among the numbers: something that it calls has no return.",
+    "error: recursion": "It calls itself, and never comes to an end.",
+    "error: exit": "exit ends the whole program. To end a function, write return.",
+}
+
+NOTES = {  # results that are described, not shown
+    "a function": "a function",
+    "overwritten": "the result of the first call, written over",
+    "new array": "a new array at each call",
+    "first call differs": "another result at the first call than at the second",
+    "same always": "the same, whatever came before",
+    "no library function": "none of these",
+}
+
+WHEN = {  # when a call was made: (what was tried, what was expected)
+    "": ("{0}", "{0}"),
+    "again": ("{0}, once more", "{0}"),
+    "and again": ("{0}, and once more", "{0}"),
+    "other g": ("{0}, with the arrays of the call before", "{0}"),
+    "another call": ("{0}, and then another call", "{0}, as it came back"),
+    "array after": ("the array given to {0}, after the call", "{0}, as it was"),
+    "list after": ("the list given to {0}, after the call", "{0}, as it was"),
+}
+
+ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the first that differs
+
+
+def sentence(cause):
+    """Return the sentence for a Cause; a hint that is a text already is returned as it is."""
+    if isinstance(cause, str):
+        return cause
+    said = cause.text if cause.kind == "own" else SENTENCES.get(cause.kind, "")
+    said = said if cause.kind == "own" else said.format(*cause.facts)
+    return _of_part(cause.part, said)
+
+
+def _of_part(part, said):
+    """Return a sentence about one part of an answer.
+
+    It says before which part that is, and after it what the other parts are.
+    """
+    if not part:
+        return said
+    others = f"The other{'s are' if part.count > 2 else ' is'} right." if part.alone else ""
+    return " ".join(
+        filter(
+            None,
+            [
+                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else ' differs.'}",
+                _of_part(part.inner, said),
+                others,
+            ],
+        )
+    )
+
+
+def rows(difference):
+    """Return the texts of a Difference: what was tried, what came back, what was expected."""
+    tried, wanted = WHEN[difference.when]
+    where, entry = difference.where, difference.entry
+    got, expected = (shown(x, entry) for x in (difference.got, difference.expected))
+    if got == expected and not isinstance(difference.expected, (Words, Note)):
+        # they differ beyond the digits that are shown
+        got, expected = (shown(x, entry, 17) for x in (difference.got, difference.expected))
+    if isinstance(where, Call):
+        where = where.words or called(where.function, where.args)
+    return tried.format(where), got, wanted.format(expected)
+
+
+def shown(value, entry=None, digits=8):
+    """Return one side of a Difference as a text, with its entry at `entry` if it is not shown whole."""
+    if isinstance(value, Words):
+        return str(value)
+    if isinstance(value, Note):
+        return NOTES[value.kind]
+    if isinstance(value, BaseException):
+        return named(value)
+    text = brief(value, digits)
+    if entry and as_numbers(value).size > ALL_SHOWN:
+        text += f", at {list(entry)}: {brief(as_numbers(value)[entry], digits)}"
+    return text
+
+
+def formula(text):
+    """Decorate a function so that a verdict shows it as `text`, such as "f(x, y) = x²y".
+
+    Otherwise its name in the course's file would be shown.
+    """
+
+    def register(function):
+        function.formula = text
+        return function
+
+    return register
+
+
+def brief(x, digits=8):
+    """Return a value in one line, as a verdict shows it, with `digits` digits of a number."""
+    if isinstance(x, np.ndarray) and not x.ndim:
+        x = x[()]
+    if isinstance(x, (float, np.floating)):
+        return f"{x:.{digits}g}"
+    if isinstance(x, np.generic):
+        x = x.item()
+    if isinstance(x, (tuple, list)) and len(x) <= 12:
+        inside = ", ".join(brief(part, digits) for part in x)
+        if isinstance(x, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(x) == 1 else f"({inside})"
+    if isinstance(x, np.ndarray):
+        if x.size > 24:
+            return f"array of shape {x.shape}"
+        return re.sub(
+            r"\s+", " ", np.array2string(x, precision=6 if digits == 8 else digits, separator=", ")
+        )
+    if hasattr(x, "formula"):
+        return x.formula.partition("(")[0]
+    if callable(x):
+        return ("np." if isinstance(x, np.ufunc) else "") + getattr(x, "__name__", type(x).__name__)
+    try:
+        return shortest(repr(x), 120)
+    except Exception:  # a __repr__ of the learner's own
+        return type(x).__name__
+
+
+def shortest(text, most):
+    """Return a text cut to at most so many characters."""
+    return text if len(text) <= most else text[: most - 3] + "…"
+
+
+def called(function, args):
+    """Return the call as a learner would write it, and the formulas of its arguments."""
+    name = brief(function) if callable(function) else "f"
+    formulas = "".join(f", where {a.formula}" for a in args if hasattr(a, "formula"))
+    return f"{'your function' if name == '<lambda>' else name}({', '.join(map(brief, args))}){formulas}"
+
+
+def named(error):
+    return f"{type(error).__name__}: {said(error)}"
