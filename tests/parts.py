@@ -56,7 +56,7 @@ ORDER = [
 def part_of(nodeid):
     """Return the part a test belongs to; one process runs it, in order.
 
-    A part is a file; but a notebook's own run, and the tests of runs of it, are one, and so are a lesson's planted answers.
+    A part is a file; but a notebook's own run, and the tests of runs of it, are one, and so are a lesson's wrong answers.
     """
     file, _, test = nodeid.partition("::")
     lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"[\[-](\d\d)[._]", test)

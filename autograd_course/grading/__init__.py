@@ -31,12 +31,12 @@
 
 Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.sync_notebooks`: it
 becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
-What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/planted.py`, under the same name:
+Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wrong_answers.py`, under the same name:
 
-    throw(
+    cases(
         "01.central",
-        planted=[(lambda f, x, h: 3 * x ** 2, "none")],
-        also_right=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
+        wrong=[(lambda f, x, h: 3 * x ** 2, "none")],
+        accepted=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
 
 - `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
   section whose heading ends in "(optional)".
@@ -53,10 +53,10 @@ What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/p
 - `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
   once: `edit(old, new, old, new, hint)`. An old text that does not stand exactly once in the solution is an error that says so.
   Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
-- `planted`: further wrong answers, edits among them, each with the kind of cause that its verdict must name: one of causes.py,
+- `wrong`: further wrong answers, edits among them, each with the kind of cause that its verdict must name: one of causes.py,
   such as "sign"; "none"; "own: a name" for a hint of the exercise; "mistake 3" for that of its third mistake. So every hint may
   be reworded. An exercise needs at least four wrong answers, its mistakes among them.
-- `also_right`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
+- `accepted`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
   expression, or an edit without a hint. The tests run each through the check, which has to say right; and, where the notebook goes on
   with `yours_or_ours`, through all cells that follow.
 - `names=lambda: {"train": train}`: what the solution uses of the notebook, where edits and other styles are run: they find np, ag, the

@@ -11,7 +11,7 @@ class edit:
         edit("B[k, j]", "B[j, k]", "An index stands where another belongs.")
         # several places at once, the hint last
         edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")
-        edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `also_right`
+        edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `accepted`
 
     Each old text occurs once in the solution: ValueError, when the exercise is declared, if it does
     not.

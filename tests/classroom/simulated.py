@@ -1,9 +1,9 @@
-"""A class that never was: learners who give the planted wrong answers, by chance and by seed, to the real checks."""
+"""A class that never was: learners who give the wrong answers, by chance and by seed, to the real checks."""
 
 import random
 from pathlib import Path
 
-import thrown
+import answer_cases
 
 from autograd_course import record
 from autograd_course.grading import EXERCISES, check
@@ -42,9 +42,9 @@ def answers(question, right, chance):
 
 
 def verdicts(name):
-    """[(hint, the verdict as text), …] of ten planted wrong answers at most."""
+    """[(hint, the verdict as text), …] of ten wrong answers at most."""
     exercise, found = EXERCISES[name], []
-    for one in thrown.wrong_answers(name)[:10]:
+    for one in answer_cases.wrong_answers(name)[:10]:
         said = check(name, exercise.run(one)[0])
         assert said.status == "wrong"
         found.append((dict(said.rows).get("hint", ""), repr(said)))

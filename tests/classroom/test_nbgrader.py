@@ -4,9 +4,9 @@ import json
 import re
 from pathlib import Path
 
+import answer_cases
 import nbformat
 import pytest
-import thrown
 
 from autograd_course.classroom import nbgrader
 from autograd_course.grading import EXERCISES, registered
@@ -68,7 +68,7 @@ def test_a_hidden_test_passes_what_the_check_calls_right_and_nothing_else(name):
     with pytest.raises(AssertionError, match="^not yet"):
         ask(exercise.answer(exercise.stub))
     with pytest.raises(AssertionError, match="^wrong"):
-        ask(exercise.run(thrown.wrong_answers(name)[0])[0])
+        ask(exercise.run(answer_cases.wrong_answers(name)[0])[0])
 
 
 def test_the_command_writes_what_nbgrader_looks_for_and_keeps_its_settings(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Every lesson's exercises: planted wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
+"""Every lesson's exercises: wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
 
 import ast
 import dis
@@ -11,11 +11,11 @@ from itertools import zip_longest
 from pathlib import Path
 from types import CodeType
 
+import answer_cases
 import nbformat
 import once
 import pytest
 import rotation
-import thrown
 from nbclient import NotebookClient
 
 from autograd_course import record, sync_notebooks
@@ -32,7 +32,7 @@ EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 NAMES = list(EXERCISES)
 # A change in this folder concerns the verdict on every answer.
 GRADER = "autograd_course/grading/"
-PLANTED = [(name, i) for name in NAMES for i in range(len(thrown.wrong_answers(name)))]
+WRONG = [(name, i) for name in NAMES for i in range(len(answer_cases.wrong_answers(name)))]
 
 
 def of_lesson(path):
@@ -43,10 +43,10 @@ def of_lesson(path):
 
 
 @cache
-def planted(name, i):
-    """Return the verdict on a planted answer and the cause that it must name."""
+def verdict_on(name, i):
+    """Return the verdict on a wrong answer and the cause that it must name."""
     record.FILE.unlink(missing_ok=True)  # with thousands of wrong answers it would be slow to read
-    answer, expected = EXERCISES[name].run(thrown.wrong_answers(name)[i])
+    answer, expected = EXERCISES[name].run(answer_cases.wrong_answers(name)[i])
     return check(name, answer), expected
 
 
@@ -66,7 +66,7 @@ def is_mistake(name, cause):
 
 
 def parsed(expected):
-    """Return the kind, the number of the part or 0, and what else the verdict shows, of an entry of `planted`."""
+    """Return the kind, the number of the part or 0, and what else the verdict shows, of an entry of `wrong`."""
     if isinstance(expected, Cause):
         return expected.kind, 0, ""
     cause, _, shown = expected.partition(" | ")
@@ -80,11 +80,11 @@ def without_numbers(text):
 
 def fault(name, i):
     """Return what is wrong with the verdict on a wrong answer; "" if it names the cause that it must name."""
-    verdict, expected = planted(name, i)
+    verdict, expected = verdict_on(name, i)
     cause = verdict.cause
     if verdict.status != "wrong":
         return f"not caught\n{verdict}"
-    if i < thrown.count_of_mistakes(name):  # of the exercise: its own hint
+    if i < answer_cases.count_of_mistakes(name):  # of the exercise: its own hint
         wanted = own(expected)
         if cause.kind == wanted.kind and wanted.text in cause.text:
             return ""
@@ -114,9 +114,9 @@ def fault(name, i):
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_answers_get_their_cause(name, record_property):
     """Each wrong answer is caught, and its verdict names the cause that stands beside it."""
-    answers = range(len(thrown.wrong_answers(name)))
+    answers = range(len(answer_cases.wrong_answers(name)))
     found = {i: fault(name, i) for i in answers}
-    hinted = sum(not found[i] and names_the_slip(planted(name, i)[0].cause) for i in answers)
+    hinted = sum(not found[i] and names_the_slip(verdict_on(name, i)[0].cause) for i in answers)
     record_property("wrong answers", (len(found), hinted))
     assert not any(found.values()), "\n\n".join(
         f"{name}, wrong answer {i}: {said}" for i, said in found.items() if said
@@ -126,7 +126,7 @@ def test_wrong_answers_get_their_cause(name, record_property):
 @pytest.mark.parametrize("name", NAMES)
 def test_mistakes_of_an_exercise_get_their_hint(name):
     """The wrong answers that learners give most often, at every run of the suite."""
-    found = {i: fault(name, i) for i in range(thrown.count_of_mistakes(name))}
+    found = {i: fault(name, i) for i in range(answer_cases.count_of_mistakes(name))}
     assert not any(found.values()), "\n\n".join(filter(None, found.values()))
 
 
@@ -135,8 +135,8 @@ def test_mistakes_of_an_exercise_get_their_hint(name):
 def test_answers_with_one_cause_get_one_hint(name):
     """Each "own: …" names one hint of the exercise, numbers aside, and no other name is that of the same hint."""
     hints = {}
-    for i in range(thrown.count_of_mistakes(name), len(thrown.wrong_answers(name))):
-        verdict, expected = planted(name, i)
+    for i in range(answer_cases.count_of_mistakes(name), len(answer_cases.wrong_answers(name))):
+        verdict, expected = verdict_on(name, i)
         kind = parsed(expected)[0]
         if kind.startswith("own: "):
             hints.setdefault(kind, set()).add(without_numbers(verdict.cause.text))
@@ -151,16 +151,16 @@ def test_answers_with_one_cause_get_one_hint(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_check_gives_the_same_verdict_again(name):
-    last = len(thrown.wrong_answers(name)) - 1
-    again = check(name, EXERCISES[name].run(thrown.wrong_answers(name)[last])[0])
-    assert repr(planted(name, last)[0]) == repr(again)
+    last = len(answer_cases.wrong_answers(name)) - 1
+    again = check(name, EXERCISES[name].run(answer_cases.wrong_answers(name)[last])[0])
+    assert repr(verdict_on(name, last)[0]) == repr(again)
 
 
 @pytest.mark.parametrize("name", ["03.power", "08.scatter", "09.matmul", "10.careful", "14.pool"])
 def test_no_verdict_depends_on_how_a_sentence_is_worded(name, monkeypatch):
     """With every sentence of the grader replaced by another one, each wrong answer gets the same cause."""
-    chosen = range(0, len(thrown.wrong_answers(name)), 2)
-    causes = [planted(name, i)[0].cause for i in chosen]
+    chosen = range(0, len(answer_cases.wrong_answers(name)), 2)
+    causes = [verdict_on(name, i)[0].cause for i in chosen]
     assert {cause.kind for cause in causes} - {"own"}, "no sentence of the grader is among these"
     for kind, text in SENTENCES.items():
         monkeypatch.setitem(SENTENCES, kind, f"Its {text[:1].lower()}{text[1:]} Look again.")
@@ -169,7 +169,7 @@ def test_no_verdict_depends_on_how_a_sentence_is_worded(name, monkeypatch):
     for when in WHEN:
         monkeypatch.setitem(WHEN, when, ("reworded {0}", "reworded {0}"))
     for i, cause in zip(chosen, causes):
-        answer, _ = EXERCISES[name].run(thrown.wrong_answers(name)[i])
+        answer, _ = EXERCISES[name].run(answer_cases.wrong_answers(name)[i])
         assert check(name, answer).cause == cause
 
 
@@ -183,8 +183,8 @@ def test_the_kinds_with_facts_are_those_whose_sentence_mentions_one():
 @pytest.mark.rotating(GRADER)
 @pytest.mark.parametrize("lesson", [f"{path.stem[:2]}.hints" for path in NOTEBOOKS])
 def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
-    mine = [(name, i) for name, i in PLANTED if name[:2] == lesson[:2]]
-    bare = [f"{name} {i}" for name, i in mine if not names_the_slip(planted(name, i)[0].cause)]
+    mine = [(name, i) for name, i in WRONG if name[:2] == lesson[:2]]
+    bare = [f"{name} {i}" for name, i in mine if not names_the_slip(verdict_on(name, i)[0].cause)]
     assert len(bare) <= len(mine) / 10, (
         f"{len(bare)} of {len(mine)} have none; add (wrong answer, hint) to `mistakes` for some of {bare}"
     )
@@ -195,7 +195,7 @@ def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
 @pytest.mark.rotating(GRADER)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_and_every_other_style_is_right(name):
-    for code in thrown.right_answers(name):
+    for code in answer_cases.right_answers(name):
         verdict = check(name, EXERCISES[name].answer(code))
         assert verdict.status == "right", f"{code}\n{verdict}"
 
@@ -203,11 +203,11 @@ def test_the_solution_and_every_other_style_is_right(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exercise_is_whole(name):
     exercise = EXERCISES[name]
-    wrong = thrown.wrong_answers(name)
+    wrong = answer_cases.wrong_answers(name)
     assert len(wrong) >= 4, (
-        f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to planted"
+        f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to wrong_answers.py"
     )
-    for _, expected in map(exercise.run, wrong[thrown.count_of_mistakes(name) :]):
+    for _, expected in map(exercise.run, wrong[answer_cases.count_of_mistakes(name) :]):
         kind = parsed(expected)[0]
         assert kind in ("none", "own", *SENTENCES) or re.match(r"(own: .|mistake \d+$)", kind), (
             expected
@@ -259,17 +259,17 @@ def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
         mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")],
     )
     monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
-    for kept in (thrown.PLANTED, thrown.ALSO_RIGHT):
+    for kept in (answer_cases.WRONG, answer_cases.ACCEPTED):
         monkeypatch.setitem(kept, "99.two_sides", [])
-    thrown.throw(
+    answer_cases.cases(
         "99.two_sides",
-        planted=[edit("2", "3", "got")],
-        also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"],
+        wrong=[edit("2", "3", "got")],
+        accepted=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"],
     )
-    wrong = [*map(exercise.run, thrown.wrong_answers("99.two_sides"))]
+    wrong = [*map(exercise.run, answer_cases.wrong_answers("99.two_sides"))]
     assert wrong == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
     assert exercise.mistakes_in(1) == [(5, "Swapped?"), (10, "A sign.")]
-    assert [exercise.answer(code) for code in thrown.right_answers("99.two_sides")[1:]] == [
+    assert [exercise.answer(code) for code in answer_cases.right_answers("99.two_sides")[1:]] == [
         (6, 10)
     ] * 3
     for old, said in [
@@ -279,19 +279,19 @@ def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
     ]:
         slip = edit("1 + x", "x", old, "", "!")
         with pytest.raises(ValueError, match=said):
-            thrown.throw("99.two_sides", planted=[slip])
+            answer_cases.cases("99.two_sides", wrong=[slip])
         with pytest.raises(ValueError, match=said):
             sample(solution=exercise.solution, mistakes=[slip])
         monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
 
 
-def test_all_that_is_thrown_is_thrown_at_an_exercise_of_its_lesson():
+def test_wrong_answers_stand_beside_the_tests_of_their_lesson():
     """So that whoever reads one finds the other, under the same number and name."""
     for number in {name[:2] for name in NAMES}:
-        text = (Path(thrown.__file__).parent / f"lessons/lesson_{number}/planted.py").read_text(
-            encoding="utf-8"
-        )
-        names = re.findall(r'^throw\(\s+"(.*?)"', text, re.M)
+        text = (
+            Path(answer_cases.__file__).parent / f"lessons/lesson_{number}/wrong_answers.py"
+        ).read_text(encoding="utf-8")
+        names = re.findall(r'^cases\(\s+"(.*?)"', text, re.M)
         assert names == [name for name in NAMES if name[:2] == number and name in names] != []
 
 
@@ -504,7 +504,7 @@ def try_other_styles(solved, names):
         for cell in solved.code
         if f'yours_or_ours("{name}"' in cell.source
     }
-    for styles in zip_longest(*(thrown.right_answers(name)[1:] for name in built_on)):
+    for styles in zip_longest(*(answer_cases.right_answers(name)[1:] for name in built_on)):
         answers = {name: code for name, code in zip(built_on, styles) if code}
         again = solved.answer(answers)
         assert all(built_on[name] in again for name in answers)

@@ -3,8 +3,8 @@
 import linecache
 from types import SimpleNamespace
 
+import answer_cases
 import pytest
-import thrown
 
 from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.locate_error import slip
@@ -112,7 +112,7 @@ def test_no_solution_has_one_and_most_edits_have():
         assert slip(exercise, answer(exercise, exercise.solution)) == "", exercise.name
         edits = [
             wrong
-            for wrong in thrown.wrong_answers(exercise.name)
+            for wrong in answer_cases.wrong_answers(exercise.name)
             if isinstance(wrong, edit) and len(wrong.changes) == 1
         ]
         found += [

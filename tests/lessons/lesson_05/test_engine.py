@@ -5,9 +5,9 @@ import inspect
 import json
 from itertools import count
 
+import answer_cases
 import numpy as np
 import pytest
-import thrown
 
 import autograd_lib as ag
 from autograd_course import sync_notebooks
@@ -43,7 +43,7 @@ def gradient(Value, backward):
 
 
 def test_a_walk_that_asks_every_user_is_right_and_told_that_it_is_slow():
-    slow = EXERCISES["05.backward"].answer(thrown.right_answers("05.backward")[-1])
+    slow = EXERCISES["05.backward"].answer(answer_cases.right_answers("05.backward")[-1])
     verdict = check("05.backward", slow)
     assert verdict.status == "right" and dict(verdict.rows)["but"] == rule_checks.SLOW
 

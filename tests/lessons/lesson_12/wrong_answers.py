@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 12, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 12: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.mistakes import in_place
@@ -34,9 +34,9 @@ def _only_images(images, labels, size, rng):
         yield images[order[start : start + size]]
 
 
-throw(
+cases(
     "12.batches",
-    planted=[
+    wrong=[
         edit("labels[rows]", "labels[rows].astype(float)", "own: The labels have changed"),
         edit(
             "rows = order[start:start + size]",
@@ -263,7 +263,7 @@ throw(
         (lambda images, labels, size, rng: [], "own: does the loop run"),
         (np.arange(10), "error: number called"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "order = rng.permutation(len(images))",
             "order = np.arange(len(images)); rng.shuffle(order)",
@@ -294,9 +294,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "12.scale",
-    planted=[
+    wrong=[
         in_place(_right_scale),
         edit(
             "    return",
@@ -355,7 +355,7 @@ throw(
             "shape: axis lost in part 2",
         ),
     ],
-    also_right=[
+    accepted=[
         edit("np.where(spread > 0, spread, 1)", "spread + (spread == 0)"),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 1e-9, spread, 1)"),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 1e-8, spread, 1)"),
@@ -374,9 +374,9 @@ throw(
 )
 
 
-throw(
+cases(
     "12.curve",
-    planted=[
+    wrong=[
         (nn.MLP([64, 32, 10], rng=0), "own: That is a network"),
         edit(
             "return accuracy(model, test_images, test_labels)",
@@ -471,7 +471,7 @@ throw(
         ),
         edit("return accuracy", "accuracy", "nothing"),
     ],
-    also_right=[
+    accepted=[
         "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),"
         " test_images, test_labels)",
         """

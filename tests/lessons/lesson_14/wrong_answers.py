@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 14, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 14: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
@@ -21,9 +21,9 @@ from autograd_course.lessons.lesson_14.exercises import (
     _unfold_x,
 )
 
-throw(
+cases(
     "14.from_indices",
-    planted=[
+    wrong=[
         *(
             (lambda g, x, y, wrong=wrong: (wrong(g, x, y), _grad_y(g, x, y)), own(hint))
             for wrong, hint in WRONG_PIXELS
@@ -73,7 +73,7 @@ throw(
             "shape in part 2",
         ),
     ],
-    also_right=[
+    accepted=[
         """
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -104,9 +104,9 @@ def _fold_x(g, z, x, output_size, kernel_size, stride=1, padding=0):
 
 WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "padding")]
 
-throw(
+cases(
     "14.fold",
-    planted=[
+    wrong=[
         *(((wrong, _fold_x), own(hint)) for wrong, hint in WRONG_UNFOLD),
         *(((_unfold_x, wrong), own(hint)) for wrong, hint in WRONG_FOLD),
         edit(
@@ -138,7 +138,7 @@ throw(
             for defaults, left in WRONG_DEFAULTS
         ),
     ],
-    also_right=[
+    accepted=[
         edit("x.shape[2:]", "(x.shape[-2], x.shape[-1])"),
         edit(
             "fold(g, x.shape[2:], kernel_size, stride, padding)",
@@ -156,9 +156,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "14.fast",
-    planted=[
+    wrong=[
         *(
             ((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), own(hint))
             for wrong, hint in WRONG_X
@@ -175,7 +175,7 @@ throw(
         ),
         edit("G @ Y.mT", "G @ (Y if Y.shape[0] == Y.shape[1] else Y.mT)", "right elsewhere"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "(X.mT @ G).sum(axis=0)",
             "np.einsum('nwp,nwk->pk', X, G)",
@@ -199,9 +199,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "14.pool",
-    planted=[
+    wrong=[
         ([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 40, 0]], "other places"),
         ([[10, 20], [30, 40]], "shape"),
         (np.full((4, 4), np.nan), "nan"),
@@ -213,7 +213,7 @@ throw(
             "sign",
         ),
     ],
-    also_right=[
+    accepted=[
         "((5, 0, 5, 5), (5, 0, 5, 5), (30, 0, 0, 0), (0, 0, 0, 40))",
         "np.array([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 0, 40]]) * 1.0",
         """
@@ -259,9 +259,9 @@ def _in_its_place(x):
     return x
 
 
-throw(
+cases(
     "14.my_op",
-    planted=[
+    wrong=[
         (_silu(lambda g, z, x: ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "no g"),
         (_silu(lambda g, z, x: -_right_silu(g, z, x)), "own: wrong sign"),
         (_of_the_last_call(), "own: and the slope is"),
@@ -502,7 +502,7 @@ throw(
         ),
         (ag.elementwise(lambda x: x**3, lambda g, z, x: np.nan * g), "own: Does exp overflow"),
     ],
-    also_right=[
+    accepted=[
         "ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True),"
         " lambda g, z, x: g - np.mean(g, axis=-1, keepdims=True), name='centred')",
         "ag.elementwise(lambda x: np.where(x > 0, x, 0.1 * x), lambda g, z, x: np.where(x > 0, g, 0.1 * g))",

@@ -1,6 +1,6 @@
-"""Thrown at the exercises of lesson 05, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 05: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -9,9 +9,9 @@ from autograd_course.lessons.lesson_05.exercises import _newest_first, _paying, 
 
 LOCALS = "(y.data, x.data)"
 
-throw(
+cases(
     "05.multiply",
-    planted=[
+    wrong=[
         edit(LOCALS, "(x.data, y.data)", "own: The two are swapped"),
         edit("x.data * y.data", "round(x.data * y.data, 6)", "nearly"),
         edit("x.data * y.data", "round(x.data * y.data, 12)", "nearly"),
@@ -115,7 +115,7 @@ throw(
         ),
         (lambda x, y: print(x.data * y.data), "printed"),
     ],
-    also_right=[
+    accepted=[
         edit(LOCALS, "[y.data, x.data]"),
         edit("(x, y), (", "[x, y], ("),
         edit(LOCALS, "tuple(v.data for v in (y, x))"),
@@ -159,9 +159,9 @@ def _in_depth(output):
     return sorted(found, key=lambda value: value.number // 2, reverse=True)
 
 
-throw(
+cases(
     "05.order",
-    planted=[
+    wrong=[
         edit(SORTED, "return found", "own: , which uses it and has not sent anything yet"),
         edit(
             "x in value.inputs",
@@ -326,7 +326,7 @@ throw(
         ),
         edit(SORTED, "print(found)", "printed"),
     ],
-    also_right=[
+    accepted=[
         """
         def order(output):
             found = []
@@ -390,9 +390,9 @@ throw(
 
 PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
 
-throw(
+cases(
     "05.backward",
-    planted=[
+    wrong=[
         *(
             (engine(fault).backward, own(FAULTS[fault]))
             for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")
@@ -582,7 +582,7 @@ throw(
         ),
         (lambda output: 1.0, "own: value.grad += g"),
     ],
-    also_right=[
+    accepted=[
         edit("value.grad += g", "value.grad = value.grad + g"),
         edit("ledger.get(x, 0.0) + g * local", "local * g + (ledger[x] if x in ledger else 0)"),
         edit("ledger.pop(value)", "ledger[value]"),

@@ -1,16 +1,16 @@
-"""Thrown at the exercises of lesson 16, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 16: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.grading.mistakes import in_place
 from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, _largest, slide
 
-throw(
+cases(
     "16.hvp",
-    planted=[
+    wrong=[
         (lambda f, w, v: ag.hvp(f, w, v), "own: the library did the work"),
         (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "several numbers"),
         (lambda f, w, v: -ag.hvp(f, w, v), "sign"),
@@ -46,7 +46,7 @@ throw(
         ),
         edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "mistake 2"),
     ],
-    also_right=[
+    accepted=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
         "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
         "lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,))[1]",
@@ -73,9 +73,9 @@ def _by_hessian(f, w, v, steps):
     return curvature
 
 
-throw(
+cases(
     "16.largest",
-    planted=[
+    wrong=[
         (lambda *given: _by_hessian(*given), "own: the whole Hessian"),
         edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "none"),
         edit(_UNIT, "v /= np.linalg.norm(v)", "array overwritten"),
@@ -113,7 +113,7 @@ throw(
         edit("return curvature", "return curvature, v", "several numbers"),
         (lambda f, w, v, steps: np.nan, "nan"),
     ],
-    also_right=[
+    accepted=[
         """
         def largest(f, w, v, steps):
             for _ in range(steps):
@@ -150,9 +150,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "16.downhill",
-    planted=[
+    wrong=[
         edit(
             "return x - slope / abs(curvature)",
             "return round(x - slope / abs(curvature), 2)",
@@ -194,7 +194,7 @@ throw(
         ),
         (lambda f, x: np.nan, "nan"),
     ],
-    also_right=[
+    accepted=[
         "lambda f, x: x - ag.grad(f)(x) / np.abs(ag.grad(ag.grad(f))(x))",
         "lambda f, x: x - float(ag.grad(f)(x)) / abs(float(ag.grad(ag.grad(f))(x)))",  # whose 0/0 is an error
         "lambda f, x: x - np.sign(ag.grad(f)(x)) * abs(ag.grad(f)(x) / ag.grad(ag.grad(f))(x))",

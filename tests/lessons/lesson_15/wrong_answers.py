@@ -1,6 +1,6 @@
-"""Thrown at the exercises of lesson 15, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 15: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_15.exercises import (
@@ -12,9 +12,9 @@ from autograd_course.lessons.lesson_15.exercises import (
     _TIMES,
 )
 
-throw(
+cases(
     "15.Dual",
-    planted=[
+    wrong=[
         edit(
             _ADD,
             "self.value += other.value; self.tangent += other.tangent; return self",
@@ -84,7 +84,7 @@ throw(
             "half in part 2",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
         edit(
             _TIMES,
@@ -164,9 +164,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "15.jacobians",
-    planted=[
+    wrong=[
         edit(
             _COLUMN,
             "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6",
@@ -191,7 +191,7 @@ throw(
             "none",
         ),
     ],
-    also_right=[
+    accepted=[
         """
         def by_columns(f, x):
             return np.array([ag.jvp(f, [x], [unit])[1] for unit in np.eye(x.size)]).T
@@ -231,9 +231,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "15.jobs",
-    planted=[
+    wrong=[
         (("forward", "backward"), "number of parts"),
         ("forward", "one part"),
         ((True, False, True), "not a text in part 1"),
@@ -242,7 +242,7 @@ throw(
         (("vorwärts", "rückwärts", "vorwärts"), "own: Each job is a text"),
         (("forwards", "backwards", "forwards"), "own: Each job is a text"),
     ],
-    also_right=[
+    accepted=[
         "('Forward', 'Backward', 'forward')",
         "['forward', 'backward', 'forward']",
         "('fwd', 'rev', 'fwd')",

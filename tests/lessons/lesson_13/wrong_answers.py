@@ -1,14 +1,14 @@
-"""Thrown at the exercises of lesson 13, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 13: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_13.exercises import _ADD, _ALL, _ON, _SHORT, _TANH, _uses
 
-throw(
+cases(
     "13.rule",
-    planted=[
+    wrong=[
         ((1.65, -1), "rounded in part 1"),
         (("2 cos 0.6", -1), "not a number in part 1"),
         (1.65067, "one part"),
@@ -17,7 +17,7 @@ throw(
         ((1.6507, 0), "none in part 2"),
         ((3.3013, -2), "none in part 1"),
     ],
-    also_right=[
+    accepted=[
         "(1.6507, -1)",
         "[2 * np.cos(0.6), -1.0]",
         "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
@@ -38,9 +38,9 @@ def _by_identity():
     return gradient_of_w
 
 
-throw(
+cases(
     "13.uses",
-    planted=[
+    wrong=[
         (lambda w, states, g: 0.0, "mistake 17"),
         (lambda w, states, g: w and _uses(w, states, g), "right elsewhere | w = 0"),
         edit("total + g", "total + g / 50", "right elsewhere"),
@@ -57,7 +57,7 @@ throw(
             "right elsewhere",
         ),
     ],
-    also_right=[
+    accepted=[
         """
         def gradient_of_w(w, states, g):
             if len(states) == 1:
@@ -94,9 +94,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "13.clip",
-    planted=[
+    wrong=[
         edit("norm <= max_norm", "norm <= 1.001 * max_norm", "none in part 1"),
         edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "right elsewhere"),
         edit(_SHORT, _SHORT + "[0]", "shape: axis lost in part 1"),
@@ -134,7 +134,7 @@ throw(
         ),
         edit(_SHORT, "return [g * np.nan for g in gradients]", "nan in part 1"),
     ],
-    also_right=[
+    accepted=[
         "lambda gradients, c: [g * min(1, c / np.sqrt(sum(np.vdot(a, a) for a in gradients))) for g in gradients]",
         """
         def clip(gradients, max_norm):

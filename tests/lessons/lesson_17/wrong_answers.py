@@ -1,15 +1,15 @@
-"""Thrown at the exercises of lesson 17, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 17: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_17.exercises import _plain
 
-throw(
+cases(
     "17.needed",
-    planted=[
+    wrong=[
         ("bz", "own: a string of the letters"),
         (2, "own: a string of the letters"),
         ("bee", "own: twice"),
@@ -18,7 +18,7 @@ throw(
         ("cd", "mistake 9"),
         ("cde", "own: Of the five, 2 are correctly"),
     ],
-    also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'],
+    accepted=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'],
 )
 
 
@@ -51,9 +51,9 @@ def _overwrites(x):
     return x.copy()
 
 
-throw(
+cases(
     "17.golf",
-    planted=[
+    wrong=[
         (lambda x: ag.multiply(x, 1 / (1 + ag.exp(-x))), "own: 5 arrays"),
         (lambda x: (x * ag.sigmoid(x)).reshape(-1), "shape: other layout"),
         (_remembers(False), "own: With another call in between"),
@@ -117,7 +117,7 @@ throw(
         (lambda x: [None][0], "nothing"),
         (3.0, "not a function"),
     ],
-    also_right=[
+    accepted=[
         "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
         """
         def again(x):
@@ -179,9 +179,9 @@ def _by_checkpoint(step, x, n, every):
     return ag.grad(chain)(x)
 
 
-throw(
+cases(
     "17.by_hand",
-    planted=[
+    wrong=[
         edit("g = start.grad", "g = z.grad", "mistake 14"),
         edit("g = start.grad", "g = start", "mistake 12"),
         edit("for i in range(n)", "for i in range(min(n, 50))", "right elsewhere"),
@@ -225,7 +225,7 @@ throw(
         (lambda step, x, n, every: _plain(step, x, n), "own: more is held"),
         (lambda step, x, n, every: _plain(step, x, n // every * every), "first entry"),
     ],
-    also_right=[
+    accepted=[
         """
         def by_hand(step, x, n, every):
             marks, s = {0: x}, ag.Tensor(x)
@@ -280,9 +280,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "17.layer",
-    planted=[
+    wrong=[
         ((16.8, 8.4, 25.2), "order"),
         ((8.4, 16.8), "number of parts"),
         ((8.4, 16.8, np.nan), "nan in part 3"),
@@ -291,7 +291,7 @@ throw(
         ((-8.4, -16.8, -25.2), "sign"),
         ((8.4, 16.8, 24.0), "none in part 3"),
     ],
-    also_right=[
+    accepted=[
         "(8.4, 16.8, 25.2)",
         "np.array([8.39, 16.78, 25.17])",
         "[8.388608, 2 * 8.388608, 3 * 8.388608]",

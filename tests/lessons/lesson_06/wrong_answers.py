@@ -1,23 +1,23 @@
-"""Thrown at the exercises of lesson 06, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 06: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_06.exercises import _ROUTES, CLEAR, STEP, B, C, right_by_hand
 
-throw(
+cases(
     "06.routes",
-    planted=[
+    wrong=[
         *((tuple(np.round(wrong, 4)), own(hint)) for wrong, hint in _ROUTES[:2]),
         ((0.6331, 0.6331), "none in part 1"),
     ],
 )
 
-throw(
+cases(
     "06.train",
-    planted=[
+    wrong=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "none in part 1"),
         edit("p.data -=", "p.data -= abs(p.grad) > 1e-6 and", "nearly"),
         edit("parameters, x, y", "parameters, float(x), float(y)", "own: Only loss uses x and y"),
@@ -86,7 +86,7 @@ throw(
             "mistake 4",
         ),
     ],
-    also_right=[
+    accepted=[
         edit("p.data -= rate * p.grad", "p.data = p.data - rate * p.grad"),
         edit("0.0", "0"),
         edit(
@@ -121,9 +121,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "06.by_hand",
-    planted=[
+    wrong=[
         edit("gb * a, gc * a, gb + gc", "gb + gc", "one value"),
         edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "none in part 1"),
         edit("if b > 0", "if b > 0.1", "none in part 1"),
@@ -141,7 +141,7 @@ throw(
             "factor",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(B, "g * (b > 0)", C, "g * (c > 0)"),
         edit("gb * a, gc * a, gb + gc", "[gb * a, gc * a, gb + gc]"),
         edit("if b > 0", "if w1 * a + w3 > 0", "if c > 0", "if w2 * a + w3 > 0"),

@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 11, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 11: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_11.exercises import (
@@ -16,9 +16,9 @@ from autograd_course.lessons.lesson_11.exercises import (
     _power,
 )
 
-throw(
+cases(
     "11.bowl",
-    planted=[
+    wrong=[
         ((-10, -0.2), "own: w changes sides"),
         ((-10, 0.2), "own: w changes sides"),
         ((10, 0.2), "own: done in one step"),
@@ -35,12 +35,12 @@ throw(
         ((0.067, 30), "swapped"),
         (("30", "0.067"), "not a number in part 1"),
     ],
-    also_right=["(30, 0.067)", "[30.0, 1 / 15]", "np.array([3, 2 / 300]) * [10, 10]"],
+    accepted=["(30, 0.067)", "[30.0, 1 / 15]", "np.array([3, 2 / 300]) * [10, 10]"],
 )
 
-throw(
+cases(
     "11.nesterov",
-    planted=[
+    wrong=[
         edit(_STEP, "return m, w - lr * (g + beta * m)", "swapped"),
         edit(
             _STEP,
@@ -63,7 +63,7 @@ throw(
         edit(_STEP, "return (w - lr * (g + beta * m)) * np.nan, m", "nan in part 1"),
         edit(_SUM, "m = beta * np.atleast_2d(m)[0] + g", "first entry in part 1"),
     ],
-    also_right=[
+    accepted=[
         "lambda w, m, g, lr, beta: (w - lr * ((1 + beta) * g + beta * beta * m), beta * m + g)",
         "lambda w, m, g, lr, beta: [w - lr * (g + beta * (beta * m + g)), beta * m + g]",
         """
@@ -93,9 +93,9 @@ def _where_v_is_0(other, *given):
     return np.where(v == 0, other, w), m, v
 
 
-throw(
+cases(
     "11.adam",
-    planted=[
+    wrong=[
         (
             lambda w, m, v, t, g, lr, *more: _where_v_is_0(0 * w, w, m, v, t, g, lr, *more),
             "first entry in part 1",
@@ -126,7 +126,7 @@ throw(
         edit("m_hat /", "np.sign(g) /", "first entry in part 1"),
         edit(_BACK, "eps) - lr * 0.01 * w, m, v", "first entry in part 1"),
     ],
-    also_right=[
+    accepted=[
         """
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             m, v = m + (1 - beta1) * (g - m), v + (1 - beta2) * (g**2 - v)
@@ -157,20 +157,20 @@ throw(
     ],
 )
 
-throw(
+cases(
     "11.decay",
-    planted=[
+    wrong=[
         ((0.1, 0.002), "double in part 2"),
         (0.1, "one part"),
         ((np.nan, 0.001), "nan in part 1"),
         ((0.101, 0.001), "none in part 1"),
     ],
-    also_right=["[0.1, 0.001]", "(0.1 * 0.01 / (np.sqrt(0.01**2) + 1e-8), 1 - 0.999)"],
+    accepted=["[0.1, 0.001]", "(0.1 * 0.01 / (np.sqrt(0.01**2) + 1e-8), 1 - 0.999)"],
 )
 
-throw(
+cases(
     "11.warmup",
-    planted=[
+    wrong=[
         (lambda epoch: 1.0, "right elsewhere"),
         (lambda epoch: np.round(_factor(epoch), 1), "rounded to 1"),
         (lambda epoch: _factor(epoch) if epoch < 100 else np.nan, "nan"),
@@ -179,7 +179,7 @@ throw(
             "right elsewhere",
         ),
     ],
-    also_right=[
+    accepted=[
         "lambda epoch: min((epoch + 1) / 10, (1 + np.cos(np.pi * max(epoch - 10, 0) / 90)) / 2)",
         "lambda epoch: (epoch + 1) / 10 if epoch < 10 else np.cos(np.pi * (epoch - 10) / 180)**2",
         "lambda epoch: np.where(epoch < 10, (epoch + 1) / 10, (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2)",

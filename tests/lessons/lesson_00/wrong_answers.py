@@ -1,17 +1,17 @@
-"""Thrown at the exercises of lesson 00, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 00: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
-throw(
+cases(
     "00.value",
-    planted=[(15, "none | expected  the height of the curve at x = 0"), ("14", "not a number")],
+    wrong=[(15, "none | expected  the height of the curve at x = 0"), ("14", "not a number")],
 )
 
-throw("00.nudge", planted=[(11.9, "rounded to 1")])
+cases("00.nudge", wrong=[(11.9, "rounded to 1")])
 
-throw(
+cases(
     "00.lowest",
-    planted=[
+    wrong=[
         ((-2.4, 3), "own: one number: the x"),
         ([-2.4], "own: one number: the x"),
         (-3.0, "own: to the right"),
@@ -19,9 +19,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "00.downhill",
-    planted=[
+    wrong=[
         (
             lambda x, gradient: x - 0.1 * gradient if gradient else 0.0,
             "right elsewhere | got       0",

@@ -1,15 +1,15 @@
-"""Thrown at the exercises of lesson 20, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 20: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_20.exercises import _loss, _needed, _slip
 
-throw(
+cases(
     "20.Noted",
-    planted=[
+    wrong=[
         edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "own: The first that differs t1"),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -60,7 +60,7 @@ throw(
             "own: -1.5",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             'names = [getattr(x, "name", x) for x in inputs]',
@@ -124,9 +124,9 @@ def _in_place(lines, results):
     return lines
 
 
-throw(
+cases(
     "20.needed",
-    planted=[
+    wrong=[
         edit("name in wanted", "name.strip() in wanted", "number of values"),
         edit(
             "name in wanted",
@@ -188,7 +188,7 @@ throw(
             "number of values | t1 = exp(x)",
         ),
     ],
-    also_right=[
+    accepted=[
         """
         def needed(lines, results):
             made, kept = {line[0]: line for line in lines}, set()
@@ -245,9 +245,9 @@ def _by_backward(x, y, W, b):
     return float(L.data), W.grad, b.grad
 
 
-throw(
+cases(
     "20.gradients",
-    planted=[
+    wrong=[
         (lambda *given: _by_engine(*given), "own: the engine did the work"),
         (lambda *given: _by_backward(*given), "own: the engine did the work"),
         _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "mistake 46"),
@@ -268,7 +268,7 @@ throw(
         _slip("g_t2", "error * (1 - h * h)", "mistake 1"),
         _slip("g_t2", "np.abs(g_error * (1 - h * h))", "first entry in part 2"),
     ],
-    also_right=[
+    accepted=[
         _slip("g_t2", "g_error / np.cosh(t2) ** 2"),
         edit(
             "g_error = 2 * error",
@@ -303,9 +303,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "20.spoiled",
-    planted=[
+    wrong=[
         ((7, "12"), "own: without quotes"),
         ((7, 13), "own: 1 to 12"),
         ((0, 12), "own: 1 to 12"),
@@ -320,7 +320,7 @@ throw(
         ((7, 9), "own: Line 7 is right"),
         ((7, True), "own: 1 to 12"),
     ],
-    also_right=[
+    accepted=[
         "(7, 12)",
         "[7, 12]",
         "np.array([7, 12])",

@@ -1,14 +1,14 @@
-"""Thrown at the exercises of lesson 01, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 01: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.mistakes import central_difference
 from autograd_course.lessons.lesson_01.exercises import cube
 
-throw(
+cases(
     "01.central",
-    planted=[
+    wrong=[
         (
             lambda f, x, h: (
                 (f(x + h) - f(x)) / h if f(x - h) == f(x) else central_difference(f, x, h)
@@ -42,7 +42,7 @@ throw(
         edit("(2 * h)", "(2 * abs(h))", "sign"),
         (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "error: function as value"),
     ],
-    also_right=[
+    accepted=[
         "lambda f, x, h: ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2",
         "lambda f, x, h: f(x + h) / (2 * h) - f(x - h) / (2 * h)",
         "lambda f, x, h: np.gradient([f(x - h), f(x), f(x + h)], h)[1]",
@@ -56,9 +56,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "01.kink",
-    planted=[
+    wrong=[
         ((0.5, 0.5), "none in part 1"),
         (-1, "one part"),
         (0, "one part"),
@@ -70,7 +70,7 @@ throw(
         ((-1, float("inf")), "own: The left side is right"),
         ((-1, 0, 1), "number of parts"),
     ],
-    also_right=[
+    accepted=[
         """
         from_left, from_right = -1, 1""",
         """
@@ -79,9 +79,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "01.fool",
-    planted=[
+    wrong=[
         (lambda x: 3 * x**2, "own: right at 2 as well"),
         (lambda x: 3 * x * abs(x), "own: right at 2 as well"),
         (lambda x: 3.0001 * x, "own: nearly 3"),
@@ -96,7 +96,7 @@ throw(
         (lambda x: 3 if x == 1 else "wrong", "own: a number"),
         (lambda x: (3 * x,), "several numbers"),
     ],
-    also_right=[
+    accepted=[
         "lambda x: 3",
         "lambda x: x + 2",
         "lambda x: 3 * x ** 3",
@@ -111,9 +111,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "01.descend",
-    planted=[
+    wrong=[
         edit("- rate *", "- min(rate, 2.0) *", "none in part 2 | 2.5"),
         edit("- rate *", "- abs(rate) *", "none in part 2 | -0.3"),
         edit("return xs", "return xs[:-2]", "own: There should be"),
@@ -150,7 +150,7 @@ throw(
         edit("xs = [x]", "xs = [x, x]", "own: There should be"),
         ([0, 1.8], "not a function"),
     ],
-    also_right=[
+    accepted=[
         """
         def descend(f, x, rate, steps):
             positions = (x,)

@@ -1,14 +1,14 @@
-"""Thrown at the exercises of lesson 19, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 19: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_19.exercises import _invented, _mix_slope, _pick, _smoothed
 
-throw(
+cases(
     "19.smoothed",
-    planted=[
+    wrong=[
         (
             lambda counts, shorter, a: (
                 _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter
@@ -37,7 +37,7 @@ throw(
         edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "first entry"),
         edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "first entry"),
     ],
-    also_right=[
+    accepted=[
         edit("(counts +", "(counts.astype(int) +"),  # they say how often
         """
         def smoothed(counts, shorter, a):
@@ -57,9 +57,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "19.pick",
-    planted=[
+    wrong=[
         edit("np.cumsum(p)", "np.cumsum(p[:50])", "none"),
         (lambda logits, temperature, u: _pick(logits, max(temperature, 0.1), u), "mistake 7"),
         edit(
@@ -92,7 +92,7 @@ throw(
         edit("len(p) - 1", "39", "none | 30 logits"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "array overwritten"),
     ],
-    also_right=[
+    accepted=[
         """
         def pick(logits, temperature, u):
             e = np.exp((logits - np.max(logits)) / temperature)
@@ -124,9 +124,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "19.invented",
-    planted=[
+    wrong=[
         (lambda written, known: _invented(written, known)[:1], "number of values"),
         (lambda written, known: _invented(written, known)[:10], "right elsewhere"),
         (lambda written, known: _invented(written, known) if known else [], "right elsewhere"),
@@ -170,7 +170,7 @@ throw(
         ),
         edit("return", "known.clear()\n    return", "number of values"),
     ],
-    also_right=[
+    accepted=[
         """
         def invented(written, known):
             known, found = set(known), []
@@ -187,9 +187,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "19.mix_slope",
-    planted=[
+    wrong=[
         edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "right elsewhere"),
         edit("(w * p", "(1e-6 + w * p", "nearly"),
         (lambda w, p, q: _mix_slope(w, *(one[p * q > 0] for one in (p, q))), "right elsewhere"),
@@ -200,7 +200,7 @@ throw(
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "right elsewhere"),
         (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "right elsewhere"),
     ],
-    also_right=[
+    accepted=[
         "lambda w, p, q: ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(w)",
         "lambda w, p, q: np.mean((q - p) / (q + w * (p - q)))",
         "lambda w, p, q: sum((b - a) / (w * a + (1 - w) * b) for a, b in zip(p, q)) / len(p)",

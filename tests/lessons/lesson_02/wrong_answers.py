@@ -1,6 +1,6 @@
-"""Thrown at the exercises of lesson 02, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 02: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_02.exercises import BOTH, central_difference
@@ -17,9 +17,9 @@ def _kept_near(f, x, y, dx, dy):
     return kept[at][0] * dx + kept[at][1] * dy
 
 
-throw(
+cases(
     "02.two_knobs",
-    planted=[
+    wrong=[
         (_kept_near, "right elsewhere | _kept_near(f, 0.51, -2"),
         edit(
             BOTH,
@@ -41,7 +41,7 @@ throw(
         edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "own: not divided by 2 * h"),
         edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "mistake 28"),
     ],
-    also_right=[
+    accepted=[
         "lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
         "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
         "lambda f, x, y, dx, dy: np.dot([central(lambda x: f(x, y), x), central(lambda y: f(x, y), y)], [dx, dy])",
@@ -60,26 +60,26 @@ throw(
     ],
 )
 
-throw(
+cases(
     "02.hidden_edge",
-    planted=[
+    wrong=[
         (-2.4, "none | expected  another number"),
         (-3, "none | expected  another number"),
         (float("nan"), "nan | expected  another number"),
         ((10, -4), "several numbers"),
     ],
-    also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"],
+    accepted=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"],
 )
 
-throw(
+cases(
     "02.routes",
-    planted=[
+    wrong=[
         (Tensor(900.0), "own: Put a = 2 first"),
         (35.9, "none | expected  another number"),
         ((12, 24), "several numbers"),
         (float("inf"), "none | expected  another number"),
     ],
-    also_right=[
+    accepted=[
         "36",
         "9 * 2 ** 2",
         "ag.grad(lambda a: 3 * a * a ** 2)(2.0)",

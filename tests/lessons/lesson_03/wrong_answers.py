@@ -1,23 +1,23 @@
-"""Thrown at the exercises of lesson 03, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 03: wrong answers beside their mistakes, and right answers in other styles."""
 
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_03.exercises import SUBTRACT_X, SUBTRACT_Y
 
-throw(
+cases(
     "03.square",
-    planted=[
+    wrong=[
         (6.1, "none | another number"),
         ((3, 3), "several numbers"),
         (float("nan"), "nan | another number"),
     ],
-    also_right=["6", "2 * 3.0", "ag.grad(lambda x: ag.multiply(x, x))(3.0)", "np.float32(6)"],
+    accepted=["6", "2 * 3.0", "ag.grad(lambda x: ag.multiply(x, x))(3.0)", "np.float32(6)"],
 )
 
-throw(
+cases(
     "03.divide",
-    planted=[
+    wrong=[
         edit("-g * z", "g * z", "own: the sign is wrong"),
         edit("g / y", "-g * z / y", "-g * z / y", "g / y", "own: are the two swapped"),
         edit("g / y", "1 / y", "-g * z / y", "-z / y", "own: upstream gradient is missing"),
@@ -46,7 +46,7 @@ throw(
         edit("g / y", "(g / y, -g * z / y)", "several numbers"),
         edit("g / y", "g * np.reciprocal(y)", "first entry"),
     ],
-    also_right=[
+    accepted=[
         edit("-g * z / y", "-g * x / y**2"),
         edit("-g * z / y", "-g * x * np.power(y, -2)"),
         edit("g / y", "g * y**-1"),
@@ -67,9 +67,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "03.drill",
-    planted=[
+    wrong=[
         edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "g", "sign"),
         edit(SUBTRACT_X + "g", SUBTRACT_X + "-g", "sign"),
         edit(
@@ -97,7 +97,7 @@ throw(
         ((), "number of parts"),
         ("", "one part"),
     ],
-    also_right=[
+    accepted=[
         edit("z, x: -g", "z, x: -1 * g", SUBTRACT_Y + "-g", SUBTRACT_Y + "0 - g"),
         edit(
             SUBTRACT_X + "g",
@@ -114,9 +114,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "03.reflected",
-    planted=[
+    wrong=[
         ((-1, -1.4), "none in part 2"),
         ((-1, -1.9), "none in part 2"),
         ((-1, float("nan")), "nan in part 2"),
@@ -124,16 +124,16 @@ throw(
         (-1, "one part"),
         ((-2, -1), "swapped"),
     ],
-    also_right=[
+    accepted=[
         "-1, -2.0",
         "(ag.grad(lambda x: 5 - x)(2.0), ag.grad(lambda x: 8 / x)(2.0))",
         "np.array([-1.0, -8 / 2**2])",
     ],
 )
 
-throw(
+cases(
     "03.power",
-    planted=[
+    wrong=[
         edit("* x ** (y - 1)", "* x ** (y - 1) + (np.ndim(x) > 2)", "right elsewhere"),
         edit("y * x ** (y - 1)", "y * z / x", "own: At x = 0"),
         edit("g * y", "2 * g * y", "double"),
@@ -183,7 +183,7 @@ throw(
         edit("g * y", "np.maximum(g, 0) * y", "nan"),
         edit("x ** (y - 1)", "np.power(x, y) / x", "own: At x = 0"),
     ],
-    also_right=[
+    accepted=[
         edit("x ** (y - 1)", "np.power(x, y - 1)"),
         edit("g * y", "y * g"),
         """

@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 21, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 21: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -16,9 +16,9 @@ from autograd_course.lessons.lesson_21.exercises import (
     _rms_rule,
 )
 
-throw(
+cases(
     "21.diagnose",
-    planted=[
+    wrong=[
         (_diagnosis(B=7, C=4), own(EVIDENCE["B"])),
         (_diagnosis(A=3, E=5), own(EVIDENCE["A"])),
         (_diagnosis(A="5"), "own: without quotes"),
@@ -32,7 +32,7 @@ throw(
         ((5, 4, 7, 1), "number of parts"),
         (RIGHT, "one part"),
     ],
-    also_right=[
+    accepted=[
         "(5, 4, 7, 1, 3)",
         "np.array([5, 4, 7, 1, 3])",
         "5.0, 4.0, 7.0, 1.0, 3.0",
@@ -54,9 +54,9 @@ class _OldForm:
         return -2 * grad_output * x / (1 + x * x) ** 2
 
 
-throw(
+cases(
     "21.my_op",
-    planted=[
+    wrong=[
         *(
             (edit("-2 * grad_output * x * z * z", wrong, hint))
             for wrong, hint in [
@@ -197,7 +197,7 @@ throw(
             "own: caller's array",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(
             "*inputs, output",
             "*inputs",
@@ -298,9 +298,9 @@ def _in_place(gradients, sizes):
     return total
 
 
-throw(
+cases(
     "21.combined",
-    planted=[
+    wrong=[
         (lambda gradients, sizes: _combined(gradients, np.uint8(sizes)), "none"),
         (_in_place, "list overwritten"),
         (lambda gradients, sizes: print(_combined(gradients, sizes)), "printed"),
@@ -328,7 +328,7 @@ throw(
             "shape: transposed in part 1",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(
             "sum(n * g for n, g in zip(sizes, each)) / sum(sizes)",
             "np.average(each, axis=0, weights=sizes)",
@@ -412,16 +412,16 @@ def _against_my_rule(rule):
     return bool(np.allclose(rule(g, _rms(x), x), rms_rule(g, _rms(x), x)))
 
 
-throw(
+cases(
     "21.rms_rule",
-    planted=[
+    wrong=[
         (lambda g, z, x: _rms_rule(g, z, x)[:1], "shape"),
         (lambda g, z, x: _rms_rule(g, z, x) * np.nan, "nan"),
         (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "nearly"),
         (lambda g, z, x: _rms_rule(np.abs(g), z, x), "right elsewhere"),
         (lambda g, z, x: print(_rms_rule(g, z, x)), "printed"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "(g - z * np.mean(g * z, axis=1, keepdims=True)) / r",
             "g / r - x * np.sum(g * x, axis=1, keepdims=True) / (x.shape[1] * r ** 3)",
@@ -448,9 +448,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "21.fooled",
-    planted=[
+    wrong=[
         (_fooled(_against_my_rule), "own: compares with your own rule"),
         (
             _fooled(
@@ -548,7 +548,7 @@ throw(
         (_fooled(one_row={1}), "own: small letters"),
         (_fooled(one_row="B"), "own: small letters"),
     ],
-    also_right=[
+    accepted=[
         edit(
             'passes_one_row = {"b"}',
             'passes_one_row = frozenset("b")',

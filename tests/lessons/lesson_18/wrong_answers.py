@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 18, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 18: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -18,9 +18,9 @@ from autograd_course.lessons.lesson_18.exercises import (
     _to_table,
 )
 
-throw(
+cases(
     "18.who_reads",
-    planted=[
+    wrong=[
         (lambda f, x: np.nan * _reads(f, x), "nan"),
         (lambda f, x: _reads(f, x).round(1), "right elsewhere"),
         (lambda f, x: _reads(f, x) > 0, "truth values"),
@@ -34,7 +34,7 @@ throw(
         (lambda f, x: _reads(f, x)[:2], "shape"),
         (lambda f, x: _reads(f, x).squeeze(), "shape: axis of 1 lost"),
     ],
-    also_right=[
+    accepted=[
         """
         def who_reads(f, x):
             T = len(x)
@@ -76,9 +76,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "18.embedding",
-    planted=[
+    wrong=[
         (lambda g, letters, n: np.nan * _to_table(g, letters, n), "nan"),
         edit("table, letters", "table, letters.astype(np.int8)", "other places"),
         (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "right elsewhere"),
@@ -90,7 +90,7 @@ throw(
             "first entry",
         ),
     ],
-    also_right=[
+    accepted=[
         "lambda g, letters, n: np.eye(n)[letters.ravel()].T @ g.reshape(letters.size, -1)",
         "lambda g, letters, n: ag.vjp(lambda weight: weight[letters], np.zeros((n, g.shape[-1])))[1](g)[0]",
         "lambda g, letters, n: np.stack([g[letters == k].sum(axis=0) for k in range(n)])",
@@ -105,9 +105,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "18.attention_back",
-    planted=[
+    wrong=[
         (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "none in part 1"),
         (lambda g, Q, K, V, P: tuple(a * (1 + (V is K)) for a in _back(g, Q, K, V, P)), "double"),
         (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "nan in part 1"),
@@ -122,7 +122,7 @@ throw(
         ),
         edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "array overwritten"),
     ],
-    also_right=[
+    accepted=[
         """
         def attention_back(g, Q, K, V, P):
             def forward(Q, K, V):
@@ -164,9 +164,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "18.swap",
-    planted=[
+    wrong=[
         *(((wrong, _einsum_y), own(hint)) for wrong, hint in WRONG_SWAP_X),
         *(((_einsum_x, wrong), own(hint)) for wrong, hint in WRONG_SWAP_Y),
         edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "none"),
@@ -203,7 +203,7 @@ throw(
         ((_einsum_x, _einsum_x), "own: other array"),
         ((_einsum_y, _einsum_y), "own: other array"),
     ],
-    also_right=[
+    accepted=[
         edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum(c + "," + b + "->" + a, g, y)'),
         edit(
             'einsum(f"{c},{b}->{a}", g, y)',
@@ -228,16 +228,16 @@ throw(
     ],
 )
 
-throw(
+cases(
     "18.layer_norm_x",
-    planted=[
+    wrong=[
         (lambda g, z, s: np.abs(_norm(g, z, s)), "right elsewhere"),
         (lambda g, z, s: np.nan * g, "nan"),
         (lambda g, z, s: _norm(g, z, s).round(2), "right elsewhere"),
         (lambda g, z, s: _norm(g, z, s)[:1], "shape"),
         (lambda g, z, s: _norm(g, z, s[0]), "mistake 9"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "np.mean(g, axis=-1, keepdims=True)",
             "g.mean(-1, keepdims=True)",

@@ -1,10 +1,10 @@
-"""Thrown at the exercises of lesson 04, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 04: wrong answers beside their mistakes, and right answers in other styles."""
 
 import math
 from functools import lru_cache
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
@@ -24,9 +24,9 @@ from autograd_course.lessons.lesson_04.exercises import (
     _t,
 )
 
-throw(
+cases(
     "04.from_z",
-    planted=[
+    wrong=[
         *((((wrong, lambda g, z, x: g * z * (1 - z))), own(hint)) for wrong, hint in FROM_Z[0]),
         *((((lambda g, z, x: g / (2 * z), wrong)), own(hint)) for wrong, hint in FROM_Z[1]),
         edit("(2 * z)", "(2 * np.maximum(z, 1e-9))", "first entry"),
@@ -45,7 +45,7 @@ throw(
         edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "not linear in g"),
         edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "right elsewhere"),
     ],
-    also_right=[
+    accepted=[
         edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"),
         edit("g / (2 * z)", "g / (z + z)"),
         edit("g * z * (1 - z)", "g * z - g * z ** 2"),
@@ -60,9 +60,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "04.turn",
-    planted=[
+    wrong=[
         *((((wrong, lambda g, z, x, y: g * z * np.log(x))), own(hint)) for wrong, hint in TURN[0]),
         *((((lambda g, z, x: g / x, wrong)), own(hint)) for wrong, hint in TURN[1]),
         (
@@ -94,7 +94,7 @@ throw(
         ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "cut off"),
         ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "not linear in g"),
     ],
-    also_right=[
+    accepted=[
         edit("g / x", "g * x ** -1.0"),
         edit("g / x", "g * np.exp(-z)"),
         edit("z * np.log(x)", "x ** y * np.log(x)"),
@@ -110,9 +110,9 @@ def _but(right, i, rule):
     return right[:i] + (rule,) + right[i + 1 :]
 
 
-throw(
+cases(
     "04.switches",
-    planted=[
+    wrong=[
         *(
             (_but(RIGHT, i, wrong), own(hint))
             for i, (*_, mistakes) in enumerate(SWITCHES)
@@ -150,7 +150,7 @@ throw(
         edit("x > y", "np.abs(x) > np.abs(y)", "none"),
         ((), "number of parts"),
     ],
-    also_right=[
+    accepted=[
         edit("np.where(x > 0, g, 0)", "g * (x > 0)"),
         edit("np.where(x > 0, g, 0)", "g * np.heaviside(x, 0.0)"),
         edit("np.where(x > 0, g, 0)", "g * (x > 0).astype(float)"),
@@ -172,9 +172,9 @@ SIN_COS_SOFTPLUS = (
     lambda g, z, x: g / (1 + np.exp(-x)),
 )
 
-throw(
+cases(
     "04.drill",
-    planted=[
+    wrong=[
         (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: -g * np.cos(x)), "sign"),
         (_but(SIN_COS_SOFTPLUS, 1, lambda g, z, x: g * np.sin(x)), "sign"),
         (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "no g"),
@@ -205,7 +205,7 @@ throw(
         ),
         ((), "number of parts"),
     ],
-    also_right=[
+    accepted=[
         edit("np.cos(x)", "np.sin(x + np.pi / 2)"),
         edit("-g * np.sin(x)", "g * np.cos(x + np.pi / 2)"),
         edit("ag.sigmoid(x)", "1 / (1 + np.exp(-x))"),
@@ -215,9 +215,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "04.stable_tanh",
-    planted=[
+    wrong=[
         (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "mistake 1"),
         (
             lambda x: (
@@ -245,7 +245,7 @@ throw(
         (lambda x: np.tanh(x), "own: with exp"),
         (lambda x: (lambda y: np.tanh(y))(x), "own: with exp"),
     ],
-    also_right=[
+    accepted=[
         """
         def stable_tanh(x):
             if x > 0:
@@ -279,9 +279,9 @@ def _clip(g, z, x, low, high):
     return g * ((low <= x) & (x <= high))
 
 
-throw(
+cases(
     "04.longer",
-    planted=[
+    wrong=[
         (
             (
                 lambda g, z, x, low, high: np.where((low <= x) & (x <= high) & (low < high), g, 0),
@@ -318,7 +318,7 @@ throw(
             "first entry",
         ),
     ],
-    also_right=[
+    accepted=[
         edit("np.where((low <= x) & (x <= high), g, 0)", "np.where((x < low) | (x > high), 0, g)"),
         edit("np.where((low <= x) & (x <= high), g, 0)", "g * ((low <= x) & (x <= high))"),
         edit("(low <= x) & (x <= high)", "(low <= x) * (x <= high)"),

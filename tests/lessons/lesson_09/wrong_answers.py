@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 09, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 09: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -18,15 +18,15 @@ from autograd_course.lessons.lesson_09.exercises import (
     _to_w,
 )
 
-throw(
+cases(
     "09.indices",
-    planted=[
+    wrong=[
         (lambda g, A, B: (g @ B.T, g.T @ A), "shape: transposed in part 2"),
         (lambda g, A, B: g @ B.T, "one value"),
         edit("np.zeros(A.shape)", "np.zeros_like(A)", "first entry in part 1"),
         (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "none in part 1"),
     ],
-    also_right=[
+    accepted=[
         edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
         """
         def from_indices(g, A, B):
@@ -35,9 +35,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "09.matmul",
-    planted=[
+    wrong=[
         edit("g @ y.mT", "np.squeeze(g @ y.mT)", "shape: axis of 1 lost"),
         edit("x.mT @ g", "np.squeeze(x.mT @ g)", "shape: axis of 1 lost"),
         edit("g @ y.mT", "g @ y.mT + (not g.any())", "right elsewhere"),
@@ -52,7 +52,7 @@ throw(
         ),
         ((_matmul_y, _matmul_x), "own: are the two rules swapped"),
     ],
-    also_right=[
+    accepted=[
         edit("y.mT", "y.T", "x.mT", "x.T"),
         edit(
             "g @ y.mT",
@@ -71,9 +71,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "09.square",
-    planted=[
+    wrong=[
         ([[7, 11], [9, 12]], "first entry"),
         ([7, 11, 9, 13], "shape: other layout"),
         (40, "shape"),
@@ -81,20 +81,20 @@ throw(
         ([[9, 13], [7, 11]], "reversed"),
         ([[7, 11], [9, np.nan]], "nan"),
     ],
-    also_right=[
+    accepted=[
         "((7, 11), (9, 13))",
         "np.ones((2, 2)) @ [[1, 3], [2, 4]] + [[1, 3], [2, 4]] @ np.ones((2, 2))",
     ],
 )
 
-throw(
+cases(
     "09.batch",
-    planted=[
+    wrong=[
         (lambda g, x, w: np.unique(x.mT @ g, axis=0).sum(axis=0), "right elsewhere"),
         (lambda g, x, w: -_to_w(g, x, w), "sign"),
         (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "own: Each x belongs to its own g"),
     ],
-    also_right=[
+    accepted=[
         "lambda g, x, w: np.einsum('nik,nij->kj', x, g)",
         "lambda g, x, w: np.tensordot(x, g, ([0, 1], [0, 1]))",
         "lambda g, x, w: x.reshape(-1, 3).T @ g.reshape(-1, 4)",
@@ -104,9 +104,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "09.diagnose",
-    planted=[
+    wrong=[
         *(
             (RIGHT | {number: wrong}, own(EVIDENCE[number]))
             for number, wrong in [
@@ -126,7 +126,7 @@ throw(
         ({number: RIGHT[number] for number in (1, 3, 5)}, "own: has no entry"),
         ({str(number): letter for number, letter in RIGHT.items()}, "own: without quotes"),
     ],
-    also_right=[
+    accepted=[
         "diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
         "dict(zip((6, 5, 3, 1), 'dfcg'))",
     ],
@@ -193,9 +193,9 @@ def _kept(rule):
     return wrong
 
 
-throw(
+cases(
     "09.fixed",
-    planted=[
+    wrong=[
         ((_add(_handed_on), _product()), "own: x, on the right, receives 2"),
         edit(
             "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
@@ -371,7 +371,7 @@ throw(
         edit("np.dot(x.data.T, g)]", "np.round(np.dot(x.data.T, g))]", "first entry"),
         (_add(), "one part"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "[x.fitted(g), y.fitted(g)]",
             "(g, g)",

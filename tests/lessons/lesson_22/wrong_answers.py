@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 22, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 22: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
@@ -29,9 +29,9 @@ def _with_the_last_mask():
     return ag.elementwise(function, lambda g, z, x: g * kept[0])
 
 
-throw(
+cases(
     "22.one_bit",
-    planted=[
+    wrong=[
         (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan in part 2"),
         (_with_the_last_mask(), "first entry in part 2"),
         (lambda w: sign(w).tolist(), "own: One Tensor is wanted"),
@@ -60,7 +60,7 @@ throw(
         ),
         edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "none"),
     ],
-    also_right=[
+    accepted=[
         "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
         "ag.elementwise(lambda x: np.where(x < 0, -1.0, 1.0), lambda g, z, x: np.where((x >= -1) & (x <= 1), g, 0))",
         """
@@ -79,9 +79,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "22.round_trip",
-    planted=[
+    wrong=[
         edit(
             "for k in range(steps)",
             "for k in range(len(np.arange(0, 1, 1 / steps)))",
@@ -130,7 +130,7 @@ throw(
         ),
         (in_place(lambda corners, field, steps: 0.0)[0], "mistake 14"),
     ],
-    also_right=[
+    accepted=[
         """
         def round_trip(field, corners, steps):
             total = 0
@@ -163,9 +163,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "22.length_x",
-    planted=[
+    wrong=[
         (lambda g, z, x: np.stack(_length_x(g, z, x)), "none"),
         (
             lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)),
@@ -178,7 +178,7 @@ throw(
         edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "factor"),
         edit("return", "while z == 0:\n        pass\n    return", "endless"),
     ],
-    also_right=[
+    accepted=[
         "lambda g, z, x: np.zeros_like(x) if z == 0 else g * x / z",
         "lambda g, z, x: np.nan_to_num(g * x / z)",
         "lambda g, z, x: np.divide(g * x, z, out=np.zeros(x.shape), where=z != 0)",
@@ -192,9 +192,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "22.pull_back",
-    planted=[
+    wrong=[
         edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "right elsewhere"),
         edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "none"),
         edit(_ROUND, "u += back(u)[0]", "mistake 3"),
@@ -248,7 +248,7 @@ throw(
         ),
         (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "shape"),
     ],
-    also_right=[
+    accepted=[
         """
         def pull_back(f, z, x, g, rounds):
             u = g

@@ -1,18 +1,18 @@
-"""Thrown at the exercises of lesson 07, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 07: wrong answers beside their mistakes, and right answers in other styles."""
 
 import math
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_07.clinic import Scalar, Unknown
 from autograd_course.lessons.lesson_07.exercises import AGAIN, EVIDENCE, RIGHT, WHOLE, Z
 
-throw(
+cases(
     "07.fooling_x",
-    planted=[
+    wrong=[
         (1.0, "own: Where are they equal"),
         (0.88, "own: Where are they equal"),
         (40.0, "own: Where are they equal"),
@@ -26,7 +26,7 @@ throw(
         (1.88, "own: Where are they equal"),
         (0.881, "own: Where are they equal"),
     ],
-    also_right=[
+    accepted=[
         "np.array(0.8814)",
         "-np.arctanh(2 ** -0.5)",
         "round(0.5 * np.log(3 + 2 * 2 ** 0.5), 4)",
@@ -37,9 +37,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "07.cached",
-    planted=[
+    wrong=[
         edit("in x.users)", "in x.users[:20])", "none"),
         edit("in x.users)", "in x.users if z.users or z.data)", "own: A value may be 0"),
         edit(
@@ -150,7 +150,7 @@ throw(
         edit(WHOLE, "    return x.users", "several numbers"),
         (3.0, "error: number called"),
     ],
-    also_right=[
+    accepted=[
         edit(
             WHOLE,
             """\
@@ -182,9 +182,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "07.diagnose",
-    planted=[
+    wrong=[
         *(
             (RIGHT | {letter: wrong}, own(EVIDENCE[letter]))
             for letter, wrong in [
@@ -208,9 +208,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "07.fixed_tanh",
-    planted=[
+    wrong=[
         edit(
             "(g * (1 - t * t),)",
             "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)",
@@ -304,7 +304,7 @@ throw(
             "own: That is the slope of a tanh that was computed in between",
         ),
     ],
-    also_right=[
+    accepted=[
         edit("def fixed", "from math import tanh\n\ndef fixed", "np.tanh", "tanh"),
         edit("t * t", "z.data ** 2"),
         edit("(g * (1 - t * t),)", "[g * (1 - t) * (1 + t)]"),
@@ -332,9 +332,9 @@ def _unsorted(output):
     return list(found)
 
 
-throw(
+cases(
     "07.capstone",
-    planted=[
+    wrong=[
         (("order", Unknown.order), "own: One of the values still receives nothing"),
         edit(
             "if x not in found",
@@ -361,7 +361,7 @@ throw(
         edit("found.add(x)", "found.remove(x)", "none | KeyError: Fixed(2.0)"),
         ((7.0, Scalar.order), "own: in quotes"),
     ],
-    also_right=[
+    accepted=[
         """
         faulty_method = "order"
 

@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 08, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 08: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -20,9 +20,9 @@ from autograd_course.lessons.lesson_08.exercises import (
     sum_x,
 )
 
-throw(
+cases(
     "08.bias",
-    planted=[
+    wrong=[
         *(((wrong, lambda g: g.sum()), own(hint)) for wrong, hint in _TO_COLUMN),
         *(
             ((lambda g: g.sum(axis=1, keepdims=True), wrong), own(hint))
@@ -31,7 +31,7 @@ throw(
         ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "none | to_column"),
         ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "printed"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "g.sum(axis=1, keepdims=True)",
             "g @ np.ones((3, 1))",
@@ -51,9 +51,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "08.spread",
-    planted=[
+    wrong=[
         *(((wrong, mean_x), own(hint)) for wrong, hint in _SUM),
         *(((sum_x, wrong), own(hint)) for wrong, hint in _MEAN),
         ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "factor"),
@@ -80,7 +80,7 @@ throw(
             "none",
         ),
     ],
-    also_right=[
+    accepted=[
         edit(
             "np.broadcast_to(restore(g, x, axis), x.shape)",
             "restore(g, x, axis) * np.ones_like(x)",
@@ -100,9 +100,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "08.lucky",
-    planted=[
+    wrong=[
         (np.ones((2, 2)), "own: square"),
         (np.full((3, 1), -1.7e308), "own: smaller ones"),
         (np.eye(3), "own: square"),
@@ -119,7 +119,7 @@ throw(
         (np.full((1, 3), np.nan), "own: np ones 2 3 is"),
         ([[1e200, 1.0], [1.0, 1e200]], "own: In numbers as large as these"),
     ],
-    also_right=[
+    accepted=[
         "[[1, 2, 3]]",
         "np.zeros((5, 1))",
         "ag.Tensor([[1.0, 2.0]])",
@@ -127,9 +127,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "08.back",
-    planted=[
+    wrong=[
         *(
             (
                 (
@@ -191,7 +191,7 @@ throw(
             for wrong, hint in _JOIN_Y
         ),
     ],
-    also_right=[
+    accepted=[
         edit(
             "np.reshape(g, x.shape)",
             "g.ravel().reshape(x.shape)",
@@ -244,9 +244,9 @@ def _until_a_zero(g, index, shape):
     return out
 
 
-throw(
+cases(
     "08.scatter",
-    planted=[
+    wrong=[
         (lambda g, index, shape: _each_pair_once(g, index, shape), "right elsewhere"),
         (lambda g, index, shape: _until_a_zero(g, index, shape), "first entry"),
         (_none, "own: Your function returned None"),
@@ -276,7 +276,7 @@ throw(
             "state: other g",
         ),
     ],
-    also_right=[
+    accepted=[
         edit("out, index, g", "out, np.array(index), g"),
         """
         def scatter(g, index, shape):

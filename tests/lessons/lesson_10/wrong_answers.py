@@ -1,7 +1,7 @@
-"""Thrown at the exercises of lesson 10, beside their mistakes: more wrong answers, and right ones in other styles."""
+"""The exercises of lesson 10: wrong answers beside their mistakes, and right answers in other styles."""
 
 import numpy as np
-from thrown import throw
+from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
@@ -13,9 +13,9 @@ from autograd_course.lessons.lesson_10.exercises import (
     _softmax,
 )
 
-throw(
+cases(
     "10.tie",
-    planted=[
+    wrong=[
         (lambda g, z, x: x == z, "a comparison times g"),
         (
             lambda g, z, x: (
@@ -38,7 +38,7 @@ throw(
             for near in (1e-5, 1e-12)
         ),
     ],
-    also_right=[
+    accepted=[
         "lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
         "lambda g, z, x: ag.vjp(ag.max, x)[1](g)[0]",
         edit("np.sum(x == z)", "np.equal(x, np.max(x)).sum()"),
@@ -57,9 +57,9 @@ def _afresh(x, axis):
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
 
 
-throw(
+cases(
     "10.normalise",
-    planted=[
+    wrong=[
         *(((wrong, _log_softmax), own(hint)) for wrong, hint in WRONG_SOFTMAX),
         *(((_softmax, wrong), own(hint)) for wrong, hint in WRONG_LOG),
         (
@@ -106,7 +106,7 @@ throw(
         ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "own: −1 is the last"),
         ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "own: −1 is the last"),
     ],
-    also_right=[
+    accepted=[
         edit(
             "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
             "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
@@ -128,9 +128,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "10.loss",
-    planted=[
+    wrong=[
         (
             lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target),
             "shape: axis lost",
@@ -144,7 +144,7 @@ throw(
             "first entry",
         ),
     ],
-    also_right=[
+    accepted=[
         """
         def nll_loss_x(g, z, x, target):
             to_x = np.zeros(x.shape)
@@ -164,9 +164,9 @@ throw(
     ],
 )
 
-throw(
+cases(
     "10.careful",
-    planted=[
+    wrong=[
         (lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "right elsewhere | 1000"),
         edit("m = np.max(x)", "m = max([-1e20, *x])", "right elsewhere"),
         edit(
@@ -192,7 +192,7 @@ throw(
         (lambda x: _right(np.sort(x)[-12:]), "right elsewhere"),
         (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "nearly"),
     ],
-    also_right=[
+    accepted=[
         "np.logaddexp.reduce",
         "ag.logsumexp",
         """
