@@ -281,9 +281,8 @@ def from_z(answer):
                 returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried
             )
         except Wrong as wrong:
-            raise Wrong(
-                *wrong.args[:3],
-                "The rule is right, but it uses x, which is not available here. Use z.",
+            raise wrong.because(
+                "The rule is right, but it uses x, which is not available here. Use z."
             ) from None
 
 
@@ -791,11 +790,11 @@ def stable_tanh(answer):
                 ],
             )
         except Wrong as wrong:
-            if wrong.args[1] != "None" or not wrong.args[0].endswith("(0)"):
+            (x,) = wrong.difference.where.args
+            if wrong.cause.kind != "nothing" or np.ndim(x) or x != 0:
                 raise
-            raise Wrong(
-                *wrong.args[:3],
-                "At 0 neither x > 0 nor x < 0 is true. What does your function return then?",
+            raise wrong.because(
+                "At 0 neither x > 0 nor x < 0 is true. What does your function return then?"
             ) from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong(

@@ -957,8 +957,6 @@ def scatter(answer):
                 f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
             ),
         )
-    except Wrong as difference:
+    except Wrong as wrong:
         none = "Your function returned None. np.add.at changes out in place and returns None: return out, on a line of its own."
-        raise Wrong(
-            *difference.shown, none if difference.cause.kind == "nothing" else difference.cause
-        ) from None
+        raise wrong.because(none if wrong.cause.kind == "nothing" else wrong.cause) from None

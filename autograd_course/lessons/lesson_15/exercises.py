@@ -708,7 +708,7 @@ def jacobians(answer):
             if name not in cause.text:
                 inner = cause.part
                 cause = replace(cause, part=Part(part + 1, 2, alone=False, inner=inner, name=name))
-            raise Wrong(*wrong.shown, cause) from None
+            raise wrong.because(cause) from None
 
 
 # --- The mode that suits ----------------------------------------------------------------------------------------------

@@ -787,8 +787,7 @@ def needed(answer):
         except Wrong as wrong:
             if wrong.cause.kind != "endless" or len(lines) < 100:
                 raise
-            raise Wrong(
-                *wrong.args[:-1],
+            raise wrong.because(
                 "Each line reads the one above twice: going up anew for each takes 2¹³⁰ "
                 "visits. Remember which names you have visited.",
             ) from None
