@@ -73,6 +73,9 @@ SEEN_AT_ONCE = {
     "iterator",
 }
 
+# Kinds that say where an answer is wrong, and not why.
+NO_EXPLANATION = {"", "first entry", "right elsewhere"}
+
 
 @dataclass(frozen=True)
 class Part:

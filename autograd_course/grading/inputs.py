@@ -27,7 +27,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ..source import underneath
-from .causes import Cause, Difference, Note, own
+from .causes import NO_EXPLANATION, Cause, Difference, Note, own
 from .compare import call_of, expect_call, returned_once
 from .likely_cause import likely_cause, mistaken, parameter_names
 from .same import same
@@ -557,6 +557,8 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
                     function, right, draws, hints, tried, wrong.shown[0], cause, rtol
                 )
                 cause = Cause(part=cause.part) if cause.part and other != cause else other
+            if overwritten and cause.kind in NO_EXPLANATION:
+                raise overwritten from None
             raise wrong.because(cause) from None
         raise Wrong.of(
             Difference(call_of(f, args, words), Note("first call differs"), Note("same always")),

@@ -510,6 +510,10 @@ def _next(x, gradient):
             "Your x is too large by 1: start from x, and subtract a tenth of the gradient.",
         ),
         printed(_next),
+        (
+            lambda x, gradient: gradient - 0.1 * x,
+            "Your parameters are in the other order: x comes first, downhill(x, gradient).",
+        ),
     ],
 )
 def downhill(answer):

@@ -291,6 +291,10 @@ _SUM = [
         "That sums once more. The rule sums nothing: every entry of x receives a copy of its g.",
     ),
     (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
+        "That copies z, the sum. Copy g instead.",
+    ),
+    (
         lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
         "You sum g. But an entry of x is part of only one sum.",
     ),

@@ -24,6 +24,7 @@ cases(
         (lambda g, A, B: (g @ B.T, g.T @ A), "shape: transposed in part 2"),
         (lambda g, A, B: g @ B.T, "one value"),
         edit("np.zeros(A.shape)", "np.zeros_like(A)", "first entry in part 1"),
+        edit("np.zeros(A.shape), np.zeros(B.shape)", "A, B", "array overwritten"),
         (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "none in part 1"),
     ],
     accepted=[
