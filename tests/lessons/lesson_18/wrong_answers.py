@@ -87,7 +87,7 @@ cases(
         edit(
             "table = np.zeros((n, g.shape[-1]))",
             "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
-            "first entry",
+            "array overwritten",
         ),
     ],
     accepted=[
