@@ -117,9 +117,7 @@ cases(
         ),
         (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "double in part 1"),
         (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "one value"),
-        edit(
-            "gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "first entry in part 1"
-        ),
+        edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "array overwritten"),
         edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "array overwritten"),
     ],
     accepted=[
