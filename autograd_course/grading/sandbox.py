@@ -203,14 +203,19 @@ class Outcome:
         The error, of type Endless if the call was stopped.
     printed : str
         What the call printed.
-    mutated : tuple of pairs
-        Each argument that the call changed in place: its value before and after.
+    passed : tuple of pairs
+        Each argument before the call, and the copy that the call got.
     """
 
     value: object = None
     error: BaseException | None = None
     printed: str = ""
-    mutated: tuple = ()
+    passed: tuple = ()
+
+    @property
+    def mutated(self):
+        """Return the pairs of `passed` in which the call changed its copy in place."""
+        return [pair for pair in self.passed if not unchanged(*pair)]
 
     def raises_as(self, other):
         """Return True if both calls raised the same error: of one type, with the same message."""
@@ -247,5 +252,4 @@ def run(function, args, given=None, most=None, printed=None):
             value = bounded(function, *given, most=most)
         except (Exception, SystemExit, Endless) as raised:
             error = raised
-    mutated = tuple(pair for pair in zip(args, given) if not unchanged(*pair))
-    return Outcome(value, error, printed.getvalue(), mutated)
+    return Outcome(value, error, printed.getvalue(), tuple(zip(args, given)))
