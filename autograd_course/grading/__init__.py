@@ -300,7 +300,7 @@ def check(name, answer):
 
 def _tried(error):
     """Return in words which call raised `error`: an exercise may give a text of its own."""
-    difference = getattr(error, "difference", None)
+    difference = getattr(error, "raised_in", None)
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 
 

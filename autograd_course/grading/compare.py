@@ -167,7 +167,7 @@ def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
     if isinstance(error, Endless):
         raise Wrong.of(difference(error), error.cause) from None
     if error:
-        error.difference = difference(error)
+        error.raised_in = difference(None)
         error.hint = next(
             (
                 hint
