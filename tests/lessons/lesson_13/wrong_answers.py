@@ -54,7 +54,7 @@ cases(
         edit(
             "total = 0.0",
             "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
-            "right elsewhere",
+            "list overwritten",
         ),
     ],
     accepted=[
