@@ -34,8 +34,14 @@ cases(
             "shorter = np.where(shorter > 0, shorter, 1e-9)\n    return",
             "right elsewhere",
         ),
-        edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "first entry"),
-        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "first entry"),
+        edit(
+            "return",
+            "if counts.dtype == float:\n        counts += 1\n    return",
+            "array overwritten",
+        ),
+        edit(
+            "return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "array overwritten"
+        ),
     ],
     accepted=[
         edit("(counts +", "(counts.astype(int) +"),  # they say how often
