@@ -289,7 +289,8 @@ def deriving(spec, paper):
     """Return HTML of a derivation: what derivations.js reads, and the boxes for paper."""
     for step in spec["steps"]:
         step["left"] = inline(rf"\displaystyle {step['left']}")
-    return DERIVING.render(spec=json.dumps(spec, ensure_ascii=False), paper=paper)
+    spec = json.dumps(spec, ensure_ascii=False, sort_keys=True)
+    return DERIVING.render(spec=spec, paper=paper)
 
 
 def seen(notebook):
