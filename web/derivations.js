@@ -352,21 +352,16 @@ function ask(box) {
         const step = steps[number], typed = element("input", {type: "text", autocomplete: "off", placeholder: "type the right-hand side"});
         typed.setAttribute("aria-label", `right-hand side of line ${number + 1}`);
         const echo = element("p", {className: "echo"}), said = element("p", {role: "status"}), row = element("div", {className: "boxes"});
-        const button = (text, label, act) => {
-            const made = element("button", {type: "button", textContent: text, onclick: act});
-            made.setAttribute("aria-label", label);
-            return made;
-        };
         const type = text => { typed.value = text; draw(); };
         row.innerHTML = step.left;
-        row.append(typed, button("Check", "check this line", check),
-                   button("Show this line", "show this line and go on", () => keep(step.right, true)));
+        row.append(typed, labelled("Check", "check this line", check),
+                   labelled("Show this line", "show this line and go on", () => keep(step.right, true)));
         typed.oninput = draw;
         typed.onkeydown = event => { if (event.key === "Enter") check(); };
         const tokens = element("div", {className: "keys"});
-        tokens.append(...keys.map(key => button(key, `type ${key}`, () =>
+        tokens.append(...keys.map(key => labelled(key, `type ${key}`, () =>
             type(typed.value + (/^\p{L}+$/u.test(key) && /[\p{L}\p{N}]$/u.test(typed.value) ? " " : "") + key))),
-            button("⌫", "delete the last character", () => type(typed.value.slice(0, -1).trimEnd())));
+            labelled("⌫", "delete the last character", () => type(typed.value.slice(0, -1).trimEnd())));
         asked = element("div");
         asked.append(row, echo, said, tokens);
         body.append(asked);

@@ -149,7 +149,7 @@ function attach(box, draw) {
             slider.oninput = () => move(number, +slider.value);
             typed.onchange = () => typed.value !== "" && move(number, nearest(values, +typed.value));
             const [back, forward] = [["−", -1, "back"], ["+", 1, "forward"]].map(([sign, by, way]) =>
-                press(sign, `Step ${way}: ${name}`, () => { row.halt?.(); move(number, at[number] + by); }));
+                labelled(sign, `Step ${way}: ${name}`, () => { row.halt?.(); move(number, at[number] + by); }));
             const track = element("span", {className: "track"});
             track.append(back, slider, forward);
             row.append(label, typed, track);
@@ -166,16 +166,10 @@ function attach(box, draw) {
         return row;
     }
 
-    function press(text, label, act) {
-        const made = element("button", {type: "button", textContent: text, onclick: act});
-        made.setAttribute("aria-label", label);
-        return made;
-    }
-
     function player(row, number, name, values, pace) {
         const last = values.length - 1;
         let timer;
-        const play = press("▶ play", `▶ play ${name}`, () => timer ? stop() : start());
+        const play = labelled("▶ play", `▶ play ${name}`, () => timer ? stop() : start());
         row.halt = () => timer && stop();
         function start() {
             playing.add(number);
@@ -586,4 +580,11 @@ function keepOffline() {
 
 function element(tag, properties) {
     return Object.assign(document.createElement(tag), properties);
+}
+
+// A button whose text says less than its accessible name.
+function labelled(text, label, act) {
+    const made = element("button", {type: "button", textContent: text, onclick: act});
+    made.setAttribute("aria-label", label);
+    return made;
 }

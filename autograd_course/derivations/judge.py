@@ -86,7 +86,7 @@ class Derivation:
     def matrices(self):
         """The letters whose value is a matrix."""
         values = self.points()
-        return [name for name in self.names if values[name].shape[-2:] != (1, 1)]
+        return [name for name in self.names if _is_matrix(values[name])]
 
     @cached_property
     def drawn(self):

@@ -140,8 +140,12 @@ def from_memory(lesson):
 def _standing(derivation, step, text):
     """Return a line that stands, with its reason unless that is asked."""
     reason = "" if step.rivals else f"\u2003{step.reason}"
-    tex = as_tex(derivation.read(text))
-    return widgets.HTMLMath(say(f"$\\displaystyle {step.left} {tex}${reason}"))
+    return widgets.HTMLMath(say(_drawn(derivation, step, text) + reason))
+
+
+def _drawn(derivation, step, text):
+    """Return a line as a formula: the left side, and the typed right side as it is read."""
+    return f"$\\displaystyle {step.left} {as_tex(derivation.read(text))}$"
 
 
 def _key_row(panel):
@@ -260,15 +264,12 @@ def keys(derivation):
 
 def _as_html(derivation):
     """Return the derivation for a page and for paper: empty boxes, and the lines in a fold."""
-    rows = [
-        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
-        if step.worked
-        else f"$\\displaystyle {step.left}$ □"
-        for step in derivation.steps
-    ]
     lines = [
-        f"$\\displaystyle {step.left} {as_tex(derivation.read(step.right))}$\u2003{step.reason}"
-        for step in derivation.steps
+        f"{_drawn(derivation, step, step.right)}\u2003{step.reason}" for step in derivation.steps
+    ]
+    rows = [
+        line if step.worked else f"$\\displaystyle {step.left}$ □"
+        for step, line in zip(derivation.steps, lines)
     ]
     given = as_html(derivation.given) if derivation.given else ""
     html = given + "".join(map(as_html, rows)).replace("□", _EMPTY_BOX)

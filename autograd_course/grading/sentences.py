@@ -136,25 +136,25 @@ def sentence(cause):
     """Return the sentence for a Cause; a hint that is a text already is returned as it is."""
     if isinstance(cause, str):
         return cause
-    said = cause.text if cause.kind == "own" else SENTENCES.get(cause.kind, "")
-    said = said if cause.kind == "own" else said.format(*cause.facts)
-    return _of_part(cause.part, said)
+    if cause.kind == "own":
+        return _of_part(cause.part, cause.text)
+    return _of_part(cause.part, SENTENCES.get(cause.kind, "").format(*cause.facts))
 
 
-def _of_part(part, said):
+def _of_part(part, text):
     """Return a sentence about one part of an answer.
 
     It says before which part that is, and after it what the other parts are.
     """
     if not part:
-        return said
+        return text
     others = f"The other{'s are' if part.count > 2 else ' is'} right." if part.alone else ""
     return " ".join(
         filter(
             None,
             [
                 f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else ' differs.'}",
-                _of_part(part.inner, said),
+                _of_part(part.inner, text),
                 others,
             ],
         )
@@ -215,7 +215,7 @@ def brief(x, digits=8):
             return f"[{inside}]"
         return f"({inside},)" if len(x) == 1 else f"({inside})"
     if isinstance(x, np.ndarray):
-        if x.size > 24:
+        if x.size > ALL_SHOWN:
             return f"array of shape {x.shape}"
         return re.sub(
             r"\s+", " ", np.array2string(x, precision=6 if digits == 8 else digits, separator=", ")
