@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set up the course and run it:  python run.py TARGET [arguments]
+"""Set up the course and run it: python run.py TARGET [arguments].
 
 lab               open JupyterLab on the first lesson         run.py lab --no-browser --port 9999
 test              run the tests, every notebook included      run.py test -k relu
@@ -103,7 +103,10 @@ def use_new_enough_python():
 
 
 def stamp_of(locks):
-    """Changes with the locks, the package's metadata, and the folder (a moved .venv is broken). Not with the Python that runs this."""
+    """Return a stamp of the locks, the package's metadata and the folder (moving a .venv breaks it).
+
+    It does not depend on the Python that runs this file.
+    """
     key = hashlib.sha256(
         b"".join((ROOT / name).read_bytes() for name in locks + ["pyproject.toml"])
     )
@@ -111,12 +114,12 @@ def stamp_of(locks):
 
 
 def packages():
-    """How many files and folders lie where .venv has its packages."""
+    """Return the number of files and folders where .venv has its packages."""
     return sum(1 for folder in VENV.glob("[Ll]ib*/**/site-packages") for _ in folder.iterdir())
 
 
 def stamped():
-    """What .venv was installed from, or "" where it is not whole: unfinished, moved, or with fewer packages than it had."""
+    """Return the stamp of the last complete install of .venv, or "" if it is unfinished, moved or damaged."""
     if not (python_of(VENV).exists() and STAMP.exists()):
         return ""
     stamp, _, count = STAMP.read_text(encoding="utf-8").partition("\n")
@@ -177,7 +180,10 @@ def clear():
 
 @contextmanager
 def alone():
-    """One installs at a time; a second `make lab` waits. The lock is on this file, and ends with the process however that ends."""
+    """Let one process install at a time; a second `make lab` waits.
+
+    The lock is on this file, and ends with the process in any case.
+    """
     with open(str(ROOT / "run.py"), "rb") as file:
         if not locked(file):
             print("Another run.py is installing; waiting for it.", flush=True)

@@ -1,4 +1,4 @@
-"""What the notebooks need and the engine must not know. README.md beside this file shows every piece.
+"""Tools for the notebooks, which the engine does not depend on; README.md describes every part.
 
 Names are fetched on first use, so that `installation()` can still report when matplotlib or ipywidgets is missing.
 """

@@ -25,8 +25,8 @@ def scans():
 
     Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They
     are the test set of Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI
-    Machine Learning Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (This
-    stands in digits.npz too.)
+    Machine Learning Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (digits.npz
+    contains this source as well.)
     """
     return _digits()["pixels"] / 16, _digits()["labels"].astype(int)
 

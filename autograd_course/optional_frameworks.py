@@ -1,5 +1,4 @@
-"""PyTorch, JAX and Dask, which the course does not need: run where they are installed, and elsewhere what they gave
-is shown.
+"""Run cells with PyTorch, JAX or Dask where they are installed, and show recorded output elsewhere.
 
     @elsewhere("21", "torch")
     def slope_there():
@@ -7,9 +6,10 @@ is shown.
         ...
         print(x.grad)
 
-The function runs at once, if its library is installed. If not, its cell says so and shows what it prints where it is.
-That stands in the lesson's recorded.json, which `python tests/cross/test_recorded.py` writes with all three installed;
-the same file tests that it still holds.
+The function runs at once if its library is installed. If not, its cell says so and shows the
+recorded output. That output is in the lesson's recorded.json, which
+`python tests/cross/test_recorded.py` writes with all three installed; the same file tests that it
+is still right.
 """
 
 import hashlib

@@ -1,10 +1,11 @@
-"""What the learner has done so far: `progress.json` beside the notebook. Deleting it loses nothing else.
+"""Keep the learner's progress in `progress.json` beside the notebook. Deleting it loses nothing else.
 
-Written only when the learner does something: a check that says right or wrong, a prediction revealed, a card written,
-a problem of the gym answered. Of a wrong answer its hint is kept, and not the answer. Each event waits its turn, reads
-the file anew and replaces it in one step, so that two open notebooks do not lose each other's entries. Nothing here
-ever raises: where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and
-what was not kept is kept with the next event that can be.
+The file is written only when the learner acts: a check gives its verdict, a prediction is revealed,
+a card is written, or a practice problem is answered. Of a wrong answer its hint is kept, and not
+the answer. Events are queued; each one reads the file anew and replaces it atomically, so that two
+open notebooks do not lose each other's entries. Nothing here raises: if the file cannot be read or
+written, it is left as it is, `progress()` in report.py says so, and the entry is kept with the next
+event that succeeds.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What can be read off a function: its text, and whether it is still a stub."""
+"""Read a function's source, and find out whether it is still a stub."""
 
 import ast
 import dis
@@ -93,11 +93,10 @@ def _does_nothing(code):
 
 
 def has_blank(function, indices=False):
-    """Return True if a `...` stands anywhere in the function in place of a value.
+    """Return True if the function uses a `...` in place of a value anywhere.
 
-    This finds stubs of which a part is given.
-
-    In an index, `x[..., 0]`, it is an index; `x[...]` is a blank if the stub has such `indices`.
+    This finds stubs that are partly filled in. In an index, `x[..., 0]`, a `...` is an index; `x[...]`
+    is a blank if the stub has such `indices`.
     """
     code = getattr(function, "__code__", function)
     return hasattr(code, "co_consts") and _waits(code, indices)
@@ -121,10 +120,9 @@ def _waits(code, indices):
 def _is_blank(steps, at, indices):
     """Return True if the value pushed by the instruction `at` is used other than as an index.
 
-    With `indices`, use as a whole index counts as a blank too.
-
-    `above` counts what lies upon it; whoever takes it off is its user. A tuple or a slice built
-    with it stands for it.
+    With `indices`, use as a whole index counts as a blank too. `above` counts the values above it on
+    the stack: the instruction that pops it is its user. A tuple or slice built with it takes its
+    place.
     """
     above = 0
     for step in steps[at + 1 :]:

@@ -1,10 +1,13 @@
-"""Writes what lessons/lesson_NN/exercises.py holds into the notebooks: `python -m autograd_course.sync_notebooks`, with --check or --force.
+"""Write the content of lessons/lesson_NN/exercises.py into the notebooks.
 
-An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check, name-hints (with - for _); other cells may
-stand between them. A Markdown cell that says only `exercise NN.name` becomes the four. The question of a prediction goes into the
-Markdown cell before the one that calls `predict("NN.name")`, those of the opening into the one before `recall("NN")`. What an author
-writes above a question, in its own cell, stays.
-A stub cell in which somebody has worked is left alone, unless --force is given. --check changes nothing and says what differs.
+Run `python -m autograd_course.sync_notebooks`, with --check or --force.
+
+An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check,
+name-hints (with - for _); other cells may come between them. A Markdown cell that contains only
+`exercise NN.name` becomes the four. The question of a prediction goes into the Markdown cell before
+the one that calls `predict("NN.name")`, those of the opening into the one before `recall("NN")`.
+Text that an author writes above a question, in its own cell, stays. A stub cell that a learner has
+edited is left alone, unless --force is given. --check changes nothing and lists the differences.
 """
 
 import json
@@ -88,9 +91,9 @@ def source(one):
 
 
 def weave(cells, lesson, force=False):
-    """Return the cells as they should be, and the ids of those that differ or hold work.
+    """Return the cells as they should be, and the ids of those that differ or contain work.
 
-    The result is (cells, ids of cells that differ, ids of stubs that somebody has changed).
+    The result is (cells, ids of cells that differ, ids of stubs that a learner has edited).
     """
     cells, differ, worked = [dict(one) for one in cells], [], []
     for exercise in (one for name, one in EXERCISES.items() if name.startswith(f"{lesson}.")):

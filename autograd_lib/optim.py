@@ -144,7 +144,7 @@ class Optimizer(Stateful):
 
     @property
     def lr(self):
-        """The learning rate of the first group; assigning sets that of all groups."""
+        """The learning rate of the first group; assigning it sets the learning rate of all groups."""
         return self.param_groups[0]["lr"]
 
     @lr.setter

@@ -112,6 +112,7 @@ class Primitive:
         return self.name  # copied and pickled as functions are: the row of this name in its module
 
     def __call__(self, *args, **params):
+        """Call the row on arrays and Tensors."""
         if len(args) != self.arity or params and self.arity > 1:
             return self.record(args, params)
         return self.fast_call(*args, **params) if params else self.fast_call(*args)

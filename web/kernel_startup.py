@@ -1,4 +1,4 @@
-"""PYTHONSTARTUP of the kernels that `make site` runs: what moves and what asks is shown with what a page needs for it."""
+"""Start the kernels of `make site` (PYTHONSTARTUP): outputs of widgets include the data of the page."""
 
 import derivation_spec
 import precomputed_frames

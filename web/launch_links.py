@@ -1,4 +1,4 @@
-"""Where the course opens with nothing installed: every address is made from the repository's, in pyproject.toml.
+"""Write the links that open the course with nothing installed, from the repository in pyproject.toml.
 
 python web/launch_links.py OWNER/NAME         set that address, and the links made from it
 python web/launch_links.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
@@ -27,7 +27,7 @@ INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what i
 
 
 def repository(root=ROOT):
-    """ "OWNER/NAME" on GitHub, or "" while pyproject.toml names nobody."""
+    """Return "OWNER/NAME" on GitHub, or "" if pyproject.toml names no owner."""
     address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "urls"
     ]["Repository"]
@@ -36,7 +36,7 @@ def repository(root=ROOT):
 
 
 def pages(repository):
-    """The address of what `.github/workflows/pages.yml` publishes."""
+    """Return the address of the site that `.github/workflows/pages.yml` publishes."""
     owner, name = repository.split("/")
     return f"https://{owner.lower()}.github.io/" + f"{name}/" * (
         name.lower() != f"{owner.lower()}.github.io"
@@ -44,7 +44,7 @@ def pages(repository):
 
 
 def places(repository, stem):
-    """{"Colab": …, "Binder": …, "codespace": …}: where notebooks/`stem`.ipynb opens."""
+    """Return {"Colab": …, "Binder": …, "codespace": …}, the links that open notebooks/`stem`.ipynb."""
     return {
         "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
         "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
@@ -53,7 +53,10 @@ def places(repository, stem):
 
 
 def links(repository):
-    """[(file, text)]: what has the address in it; the same texts in the same order for any address, and for ""."""
+    """Return [(file, text)] for every text that contains the address.
+
+    The texts have the same order for any address, and for "".
+    """
     open_it = PAGES.format(pages(repository)) if repository else ""
     line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
     address = GITHUB + (repository or NOBODY)

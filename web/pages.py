@@ -1,4 +1,4 @@
-"""The course as pages that move: `make site` writes them into site/, and needs no network. Nor do the pages, from disk.
+"""Build the course as a website: `make site` writes it into site/ and needs no network.
 
 Every notebook is executed as it comes, so its exercises are unsolved. What has sliders in JupyterLab has them here too:
 frames.py draws every picture behind them, the page shows the first, and site.js puts the others in its place. Without
@@ -245,13 +245,13 @@ class Renderer(IPythonRenderer):
 
 
 def small(text):
-    """HTML in which no line breaks within 1e-16, (2, 3), [4, 2, 3], 98 % or x = 2."""
+    """Return HTML without line breaks inside 1e-16, (2, 3), [4, 2, 3], 98 % or x = 2."""
     whole = r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]|\d[\d.,]* %|\b\w = [−-]?\d[\d.]*"
     return re.sub(whole, r'<span class="whole">\g<0></span>', text)
 
 
 def page_of(url):
-    """Where a link of a notebook or of the README leads on the site."""
+    """Return the page of the site for a link of a notebook or of the README."""
     return re.sub(
         r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
     )
@@ -268,7 +268,7 @@ def markdown(text):
 
 
 def executed(path):
-    """The notebook with its outputs, of a run of its own."""
+    """Run the notebook, and return it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -294,7 +294,7 @@ def deriving(spec, paper):
 
 
 def seen(notebook):
-    """(the notebook, each output as what is seen without a kernel, {a mark in an output: HTML of what moves there})."""
+    """Return the notebook with static outputs, and {placeholder in an output: interactive HTML}."""
     notebook.metadata.pop("widgets", None)
     moves, launch_links = {}, iter([ELSEWHERE])
     for cell in notebook.cells:
@@ -354,7 +354,10 @@ def seen(notebook):
 
 
 def exported(notebook):
-    """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
+    """Return the notebook as HTML, and {placeholder: HTML}.
+
+    Interactive HTML is large, so it replaces the placeholders without being parsed.
+    """
     notebook, moves = seen(notebook)
     made = PROMPT.sub(
         "", UNCOLOURED.sub(r"\1", TemplateExporter.from_notebook_node(exporter(), notebook)[0])
@@ -365,10 +368,9 @@ def exported(notebook):
 
 @cache
 def exporter():
-    """One for all notebooks, so that it compiles its templates once.
+    """Return one exporter for all notebooks, so that it compiles its templates once.
 
-    What HTMLExporter does to the HTML of strangers, to clean it and to mend it, is left out: two thirds of the time
-    that a site took.
+    HTMLExporter cleans and repairs untrusted HTML; skipping that saves two thirds of the build time.
     """
     return HTMLExporter(
         raw_template=CELLS,
@@ -381,7 +383,7 @@ def exporter():
 
 
 def moving(packed, number):
-    """HTML of the pictures that frames.py has packed, with their place on the page."""
+    """Return the HTML of the pictures that precomputed_frames packed, with their place on the page."""
     if not packed["controls"]:
         return f'{packed["html"]}\n<p class="note">This picture is interactive in JupyterLab.</p>'
     spec = json.dumps(
@@ -429,7 +431,7 @@ def cut(readme, pattern, what):
 
 
 def grouped(text):
-    """[(heading, [(number, name, what is built)])] of the lessons in the README."""
+    """Return [(heading, [(number, name, what is built)])] for the lessons in the README."""
     found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
     return [(part, re.findall(ROW, rows)) for part, rows in found]
 
@@ -438,7 +440,7 @@ ROW = re.compile(r"^\| (\d\d) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
 def cells(text):
-    """HTML of what stands in a cell of a table: a lesson's number and name, its link around both."""
+    """Return the HTML of a table cell: a lesson's number and name inside its link."""
     linked = re.fullmatch(r"(\d\d) \[(.+)\]\((.+)\)", text)
     if linked:
         text = f"[{linked[1]} {linked[2]}]({linked[3]})"
@@ -452,7 +454,7 @@ def cells(text):
 
 @cache
 def front_graph():
-    """The graph of docs/graph.svg, to move: its pictures, packed."""
+    """Return the interactive version of docs/graph.svg: its pictures, packed."""
 
     def L(x, y, w):
         z = x + y
@@ -496,7 +498,10 @@ class Page:
 
 
 def read_out(body):
-    """[(anchor, heading, text)] of each section, for the search: without code, what it puts out, and what is folded."""
+    """Return [(anchor, heading, text)] for each section, for the search.
+
+    Code, outputs and folded text are left out.
+    """
     code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|\Z)'
     body = re.sub(code, " ", body, flags=re.DOTALL)
     body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
@@ -512,7 +517,7 @@ def read_out(body):
 
 
 def search(pages):
-    """search.js, and what there is to find, which it makes an index of once somebody wants to search."""
+    """Return search.js with the texts; it builds its index when a reader first searches."""
     found = [
         {
             "id": f"{page.file}#{quote(anchor)}",
@@ -536,9 +541,15 @@ def plain(words):
 def build(folder, executed=executed, parts=None):
     """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
 
-    `executed(path)` is the notebook with its outputs; `parts` a folder of what Pyodide consists of, filled if empty. A
-    progress bar is printed where somebody sees it, and no more. FileExistsError, before anything is done, if there are
-    files and none is from here; RuntimeError if a notebook fails.
+    `executed(path)` returns the notebook with its outputs; `parts` is a folder with the files of
+    Pyodide, filled if empty. A progress bar is printed if the output is a terminal.
+
+    Raises
+    ------
+    FileExistsError
+        Before anything is written, if `folder` contains files and none of them is from a build.
+    RuntimeError
+        If a notebook fails.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN
@@ -618,7 +629,7 @@ def service_worker(files):
 
 
 def within_budget(files, pages):
-    """RuntimeError where a page, or the site, is larger than it may be: it names the sliders to make coarser."""
+    """Raise RuntimeError if a page or the site exceeds its budget, naming the sliders to make coarser."""
     sizes = {name: len(text.encode()) for name, text in files.items()}
     heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (
         sum(sizes.values()) > SITE_MOST

@@ -32,16 +32,16 @@ FEW = 4  # pictures built alike: of fewer each is stored by itself
 
 
 def bundle(ui):
-    """What a notebook shows of an explorer, or of a stepper, which holds one; and, under MIME, the packed pictures."""
+    """Return a notebook's output for an explorer or stepper, with the packed pictures under MIME."""
     return ui._repr_mimebundle_() | {MIME: packed(getattr(ui, "explorer", ui))}
 
 
 def packed(ui):
-    """JSON of the controls of `ui`, of its first picture, and of the picture for each place its controls can be in.
+    """Return JSON of the controls of `ui`, its first picture, and a picture for each control position.
 
-    together: whether there is a picture for every combination, the last control running fastest; else the places are
-    those of each control in turn while the others stand at their start. data: gzip in base64 of JSON, of `stored`,
-    whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
+    `together`: there is a picture for every combination, the last control running fastest; otherwise
+    one control moves at a time while the others stay at their start. `data` is gzip in base64 of JSON:
+    `stored`, whose frames are drawing, MARK and words, and `at`, the frame of each position.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -78,7 +78,7 @@ def packed(ui):
 
 
 def controls(ui, values):
-    """What a page makes the controls of `ui` from, if it offers `values`, {name: its values}.
+    """Return what a page needs to build the controls of `ui` with `values`, {name: its values}.
 
     [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once), start (an
     index), pace (ms a frame; 0 if it does not play)}].
@@ -102,7 +102,7 @@ def controls(ui, values):
 
 
 def unpacked(frames):
-    """[(drawing, words)] of each place of what `packed` made, as the script of the page has them."""
+    """Return [(drawing, words)] for each position in the result of `packed`, as the page's script does."""
     data = json.loads(gzip.decompress(base64.b64decode(frames["data"])))
 
     def whole(group, row):
@@ -115,11 +115,12 @@ def unpacked(frames):
 
 
 def stored(frames):
-    """{pieces, ways, groups, frames}, from which every frame can be put together, and which gzip makes small.
+    """Return {pieces, ways, groups, frames}, which gzip well and from which every frame can be rebuilt.
 
-    Pictures that consist of the same tags are a group, and a frame is (its group, its row in it). Part by part a group
-    says what stands there: in every row the same piece, by number; or (way, values), where a way says by row which value
-    it is. Many parts, as the coordinates of what one slider moves, go the same way, which is stored once.
+    Pictures with the same tags form a group, and a frame is (its group, its row in it). For each part
+    of its pictures a group holds either the number of a piece that all rows share, or (way, values),
+    where a way gives the index of each row's value. Many parts, such as the coordinates that one slider
+    moves, share a way, which is stored once.
     """
     alike = {}
     for number, frame in enumerate(frames):
@@ -151,7 +152,10 @@ def stored(frames):
 
 
 def finer(column):
-    """What stands in one part of a group's pictures, cut at its numbers if that fits all: texts, and (way, values)."""
+    """Return one part of a group's pictures, split at its numbers if all rows allow it.
+
+    The result is texts and (way, values).
+    """
     if len(set(column)) == 1:  # as most are
         yield column[0]
         return
@@ -163,14 +167,14 @@ def finer(column):
 
 
 def unique(column):
-    """(its different entries, for each of its places which of them)."""
+    """Return the distinct entries of a column, and for each position the index of its entry."""
     seen = {}
     which = [seen.setdefault(entry, len(seen)) for entry in column]
     return list(seen), which
 
 
 def chosen(every, start, players):
-    """({name: the values that the page offers}, whether in every combination)."""
+    """Return {name: the values that the page offers}, and True if it offers every combination."""
     for played, most in [*product([PLAYED], EACH), *zip(EACH, EACH)]:
         values = {
             name: thinned(every[name], start[name], played if name in players else most)
@@ -182,7 +186,10 @@ def chosen(every, start, players):
 
 
 def thinned(values, start, most):
-    """At most about so many of the numbers: the roundest, with both ends and the start. All of what is no number."""
+    """Return about `most` of the numbers, the roundest, with both ends and the start.
+
+    Values that are not numbers are all kept.
+    """
     if len(values) <= most or is_choice(values):
         return values
     ends = {values[0], values[-1], start}
@@ -193,12 +200,12 @@ def thinned(values, start, most):
 
 
 def is_choice(values):
-    """Whether they are no numbers: words, shapes, yes or no."""
+    """Return True if the values are not numbers: words, shapes, booleans."""
     return any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values)
 
 
 def said(value):
-    """A value as its control says it."""
+    """Format a value as its control does."""
     return (
         str(value)
         if is_choice([value])

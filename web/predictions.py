@@ -1,4 +1,4 @@
-"""A prediction, for a page to ask and to judge without a kernel: what it asks of the kit are `panel.asks` and its Ask."""
+"""Pack a prediction, so that a page can show and judge it without a kernel."""
 
 from math import isinf
 
@@ -6,16 +6,17 @@ MIME = "application/vnd.autograd-course.prediction+json"
 
 
 def bundle(panel):
-    """What a notebook shows of a panel of questions, and, under MIME, the prediction in it, if it is one."""
+    """Return a notebook's output for a panel of questions, with a prediction's data under MIME."""
     shown = panel._repr_mimebundle_()
     return shown | {MIME: prediction(panel)} if panel.asks else shown
 
 
 def prediction(panel):
-    """JSON: name; parts [{label, choices or None, kind, value, shown, room}]; sure, the words for it; praise {good sure: words}.
+    """Return JSON: name, parts, sure (labels of the confidence), praise {confidence: text}.
 
-    kind: what is typed, "number", "row" or "shape", or "choice". value: the answer as texts, one a number or the choice;
-    room: how far off a number may be.
+    A part is {label, choices or None, kind, value, shown, room}. `kind` is "number", "row" or "shape"
+    for a typed answer, or "choice". `value` is the answer as texts, one for each number, or the choice;
+    `room` is the tolerance of a number.
     """
     from autograd_course import record
     from autograd_course.quiz import questions

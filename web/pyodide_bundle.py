@@ -1,7 +1,8 @@
-"""What a page needs to run: Pyodide and NumPy for it, and the course in one file.
+"""Build what a page needs to run: Pyodide and NumPy for it, and the course in one file.
 
-Pyodide's own files lie at its own address, where a reader's browser fetches them once the reader asks for it; or, with
-`make site ARGS="--parts FOLDER"`, beside the pages, from a folder that `python web/pyodide_bundle.py FOLDER` fills.
+Pyodide's own files are on its server, and a reader's browser fetches them once the reader asks for
+them. With `make site ARGS="--parts FOLDER"` they are beside the pages, from a folder that
+`python web/pyodide_bundle.py FOLDER` fills.
 """
 
 import gzip
@@ -110,7 +111,7 @@ def fetch(folder):
 
 
 def written(parts=None):
-    """{name: bytes} of the files that pages need to run, with the runtime from the folder `parts` if one is given."""
+    """Return {name: bytes} of the files that pages need to run, including the runtime in `parts`, if given."""
     beside = {"course.zip": zipped(course())}
     found = {name: (ADDRESS + name, size, sha256) for name, (size, sha256) in PARTS.items()}
     if parts:
@@ -134,13 +135,13 @@ def written(parts=None):
 
 
 def with_setting(name, **setting):
-    """A script of web/, and before it the constant that it needs."""
+    """Return a script of web/ with the constant that it needs in front."""
     ((key, value),) = setting.items()
     return f"const {key} = {json.dumps(value)};\n{(ROOT / 'web' / name).read_text(encoding='utf-8')}".encode()
 
 
 def zipped(files):
-    """A zip of {name: bytes} that is not compressed, so that gzip can do it over all of them; the same every time."""
+    """Return an uncompressed, reproducible zip of {name: bytes}, which gzip then compresses as a whole."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in files.items():
@@ -149,13 +150,13 @@ def zipped(files):
 
 
 def entries(archive):
-    """{name: bytes} of what is used of a zip."""
+    """Return {name: bytes} of the entries of a zip that are used."""
     with zipfile.ZipFile(io.BytesIO(archive)) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}
 
 
 def course():
-    """{name: bytes}: kit and engine, what they import, Graphviz, and the notebooks' names."""
+    """Return {name: bytes} of kit and engine, what they import, Graphviz, and the notebooks' names."""
     found = {
         path.relative_to(ROOT).as_posix(): path.read_bytes()
         for folder in ("autograd_lib", "autograd_course")

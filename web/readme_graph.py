@@ -1,4 +1,4 @@
-"""Draws graph.svg, the README's picture, which moves:  .venv/bin/python web/readme_graph.py"""
+"""Draw graph.svg, the README's animated picture: `.venv/bin/python web/readme_graph.py`."""
 
 import re
 from itertools import accumulate
@@ -26,7 +26,10 @@ def output(w):
 
 
 def draw():
-    """The backward pass of L = (x + y)·w, then w from −4 to 4 and back. Its last picture stands where nothing may move."""
+    """Draw the backward pass of L = (x + y)·w, then w from −4 to 4 and back.
+
+    Its last picture is shown where animation is off.
+    """
     walk = [
         graph.draw(frame.nodes, frame.placed, "", frame.cards, frame.beads, frame.grads)
         for frame in stepper.frames(output(-4.0))

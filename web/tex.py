@@ -47,7 +47,7 @@ def block(tex):
 
 
 def formulas(text):
-    r"""HTML with the formulas in it, between \( and \), \[ and \] or two $, as MathML."""
+    r"""Return HTML with its formulas, between \( and \), \[ and \] or two $, as MathML."""
     return re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", formula, text, flags=re.DOTALL)
 
 

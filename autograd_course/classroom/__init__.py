@@ -1,1 +1,1 @@
-"""What a teacher does with a class: `make class-report` and `make nbgrader`. The files of a class are not to be trusted."""
+"""Tools for teachers: `make class-report` and `make nbgrader`. Learners' files are untrusted input."""

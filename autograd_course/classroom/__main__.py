@@ -1,4 +1,4 @@
-"""`make class-report ARGS=FOLDER`: class.html and class.csv in the folder, of every progress.json below it.
+"""Write class.html and class.csv for all progress.json in a folder: `make class-report ARGS=FOLDER`.
 
 `make class-report ARGS="FOLDER WHERE"` writes them into the folder WHERE, for those who may not write into the learners', or
 may not let others read there what came of it.

@@ -1,8 +1,9 @@
-"""`make nbgrader ARGS="03 FOLDER"`: a lesson as nbgrader's source version, in a course folder of nbgrader's.
+"""Write a lesson as nbgrader's source version into a course folder: `make nbgrader ARGS="03 FOLDER"`.
 
-Each exercise that is not optional is worth a point: its stub is nbgrader's autograded answer, with the solution in a
-region that nbgrader takes out, and below its check stands a hidden test that asks the same check. Nothing here needs
-nbgrader itself, which is the extra `nbgrader` of pyproject.toml.
+Each exercise that is not optional is worth a point. Its stub is nbgrader's autograded answer, with
+the solution in a region that nbgrader removes, and below its check comes a hidden test that runs
+the same check. This module does not need nbgrader, which is the extra `nbgrader` of
+pyproject.toml.
 """
 
 import sys

@@ -85,7 +85,7 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """Return the counts for every exercise that somebody tried.
+    """Return the counts for every exercise that at least one learner tried.
 
     The result is {exercise: {"solved", "stuck", "tries", "wrong"}}.
 
@@ -113,7 +113,7 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """Return the counts for every prediction that somebody made.
+    """Return the counts for every prediction that at least one learner made.
 
     The result is {prediction: {"made", "right", "sure and wrong", "wrong"}}.
 
@@ -228,7 +228,7 @@ def _most(found, what):
 def _where(learners):
     """Return the HTML table of progress: one row for each learner, one column for each lesson.
 
-    Lessons that nobody has begun are left out.
+    Lessons that no learner has begun are left out.
     """
     titles = record.lessons(NOTEBOOKS)
     names = {lesson: [name for name in EXERCISES if name[:2] == lesson] for lesson in titles}

@@ -28,7 +28,7 @@ class Axes:
         )
 
     def frame(self, xticks, yticks, xlabel="", title=""):
-        """Ticks are (position, words) pairs. The title stands above the box, flush left."""
+        """Draw the box with its ticks, (position, label) pairs, and the title flush left above it."""
         left, top, width, height = self.box
         for y, words in yticks:
             py = self.at(0, y)[1]
@@ -46,7 +46,7 @@ class Axes:
             self.words(left, top - 12, title, anchor="start")
 
     def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
-        """`ink.words` among the parts, in px."""
+        """Add a line of text at (px, py), drawn by `formatting.words`."""
         self.parts.append(formatting.words(px, py, words, colour, anchor, size, halo))
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
@@ -72,7 +72,7 @@ class Axes:
         self.words(px + 36, py, words, colour, "start", 13, halo=True)
 
     def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
-        """A straight line through (x, y), to the left (−1), to the right (1) or both, across the box."""
+        """Draw a straight line through (x, y): to the left (-1), to the right (1) or across the whole box."""
         far = self.x[1] - self.x[0]
         if slope:
             far = min(
@@ -116,7 +116,7 @@ def ticks(low, high, most=6):
 
 
 def decades(low, high, every):
-    """Ticks of an axis of powers of ten, of which every so many are wanted."""
+    """Return the ticks of a logarithmic axis, one at every `every`-th power of ten."""
     return [
         (k, formatting.minus(f"1e{k}") if k else "1")
         for k in range(low, high + 1)

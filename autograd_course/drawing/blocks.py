@@ -19,11 +19,13 @@ SIGNS = {
 
 
 def broadcast_blocks(sign, pick=None, **arrays):
-    """`x + b` in blocks: each array stretched to the common shape, its own cells solid and their copies dotted; then the result.
+    """Draw `x + b` as blocks: each array stretched to the common shape, and the result.
 
-    sign: "+", "-", "*" or "/". arrays: by name; a shape in place of an array gives cells without numbers. The first of three
-    axes is drawn as sheets. pick: the index of one cell of the last array, framed with its copies and all they reach.
-    Shapes that do not fit stand as they are, with the axis and the reason.
+    Cells of the array itself are solid, their copies dotted. `sign` is "+", "-", "*" or "/". `arrays`
+    are passed by name; a shape in place of an array gives cells without numbers. The first of three
+    axes is drawn as sheets. `pick` is the index of a cell of the last array: the cell, its copies and
+    the entries of the result that depend on them are framed. Arrays whose shapes do not fit are drawn
+    unstretched, with the axis and the reason.
 
         broadcast_blocks("+", x=np.array([[1, 2, 3], [4, 5, 6]]), b=np.array([10, 20, 30]), pick=1)
     """
@@ -120,13 +122,13 @@ def _three(shape):
 
 
 def _kept(shape, whole):
-    """For each axis of `whole`: is it the array's own, and not a repetition?"""
+    """Return for each axis of `whole` whether the array itself has it, instead of a repetition."""
     new = len(whole) - len(shape)
     return [k >= new and shape[k - new] == n for k, n in enumerate(whole)]
 
 
 def _own(shape, whole):
-    """Which cells of the stretched block are the array's own: the first of every repetition."""
+    """Return a mask of the cells that the array itself holds: the first of every repetition."""
     own = np.zeros(whole, bool)
     own[tuple(slice(None) if kept else slice(1) for kept in _kept(shape, whole))] = True
     return own

@@ -1,4 +1,4 @@
-"""How the error of a finite difference depends on its step, drawn. The slope explorer and lesson 01 share the parts."""
+"""Draw the error of a finite difference against its step, for the slope explorer and lesson 01."""
 
 import numpy as np
 
@@ -8,7 +8,9 @@ STEPS = [float(f"1e-{k}") for k in range(17)]
 
 
 def against_steps(plot, hs, errors, floor, now=None):
-    """Error against step, both as powers of ten, zero at the `floor`: hollow marks, and full ones for the step `now`.
+    """Draw error against step on logarithmic axes, with filled marks for the step `now`.
+
+    Errors of 0 are drawn at `floor`.
 
     The first of the errors gets circles, the next squares.
     """
@@ -36,7 +38,7 @@ def against_steps(plot, hs, errors, floor, now=None):
 
 
 def errors_at(value, x, slope, hs):
-    """How far the differences of `value` at x are from the slope, one for each step."""
+    """Return the error of the finite difference of `value` at x, for each step."""
     y = value(x)
     return {
         "forward": [abs((value(x + h) - y) / h - slope) for h in hs],

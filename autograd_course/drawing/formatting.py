@@ -1,4 +1,4 @@
-"""The ink of every picture: numbers in words, and words, cells and scans of an SVG, as strings."""
+"""Text in pictures: numbers as words, and words, cells and scans as SVG strings."""
 
 import struct
 import zlib
@@ -23,9 +23,9 @@ LOOKS = {
 
 
 def number(x, digits=4):
-    """A number as every picture says it: so many significant digits, up to a million all that stand before the point.
+    """Format a number with `digits` significant digits, and with all digits before the point below 1e6.
 
-    Its minus is a true one, and none stands in front of zero.
+    The minus is the typographic one, and 0 has no sign.
     """
     said = f"{x:,.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:,.{digits}g}"
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
@@ -47,8 +47,10 @@ def minus(text):
 
 
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, most=None):
-    """A line of text at (x, y) in px, in the colour of a role. `halo` keeps lines behind the words away from them;
-    `most` is how many px wide they may be."""
+    """Return an SVG line of text at (x, y) in px, in the colour of a role.
+
+    `halo` keeps other lines away from the text; `most` is its maximum width in px.
+    """
     halo = (
         f'stroke="{style.PAPER}" stroke-width="6" stroke-linejoin="round" paint-order="stroke" '
         if halo
@@ -64,7 +66,10 @@ def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, mo
 
 
 def cell(x, y, wide, high, text="", look="plain", framed=False):
-    """A box of that size in px, its upper left corner at (x, y), in one of the LOOKS; `framed` puts a thick frame within."""
+    """Return an SVG box with its upper left corner at (x, y), in one of the LOOKS.
+
+    `framed` adds a thick frame inside it.
+    """
     stroke, width, dash, fill, ink = LOOKS[look]
     box = (
         f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{wide - 4:g}" height="{high - 4:g}" rx="2" fill="{fill}" stroke="{stroke}" '
@@ -90,7 +95,10 @@ def cell(x, y, wide, high, text="", look="plain", framed=False):
 
 
 def scan(image, x, y, side):
-    """A square image (n, n) of ink from 0 to 1, `side` px wide, its upper left corner at (x, y); light in the dark."""
+    """Return a square image (n, n) with values from 0 to 1 as SVG, `side` px wide, at (x, y).
+
+    In the dark theme the ink is light.
+    """
     png = _png(np.round(255 * np.clip(image, 0, 1)).astype(np.uint8).tobytes(), len(image))
     return (
         f'<image x="{x:g}" y="{y:g}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '

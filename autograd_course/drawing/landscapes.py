@@ -1,4 +1,4 @@
-"""Functions of two numbers, seen from above: a loss with the paths of optimizers, and what a classifier makes of the plane."""
+"""Functions of two variables as contours: losses with optimizers' paths, and classifiers on the plane."""
 
 from functools import lru_cache
 
@@ -32,12 +32,13 @@ ROWS, COLUMNS = 60, 90  # of the grid on which a classifier is asked
 
 
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
-    """A loss over two weights as contour lines, darker where lower, and the paths of optimizers over it up to `step`.
+    """Draw a loss over two weights as contours, and the paths of optimizers up to `step`.
 
-    f: a function of two arrays of the same shape. Define it once, and its contours are kept for the next frame.
-    paths: name -> places visited, (n, 2); at most five paths. span: ((lowest w₁, highest), (lowest w₂, highest)).
-    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them. ahead: whether what is
-    still to come stands there in a thin line.
+    The contours are darker where the loss is lower. `f` is a function of two arrays of the same shape;
+    define it once, and its contours are reused for the next frame. `paths` maps a name to the points
+    visited, (n, 2), for at most five paths. `span` is ((lowest w₁, highest), (lowest w₂, highest)).
+    `step` is the last point drawn of each path, or None for all; explore(..., step=range(n)) plays
+    them. `ahead`: draw the rest of each path as a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -97,7 +98,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """(SVG of the contours of f, SVG of their numbers, its lowest value on the grid, where)."""
+    """Return the SVG of the contours of f, the SVG of their labels, the minimum on the grid and its place."""
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 
@@ -107,7 +108,10 @@ def _grid(span):
 
 @lru_cache(maxsize=32)
 def _outlined(heights, span):
-    """The same of the bytes of f on the grid: under a slider f is often made anew, and of a few kinds."""
+    """Return the same for the bytes of f's values on the grid.
+
+    The cache is keyed by the values because a slider often creates f anew.
+    """
     plot, (x, y) = Axes(BOX, *span), _grid(span)
     z = np.frombuffer(heights).reshape(x.shape)
     row, column = np.unravel_index(np.argmin(z), z.shape)
@@ -150,7 +154,7 @@ def _outlined(heights, span):
 
 
 def plane(points):
-    """Where to ask a classifier for `boundary`: a grid that covers the points, and then the points themselves, (N, 2)."""
+    """Return the points at which `boundary` needs the classifier: a grid, then `points`, (N, 2)."""
     x, y = np.meshgrid(
         *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
     )
@@ -158,15 +162,17 @@ def plane(points):
 
 
 def boundary(points, labels, p, title, pull=None):
-    """Two classes of points on the plane, and how probable a classifier finds class 1 there: tinted, with lines at 0.25, 0.5, 0.75.
+    """Draw two classes of points in the plane and the probability that a classifier gives to class 1.
 
-    p: the classifier's probability of class 1 at every place of `plane(points)`. Record it while training, and a frame is quick:
+    The plane is tinted by the probability, with lines at 0.25, 0.5 and 0.75. `p` is the classifier's
+    probability of class 1 at every point of `plane(points)`. Record it while training, so that a frame
+    is quick to draw:
 
         where = plane(X)
         maps[step] = probabilities(model, where)            # in the training loop
         explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
 
-    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then each is drawn as large as that.
+    A misclassified point is ringed. `pull` gives each point a size from 0 to 1.
     """
     span = _span(points)
     title = minus(title)
@@ -300,7 +306,7 @@ def _path(plot, places):
 
 
 def _bends(points):
-    """The points of a line without those within a tenth of a pixel of the straight way between their neighbours."""
+    """Return the points of a line, without those within 0.1 px of the straight line between neighbours."""
     for _ in range(5):
         before, here, after = points[:-2:2], points[1:-1:2], points[2::2]
         way, off = after - before, here - before
@@ -317,7 +323,7 @@ def _lines(plot, field, level):
 
 
 def _area(plot, field, low, high):
-    """The places from low to high: every outline, holes too."""
+    """Return the SVG path of the region between low and high, with its holes."""
     return "".join(
         _path(plot, places[start:end]) + "Z"
         for places, offsets in zip(*field.filled(low, high))

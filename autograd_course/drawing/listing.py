@@ -15,10 +15,10 @@ LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
 
 
 def listing(source):
-    """Python, as it stands, on a card. Its text is the source.
+    """Show Python source on a card. The picture's text is the source.
 
-    In what is said about it a number such as [18] is a link to that lesson; at the head of a comment the name of a row
-    is one to the lesson that derives it.
+    In a comment a number such as [18] links to that lesson, and the name of a row at the start of the
+    comment to the lesson that derives it.
     """
     lines = [[] for _ in range(source.count("\n") + 1)]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -42,7 +42,7 @@ def _mark(lines, token, look):
 
 
 def _written(text, marks):
-    """HTML of a line, of which [(start, end, look)] are marked."""
+    """Return a line as HTML, with each (start, end, look) of `marks` highlighted."""
     parts, at = [], 0
     for start, end, look in marks:
         said = re.sub(r"(?<=\[)(\d\d)(?=\])", _link, escape(text[start:end]))
@@ -53,7 +53,7 @@ def _written(text, marks):
 
 
 def _link(found):
-    """From a lesson's number or a row's name to the notebook, where it stands beside this one."""
+    """Return a link to a lesson's notebook, for a lesson's number or a row's name."""
     lesson = found[1] if found[1].isdigit() else derived().get(found[1])
     beside = lesson and next(Path().glob(f"{lesson}_*.ipynb"), None)
     return f'<a href="{beside}">{found[1]}</a>' if beside else found[1]

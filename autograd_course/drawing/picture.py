@@ -1,4 +1,4 @@
-"""Picture: something to look at, and the same in words."""
+"""Picture: a drawing, and the same in words."""
 
 import io
 import re
@@ -8,10 +8,11 @@ from . import style
 
 
 class Picture:
-    """What every drawing function returns; Jupyter shows `html`, a terminal and a screen reader get `text`.
+    """The result of every drawing function: `html` for Jupyter, `text` for terminals and screen readers.
 
-    html: an SVG string with role="img" and a <title>, or any HTML. text: the same in words and numbers. says_all: whether
-    all numbers of the text can be seen in the drawing too; then `explore` folds the text.
+    `html` is an SVG string with role="img" and a <title>, or any HTML; `text` says the same in words
+    and numbers. If `says_all`, the drawing shows every number of the text, and `explore` folds the
+    text.
     """
 
     def __init__(self, html, text, says_all=False):
@@ -49,12 +50,13 @@ WORDS = re.compile(
 
 
 def svg(view_box, body, text, unit="px", even=False):
-    """An accessible SVG on a card in the theme's colours: `text` whole for a screen reader, its first line on hover.
+    """Return an accessible SVG on a card in the theme's colours.
 
-    It has its natural size; in a narrower window it is a little smaller, and then scrolls. On a phone only what is drawn becomes
-    as narrow as that: letters and dots keep their shape, and `_kept_within` their place in the picture. `even`: it becomes as much
-    lower, for what is round or a scan.
-    The title is the drawing's: were it the image's own, a screen reader would say it again.
+    A screen reader gets the whole `text`; its first line appears on hover. The SVG has its natural
+    size; in a narrower window it shrinks a little and then scrolls. On a phone the drawing is
+    compressed to the window's width, but letters and dots keep their shape, and `_kept_within` keeps
+    text inside the picture. With `even` the height shrinks as well, for round shapes and scans. The
+    title belongs to the drawing: a title of the image would be read out a second time.
     """
     left, _, width, height = map(float, view_box.split())
     wide, kind = width / PHONE, "drawn"
@@ -71,7 +73,7 @@ def svg(view_box, body, text, unit="px", even=False):
 
 
 def _kept_within(found, left, wide):
-    """A line of words, and how far it steps aside on a phone so as not to leave its picture."""
+    """Return a line of text, shifted so that it stays within the picture on a phone."""
     looks, x, anchor, size, length, words = found.groups()
     said = re.sub("<.*?>|&.*?;", "_", words)
     long = wide * float(
@@ -90,12 +92,12 @@ def beside(*drawings):
 
 
 def begins_at(x, wide):
-    """CSS of what is `wide` and scrolls in a narrower frame: it begins with x in the middle, as far as that goes."""
+    """Return the CSS that centres x when content of width `wide` scrolls in a narrower frame."""
     return f"margin-left:clamp(min(0px,100% - {wide}),50% - {x},0px)"
 
 
 def fitting(drawn, placed):
-    """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 720 px, if there is one."""
+    """Return the HTML of `drawn(placed)`; below 720 px, that of `drawn(placed.down)` if it exists."""
     if not placed.down:
         return drawn(placed)
     return (
@@ -105,7 +107,7 @@ def fitting(drawn, placed):
 
 
 def figure(**options):
-    """`plt.subplots(**options)` in the course's style: (figure, axes)."""
+    """Return `plt.subplots(**options)`, a figure and its axes, in the course's style."""
     import matplotlib.pyplot as plt
 
     with plt.rc_context(style.RC):

@@ -1,4 +1,4 @@
-"""table_of_rules: the library's rows so far, lesson by lesson, each with its formula and its rules as they stand in ops.py."""
+"""Draw the table of rules: the library's rows by lesson, each with its formula and rules from ops.py."""
 
 import ast
 import inspect
@@ -58,7 +58,7 @@ FORMULAS = {  # z, where the name of the row is not how it is written
 
 
 def derived():
-    """{name of a row: the lesson that derives it}, in the order of ops.py: the number in the heading it stands under, or None."""
+    """Map each row's name to the lesson in its heading in ops.py, or None, in the order of ops.py."""
     lesson, found = None, {}
     for line in inspect.getsource(ops).splitlines():
         if heading := re.match(r"# --- (?:Lesson (\d\d))?", line):
@@ -71,7 +71,10 @@ def derived():
 
 
 def table_of_rules(lesson):
-    """The rows of the library up to and with a lesson, "03": each with its formula and its rules as they stand in ops.py. A Picture."""
+    """Draw the rows of the library up to and including a lesson such as "03".
+
+    Each row has its formula and its rules as written in ops.py.
+    """
     if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
         raise ValueError(
             f'table_of_rules: the lesson is two digits in quotes, such as "03", not {lesson!r}'
@@ -132,7 +135,7 @@ def table_of_rules(lesson):
 
 
 def _columns(row, lesson):
-    """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
+    """Return (input's letter, rule's text, its comment) for every input with a rule, as of `lesson`."""
     if row.arity is None:
         return [("each", *body(row.rule(0)))]
     letters, _ = letters_of(row)
@@ -148,7 +151,7 @@ def _columns(row, lesson):
 
 @lru_cache(maxsize=256)  # a lesson's table has all rules of the tables before it
 def body(function):
-    """What a rule returns as (text, the comment beside it): one expression, or its lines if it takes several."""
+    """Return a rule's expression, or its lines if it has several, and the comment beside it."""
     lines, node = find(function)
     single = (
         node.body
@@ -176,8 +179,10 @@ def body(function):
 
 
 def letters_of(row):
-    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …]). Of a row that takes any number of
-    inputs, two are named."""
+    """Return the names of a row's rule arguments in the library's letters: [g, z, x, …], [keyword, …].
+
+    For a row with any number of inputs, two inputs are named.
+    """
     inputs = (
         row.input_names
         if row.arity

@@ -1,4 +1,4 @@
-"""The course's colours, once: each is named by what it means, and has a light and a dark form.
+"""The course's colours, named by meaning, each in a light and a dark form.
 
 Colour is never the only carrier: each role has its own line or marker too. A drawing says `var(--value,#0072b2)`: what
 knows no more shows the light form; `sheet` says the dark one where a reader has a dark theme.
@@ -79,7 +79,7 @@ WRITTEN = {GRADIENT: role("gradient-words"), TANGENT: role("tangent-words"), LIN
 
 
 def sheet(theme, selector=":root"):
-    """CSS of the roles in theme 0, light, or 1, dark; and --dark, the theme: by it an image is turned over."""
+    """Return the CSS of the roles in theme 0 (light) or 1 (dark), and of --dark, which inverts images."""
     roles = "".join(f"--{name}:{colours[theme]};" for name, colours in PALETTE.items())
     return f"{selector}{{{roles}--dark:{theme}}}"
 

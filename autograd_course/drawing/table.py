@@ -9,11 +9,11 @@ BARE = "background:none;border:none;"  # JupyterLab stripes tables
 
 
 def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
-    """HTML of a table. A cell is HTML, or (HTML, CSS of its own); the first of each row is that row's heading.
+    """Return a table as HTML. A cell is HTML, or (HTML, its own CSS); the first of a row is its heading.
 
-    head: the cells above the columns, () for none. ruled: a line above each row. wide: as wide as the page, of which the second
-    column takes what the others leave; on a phone the site puts a row's cells one below the other. style, cell: CSS of the table, of
-    every cell.
+    `head` holds the cells above the columns, () for none. `ruled` draws a line above each row. `wide`
+    makes the table as wide as the page, with the second column filling the remaining width; on a phone
+    the site stacks the cells of a row. `style` and `cell` are the CSS of the table and of every cell.
     """
     cell = f"{BARE}padding:2px 18px 2px 0;text-align:left;vertical-align:top;max-width:none;font-weight:normal;{cell}"
 
@@ -40,7 +40,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
 
 
 def side_by_side(parts):
-    """(label, code, words) side by side where there is room, and else one below the other."""
+    """Return (label, code, text) parts side by side where there is room, otherwise stacked."""
     blocks = [
         f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
         f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'

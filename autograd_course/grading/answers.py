@@ -8,13 +8,13 @@ from functools import cache
 class edit:
     """Make a wrong answer: the solution with `old` replaced by `new`, and the hint for it.
 
-        edit("B[k, j]", "B[j, k]", "An index stands where another belongs.")
+        edit("B[k, j]", "B[j, k]", "Are the two indices in the right order?")
         # several places at once, the hint last
         edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")
         edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `accepted`
 
-    Each old text occurs once in the solution: ValueError, when the exercise is declared, if it does
-    not.
+    Each old text must occur exactly once in the solution. Otherwise declaring the exercise raises
+    ValueError.
     """
 
     def __init__(self, *texts):

@@ -255,7 +255,7 @@ def expect_own_work(function, args, banned, hint):
 
 
 def waits(answer, called=False):
-    """Return True if a `...` or None stands in place of an answer.
+    """Return True if the answer is a placeholder, `...` or None.
 
     With `called`, `answer` was returned by a function, and a None in it is accepted.
     """
@@ -268,7 +268,7 @@ def waits(answer, called=False):
 
 
 def unfinished(answer, indices=False):
-    """Return True if a `...` stands anywhere in an answer, or in the code of its functions.
+    """Return True if an answer, or the code of its functions, contains a `...`.
 
     `indices` is as in `has_blank`.
     """

@@ -1,4 +1,4 @@
-"""expect_over: a learner's function beside the right one, on arguments that vary in all that an answer may ignore.
+"""Compare a learner's function with the right one on varied arguments, by `expect_over`.
 
     def build(d):                                   # one call's arguments, drawn anew at each call of build
         n, m = d.size(), d.size()
@@ -6,15 +6,17 @@
         return d.g(n), np.sum(x, axis=1), x         # g, z, x
     expect_over(answer, right, build, hints=mistakes)
 
-Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
-sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
-gives, and is once all 0; now and then one array stands in two places, whole or with every second entry; and in the
-end the first comes once more, and some with another g beside the very same arrays. So whatever is kept from one
-call to the next is found out, and whatever is right for one shape or sign alone. The numbers in the answer's own
-text are tried too, where it may turn: as values, on both sides of each and beyond; as the length of one axis, and
-as how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken,
-`d.size(2)` where an axis has to be longer than 1; and what may be empty, `d.size(0)`. A `most` for a size says that a
-long axis costs too much.
+Sizes are 1, equal to each other, different, and larger. Values are of both signs, whole, partly 0,
+all equal, of one sign, large, and small. Every draw is followed by a second one of the same sizes,
+and both get another g from `d.g`, which is once all 0. Sometimes one array is used in two places,
+whole or with every second entry. At the end the first draw is repeated, and some arrays are
+repeated with another g. So the check finds functions that keep something from one call to the
+next, and functions that are right for one shape or sign only. Numbers in the answer's own code are
+tried too, because its behaviour may change there: as values, on both sides of each and beyond; as
+the length of an axis; and as a number of calls. An exercise restricts the draws where it makes
+them: `d.above(n)` for the argument of a logarithm, `d.size(2)` for an axis longer than 1, and
+`d.size(0)` for an axis that may be empty. A `most` for a size limits an axis that is slow when
+long.
 """
 
 import inspect
@@ -230,10 +232,10 @@ def expect_over(
 
     The arguments are `first` and everything that `build(draw)` makes.
 
-    `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another
-    one, as z does to x, so that each may change alone, or be the very array that stands elsewhere;
-    else only g is. A function among the `hints` is the cause only if it does as the learner's does
-    on other draws too.
+    `tried` formats the arguments of a call for a message. `apart` says that no argument depends on
+    another one (as z depends on x), so that each may change alone, or be the same array as another;
+    otherwise only g may. A function among the `hints` is the cause only if it agrees with the
+    learner's function on other draws too.
     """
 
     def every():

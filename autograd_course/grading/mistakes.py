@@ -1,4 +1,4 @@
-"""Common mistakes: each takes what is right, and gives the wrong answer beside the hint that it deserves.
+"""Common mistakes: each turns the right answer into a wrong one and its hint.
 
     mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]     # 14 and −2.5 are right
     mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]                  # right is a function

@@ -1,4 +1,4 @@
-"""Verdict: what a check says. And how it shows a value and the learner's own error."""
+"""Verdict, the result of a check, and how it shows a value and the learner's own error."""
 
 import linecache
 import re

@@ -1,4 +1,4 @@
-"""Which test inputs would catch this wrong rule?"""
+"""Ask which test inputs would catch a wrong rule."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a problem is, whatever it asks; and what the boxes of all of them understand."""
+"""The parts that all kinds of problem share, and the notation that their boxes accept."""
 
 import ast
 import operator
@@ -19,7 +19,7 @@ from ..quiz.questions import number_in
 class Box:
     """Hold the box for one part of an answer.
 
-    `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group` stand together.
+    `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group` are shown together.
     """
 
     label: str

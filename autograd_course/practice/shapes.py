@@ -1,4 +1,4 @@
-"""Which shape goes back? And over which axes of g is it summed?"""
+"""Ask for the shape of a gradient, and the axes of g over which it is summed."""
 
 import re
 

@@ -469,12 +469,10 @@ def _list(lines):
 
 
 def place():
-    """Show lesson 00's questions for those who know gradients, folded.
+    """Show lesson 00's folded questions for learners who already know gradients.
 
-    After each answer it names the lesson to begin with.
-
-    The questions of a later lesson appear once those before are right: nobody is shown what would
-    only frighten.
+    After each answer it names the lesson to begin with. The questions of a later lesson appear once
+    the earlier ones are right, so that no beginner meets questions far ahead of them.
     """
     registered()
     groups, number = {}, 0
@@ -541,9 +539,9 @@ def _begin(lesson):
 
 
 def _twin(questions, title):
-    """Return (HTML with the answers folded, text with the questions alone).
+    """Return HTML with the answers folded, and text with the questions alone.
 
-    The HTML leaves out the questions, which stand in the cell above.
+    The HTML leaves out the questions, because the cell above contains them.
     """
     asked, reveals = (
         [question.question for question in questions],

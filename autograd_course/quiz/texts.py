@@ -1,19 +1,19 @@
-"""What a lesson asks and says apart from its exercises: predictions, questions from memory, the closing card. Data alone.
+r"""The questions of a lesson apart from its exercises: predictions, recall, the summary card. Data alone.
 
-`lessons/lesson_NN/exercises.py` declares; `questions.py` shows it; `weave.py` copies the questions into the notebook.
-Every text is Markdown with $maths$.
+`lessons/lesson_NN/exercises.py` declares them, `questions.py` shows them, and `sync_notebooks.py` copies the questions into
+the notebook. Every text is Markdown with $maths$.
 
     prediction("02.both", question="x is nudged by 0.1 and y by 0.2. About how far does z move?", answer=3.0, tolerance=0.2,
                reveal="12 · 0.1 + 9 · 0.2 = **3.0**.")
     prediction("02.bigger", question="Which knob brings more?", answer="y", choices=["x", "y"], reveal="**y**: it was turned further.")
-    prediction("02.path", question="What is $\\partial z/\\partial x$? And $\\partial L/\\partial x$?",
-               answer={"∂z/∂x": 1, "∂L/∂x": -3}, reveal="…")          # several parts, all of them to be right; each label stands at its box
+    prediction("02.path", question="What is $\partial z/\partial x$? And $\partial L/\partial x$?",
+               answer={"∂z/∂x": 1, "∂L/∂x": -3}, reveal="…")          # several labelled parts, all of which must be right
     recall("02", [Question("Which points does the central difference use?", reveal="Those at x − h and x + h."), …three…])
     card("02", ["Multiply along a path, add over the paths.", …at most six…])
 
-The answer decides how it is given: a number is typed ("3", "-0.5", "1/3", "1e-8"), a tuple is a shape ("(2, 3)"), a list a row of
-numbers ("5, 7, 9"), a bool is yes or no, a text is one of `choices`; None is only thought of. The reveal begins with the answer and
-gives the reason.
+The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3", "1e-8"), a tuple is a shape
+("(2, 3)"), a list a row of numbers ("5, 7, 9"), a bool is yes or no, and a text is one of `choices`. None is not entered.
+The reveal begins with the answer and gives the reason.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The page `engine.ipynb`: every definition of the engine's core in the order of reading, any line of it struck out."""
+"""The page `engine.ipynb`: all definitions of the engine's core in reading order, each line deletable."""
 
 from .page import diagnose, foretell, patients, read, strike_out, yours_and_ours
 

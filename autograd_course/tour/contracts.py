@@ -1,4 +1,4 @@
-"""What the engine promises: short programs and what they give; and what they give where a statement is struck out."""
+"""The engine's guarantees: short programs and their results, with and without a deleted statement."""
 
 import ast
 import sys

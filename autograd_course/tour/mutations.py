@@ -1,4 +1,4 @@
-"""One statement of the engine struck out, and the package loaded without it: from the source as it stands now."""
+"""Delete one statement of the engine, and load the package without it, from the current source."""
 
 import ast
 import importlib

@@ -1,7 +1,8 @@
-"""The core of the engine in the order in which it is understood: its definitions, what they are for, who derived them.
+"""The core of the engine in reading order: its definitions, their purpose, and the lessons they need.
 
-A definition is named "tape:Tensor.backward"; `*` stands for any letters. It belongs to the first line that names it.
-The tests hold that each definition of the core belongs to one, and that every link leads to a section.
+A definition is named "tape:Tensor.backward"; `*` matches any letters. It belongs to the first line
+that names it. Tests check that each definition of the core belongs to a line, and that every link
+leads to a section.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the page `engine.ipynb` shows: definitions as they stand in the source, and what breaks without a statement."""
+"""The content of the page `engine.ipynb`: definitions from the source, and what breaks without a statement."""
 
 import ast
 import json

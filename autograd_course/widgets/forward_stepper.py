@@ -23,17 +23,18 @@ FORWARD = Words(
 
 
 def forward_stepper(output, **tangents):
-    """Step, scrub or play through forward mode on the graph of the Tensor `output`. No `.grad` is touched.
+    """Step, scrub or play through forward mode on the graph of the Tensor `output`, changing no `.grad`.
 
-    `forward_stepper(L, x=1)` gives the input called x the tangent 1, and every other one 0: an input is called as in
-    `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each step is a sentence, a state of
-    the graph, and the numbers: the value that is computed, local × tangent for each of its inputs, their sum, and what
-    has to be kept.
+    `forward_stepper(L, x=1)` gives the input called x the tangent 1 and all other inputs 0. An input
+    is named as in `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each
+    step is a sentence, a state of the graph, and the numbers: the value that is computed, local ×
+    tangent for each of its inputs, their sum, and what has to be kept in memory.
 
     Raises
     ------
     RuntimeError
-        If `output` requires no gradient, was computed by a checkpoint, or from a Tensor whose `.data` has changed.
+        If `output` requires no gradient, was computed by a checkpoint, or from a Tensor whose `.data`
+        has changed.
     TypeError
         If there is no tangent, or no input of that name.
     ValueError
@@ -58,7 +59,7 @@ def frames(output, tangents):
 
 
 class _Push(Story):
-    """How far the tangents have come."""
+    """The progress of the forward pass so far."""
 
     words = FORWARD
 
@@ -141,7 +142,7 @@ class _Push(Story):
             self.tell(say)
 
     def of_numbers(self, tensor, slot, t, part):
-        """(the product, the sentence) of a tangent between numbers."""
+        """Return the product and the sentence for a tangent between numbers."""
         product = f"{show(local_gradient(tensor, slot))} × {show(t)} = {show(part)}"
         return (
             product,
@@ -149,7 +150,7 @@ class _Push(Story):
         )
 
     def of_arrays(self, tensor, slot, t, part):
-        """The same between arrays, by their shapes and the kind of the row."""
+        """Return the same between arrays, by their shapes and the kind of the row."""
         op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
         line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
         how = {
@@ -177,7 +178,7 @@ class _Push(Story):
         self.tell(" ".join(say))
 
     def tell(self, say):
-        """A frame: cards are computed, being computed or ahead."""
+        """Add a frame, in which each card is computed, being computed, or ahead."""
         cards, nodes = {}, []
         for key, node in self.nodes.items() if self.placed else ():
             if node.gradient is not None:
@@ -197,7 +198,7 @@ class _Push(Story):
 
 
 def pushed(tensor, slot, t):
-    """What the op that made `tensor` makes of the tangent `t` of one of its inputs, while the others stand still."""
+    """Return the tangent of `tensor` for the tangent `t` of one input, with its other inputs fixed."""
     values = list(tensor.values)
 
     def alone(x):

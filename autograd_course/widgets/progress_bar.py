@@ -18,14 +18,15 @@ class _Stop:
 
 
 def track(iterable, words=""):
-    """The items of `iterable`, with a progress bar in JupyterLab or a terminal, `words` in front of it.
+    """Yield the items of `iterable` with a progress bar, labelled `words`, in JupyterLab or a terminal.
 
         for step in track(range(1000), "training"):
             ...
 
-    An interrupt (the stop button, Ctrl-C) ends the loop after the step under way, with a sentence and without an error, so the
-    model is as the last whole step left it and the code below the loop runs. Of loops in one another all end. A second
-    interrupt within the same step raises KeyboardInterrupt at once.
+    An interrupt (the stop button, Ctrl-C) ends the loop after the current step, with a message and
+    without an error. So the model is as the last complete step left it, and the code below the loop
+    runs. Nested loops all end. A second interrupt within the same step raises KeyboardInterrupt at
+    once.
     """
     stop, outer, done = _Stop(), None, 0
     listens = (

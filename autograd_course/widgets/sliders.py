@@ -42,7 +42,7 @@ class Explorer(widgets.VBox):
     """
 
     def positions(self):
-        """{name: every value its control can take, in order}; None for a control that is a widget of the caller's."""
+        """Return {name: every value of its control, in order}; None for a widget of the caller's."""
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
@@ -57,20 +57,22 @@ class Explorer(widgets.VBox):
 
 
 def explore(picture, **sliders):
-    """Sliders over `picture`, a pure function of keyword values that returns a Picture.
+    """Show sliders over `picture`, a pure function of keyword values that returns a Picture.
 
-    Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of choices of which the
-    first is the start; or a range, whose numbers are frames that also play; or a widget of yours, for its `value`:
+    Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of
+    choices of which the first is the start; or a range, whose numbers are frames that can also be
+    played; or a widget of yours, for its `value`:
 
         explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
         explore(boundary_at, step=range(0, 301, 10))
 
-    What has at most four stops and does not play is a row of radio buttons. Beside a slider stands a number box that
-    follows it and can be typed into; the box carries the accessible name, because ipywidgets offers none for a slider's handle.
-    The picture's text stands below it, folded as "in words" if the drawing says all of it; the lines of it that changed
-    are announced politely, while frames play only once they stop. A picture higher than the window scrolls, and the
-    sliders stay. Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of the
-    picture and raised.
+    A control with at most four values that does not play is a row of radio buttons. Beside a slider is
+    a number box that follows it and accepts typed numbers; the box carries the accessible name, because
+    ipywidgets offers none for a slider's handle. The picture's text is shown below it, folded as "in
+    words" if the drawing contains all of it. Changed lines of the text are announced politely, while
+    frames play only once they stop. A picture higher than the window scrolls, and the sliders stay.
+    Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of
+    the picture and raised.
     """
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
@@ -128,12 +130,16 @@ def explore(picture, **sliders):
 
 
 def _value(control):
-    """By arrow keys a slider arrives at 1.7999999999999998, and at 1e-16 for 0; the first showing can turn 0.7 into 0.7000000000000002."""
+    """Return a control's value without the rounding errors of steps.
+
+    By arrow keys a slider reaches 1.7999999999999998, or 1e-16 for 0, and the first display can
+    turn 0.7 into 0.7000000000000002.
+    """
     return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
 
 
 def _positions(control):
-    """Every value of a slider or a list of choices; the value it starts at may lie between its steps."""
+    """Return every value of a slider or a list of choices, including a start between two steps."""
     if hasattr(control, "options"):
         return [value for _, value in control.options]
     if not isinstance(control, (widgets.IntSlider, widgets.FloatSlider)):
@@ -147,7 +153,10 @@ def _stops(low, high, step, start):
 
 
 def _control(name, spec, label, small):
-    """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`, in this style and layout."""
+    """Make the control of one keyword of `explore`.
+
+    Returns (row to show, widget that holds the value, widget that plays or None).
+    """
     if isinstance(spec, widgets.Widget):
         return spec, spec, None
     if isinstance(spec, list) and spec:
@@ -205,7 +214,7 @@ def _control(name, spec, label, small):
 
 
 def _said(choices):
-    """(whether they are numbers, [(what a control says of a choice, the choice)])."""
+    """Return whether the choices are numbers, and [(label, choice)] for all of them."""
     numbers = all(
         isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices
     )
@@ -213,7 +222,7 @@ def _said(choices):
 
 
 def _toggle(name, label, options, start):
-    """What `_control` gives for few stops."""
+    """Return what `_control` returns, for a control with few values."""
     radios = widgets.RadioButtons(
         options=options,
         value=start,
@@ -234,7 +243,10 @@ def _toggle(name, label, options, start):
 
 
 def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):
-    """(number box, slider) that hold the same number; what is typed goes to the slider as the `nearest` it can show."""
+    """Return a number box and a slider that hold the same number.
+
+    A typed number moves the slider to the `nearest` value that it can show.
+    """
     slider, box = (
         (widgets.IntSlider, widgets.BoundedIntText)
         if whole
@@ -250,10 +262,11 @@ def _slider(name, label, small, low, high, step, start, whole=True, nearest=lamb
 
 
 def _player(name, slider, frames):
-    """(button, what it sets going) that move `slider` from frame to frame.
+    """Return the play button that moves `slider` from frame to frame, and the widget that it starts.
 
-    ipywidgets' own buttons of a Play have no names, so it stays out of sight behind one that has. While the kernel draws, the
-    browser keeps only the newest value of what plays, and sends it when the kernel is free: frames are skipped, not queued.
+    The buttons of ipywidgets' Play have no names, so the widget is hidden behind a button that has one.
+    While the kernel draws, the browser keeps only the newest frame number, and sends it when the kernel
+    is free: frames are skipped, not queued.
     """
     pace = min(
         1000, max(100, 8000 // frames)
@@ -283,7 +296,7 @@ def _player(name, slider, frames):
 
 
 def _hundredth(span):
-    """About a hundredth of it: 1, 2 or 5 times a power of ten."""
+    """Return about a hundredth of `span`: 1, 2 or 5 times a power of ten."""
     return 1 / round_step(
         99 / span
     )  # 1, 2 and 5 are among each other's reciprocals, times a power of ten

@@ -51,17 +51,17 @@ ROWS = {
 
 
 def _four(x):
-    """A value as the drawings print it, to four significant digits."""
+    """Format a value with four significant digits, as the drawings do."""
     return "none" if np.isnan(x) else number(x).replace("inf", "∞")
 
 
 def _ten(x):
-    """A slope or difference as the text prints it, to ten digits; a zero without rounding is said to be one."""
+    """Format a slope or difference with ten digits; an exact 0 is labelled as one."""
     return number(x, 10) if x else "exactly 0.0"
 
 
 def _off(error):
-    """How far a difference is off, of either sign; where there is none, it is not off."""
+    """Format the error of a difference, of either sign, or say that there is none."""
     return (
         f"off by {number(float(f'{abs(error):.1e}')) if error else 'exactly 0'}"
         if np.isfinite(error)
@@ -70,22 +70,30 @@ def _off(error):
 
 
 def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
-    """A function and its slope side by side, with a point and a step h to move, and how far the difference is from the rule.
+    """Show a function and its slope side by side, with a movable point and step h, and the error.
 
         slope_explorer(ag.tanh)                                 # any elementwise row
         slope_explorer(ag.multiply, y=3.0)                      # x moves, y starts at 3; `moving` can be changed to y
         slope_explorer(lambda x: ag.exp(-x * x), x=(-2.0, 2.0, 0.5))
-        slope_explorer(ag.tanh, rule=lambda g, z, x: g * (1 - z))       # a rule of your own against what is measured
+        slope_explorer(ag.tanh, rule=lambda g, z, x: g * (1 - z))       # your own rule against finite differences
 
     Parameters
     ----------
-    f : an elementwise row, or a function of numbers; unless `rule` is given, `ag.grad` must be able to differentiate it
-    rule : of the argument that moves: a function of f's arguments, or of g, z and f's arguments as in the table; what is not
-        written yet (`...`) is not drawn
-    against : "x", or "z" to draw the slope over the output z instead
-    moving : name of the argument that moves first; else the first that has a slope
-    h : the steps to choose from
-    arguments : for each argument of f where its slider starts, or what `explore` takes, such as (min, max, start)
+    f : row or callable
+        An elementwise row, or a function of numbers. Unless `rule` is given, `ag.grad` must be able to
+        differentiate it.
+    rule : callable, optional
+        The rule of the argument that moves: a function of f's arguments, or of g, z and f's arguments
+        as in the table. A rule that is not written yet (`...`) is not drawn.
+    against : str
+        "x", or "z" to draw the slope over the output z instead.
+    moving : str, optional
+        Name of the argument that moves first; by default the first that has a slope.
+    h : sequence of float
+        The steps to choose from.
+    **arguments
+        For each argument of f, where its slider starts, or a tuple as in `explore`, such as
+        (min, max, start).
     """
     subject = _Subject(f, rule)
     if unknown := arguments.keys() - set(subject.names):
@@ -117,7 +125,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
         maxsize=64
     )  # a slider's places: those of the other argument come again for each of the point
     def still(moving, *xs):
-        """What stays while the point runs along the curve."""
+        """Return the parts that do not change while the point moves along the curve."""
         return _Still(subject, subject.names.index(moving), xs, _span(specs[moving]), against)
 
     def picture(h, moving=moving, **values):
@@ -134,7 +142,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
 
 
 def _takes(rule, count):
-    """Return True if a rule can be called with so many arguments, whatever it takes besides by default."""
+    """Return True if a rule can be called with `count` arguments."""
     try:
         signature(rule).bind(*range(count))
     except TypeError:
@@ -192,7 +200,7 @@ class _Subject:
         return float(z)
 
     def slope(self, i, *xs, g=1.0):
-        """What the rule sends to argument i when `g` arrives; nan if it is not written yet."""
+        """Return what the rule returns for argument i and the upstream gradient g; nan for a stub."""
         xs = [np.float64(x) for x in xs]
         if self.waits:
             return np.nan
@@ -204,7 +212,7 @@ class _Subject:
 
 
 def _spec(given, usual):
-    """What `explore` takes, of what the caller gave for an argument: nothing, a start, or that already."""
+    """Return what `explore` expects for an argument of the caller: nothing, a start, or a slider."""
     if given is None:
         return usual
     if isinstance(given, (int, float)):
@@ -228,9 +236,9 @@ Pieces = namedtuple("Pieces", "lines jumps poles")  # each line is [(x, y), …]
 
 
 def _pieces(g, low, high):
-    """The graph of g from low to high, in lines that do not pass over a jump, a pole or a hole.
+    """Return the graph of g from low to high as lines that do not cross a jump, a pole or a hole.
 
-    Jumps are where a line ends and the next begins, poles where one runs off to infinity.
+    At a jump one line ends and the next begins; at a pole a line leaves the picture.
     """
     grid = [(x, g(x)) for x in np.linspace(low, high, 161).tolist()]
     known = [y for _, y in grid if np.isfinite(y)]
@@ -285,7 +293,7 @@ CIRCLES = 24  # an even number, so that they do not measure at the round places 
 
 
 class _Still:
-    """What stays while the point runs along a curve: the three panels without it."""
+    """The parts of the three panels that do not change while the point moves along a curve."""
 
     def __init__(self, subject, i, xs, span, against):
         def value(x):
@@ -313,7 +321,7 @@ class _Still:
         self.jumps = curve.jumps
 
         def heights(poles, *lines):
-            """How high a picture must be: what is close to a pole does not count."""
+            """Return the range of heights that a picture needs, without what is close to a pole."""
             near = 0.03 * (span[1] - span[0])
             return [
                 y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)
@@ -339,11 +347,11 @@ class _Still:
         )
 
     def across(self, x):
-        """Where x stands in the panel of the slope."""
+        """Return the horizontal position of x in the panel of the slope."""
         return x if self.against == "x" else self.value(x)
 
     def sides(self, x, step=None):
-        """The slopes measured closely on the left and on the right of x."""
+        """Return the slopes on the left and on the right of x, measured with a small step."""
         step, z = step or self.small, self.value(x)
         return (z - self.value(x - step)) / step, (self.value(x + step) - z) / step
 
@@ -356,7 +364,7 @@ class _Still:
         )
 
     def _places(self, curve):
-        """Where to measure: evenly along the panel of the slope."""
+        """Return the points at which to measure, evenly spaced along the panel of the slope."""
         points = [point for line in curve.lines for point in line]
         if not points:
             return []
@@ -418,7 +426,7 @@ class _Still:
         return plot.parts
 
     def _verdict(self, takes_g, measured):
-        """The rule against what was measured, in sentences."""
+        """Return sentences that compare the rule with the measured slope."""
         whose = self.whose
         if not measured:
             return ["there is no place here where a slope could be measured"]
@@ -477,7 +485,7 @@ def _inside(plot, x, y):
 
 
 def _dots(plot, *marks):
-    """Marks (x, y, colour, fill, square, size); or at the edge arrows, one below the other, for values beyond it."""
+    """Draw marks (x, y, colour, fill, square, size), or arrows at the edge for values beyond it."""
     beyond = []
     for x, y, *look in marks:
         if _inside(plot, x, y):
@@ -526,7 +534,7 @@ class _Here:
 
 
 def _words(p):
-    """[the point, what is special there, the differences]"""
+    """Return the text: the point, what is special there, and the differences."""
     z, still = _ten(p.z) if p.z else "0", p.still
     point = f"{still.name} at {p.here}: "
     if not p.exists:

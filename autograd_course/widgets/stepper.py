@@ -48,13 +48,14 @@ BACKWARD = Words(
 
 
 def backward_stepper(output, visits=None):
-    """Step, scrub or play through the backward pass of the Tensor `output`. No `.grad` is touched.
+    """Step, scrub or play through the backward pass of the Tensor `output`, changing no `.grad`.
 
-    Each step is a sentence, a state of the graph, and the numbers: who is visited, what arrived there, local × upstream
-    for each input, the running sum where several uses meet, and what still waits. An output that is an array stands for
-    the sum of its entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in
-    any order: the steps then tell what these visits do, right or wrong. A leaf's `.grad` is the sum of what it was
-    visited with, or, if it never was, of what arrived there.
+    Each step is a sentence, a state of the graph, and the numbers: the value that is visited, its
+    gradient, local × upstream for each input, the running sum where several uses meet, and the values
+    that are still waiting. If the output is an array, the pass starts from the sum of its entries.
+    `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in any
+    order: the steps then show what these visits do, right or wrong. A leaf's `.grad` is the sum of the
+    gradients it was visited with, or, if it was never visited, of the gradients it received.
 
     Raises
     ------
@@ -193,7 +194,7 @@ class Story:
             self.eyes[nth] = x - min(CARD, (x - left) / 2) + LEFT, max(0, top)
 
     def frames(self):
-        """The whole story, each frame with the room that its largest needs."""
+        """Return all frames, each with the room that the largest needs."""
         room = (
             max(len(frame.say) for frame in self.told),
             *[
@@ -205,7 +206,7 @@ class Story:
 
 
 class _Walk(Story):
-    """What the visits so far have brought about."""
+    """The result of the visits so far."""
 
     def __init__(self, output, seed, visits):
         super().__init__(output)
@@ -259,7 +260,7 @@ class _Walk(Story):
             )
 
     def visit(self, i):
-        """A frame for the arrival at the node of visit `i`, and one for each gradient that it sends on."""
+        """Add a frame for the visit `i` of a node, and one for each gradient that it sends on."""
         node, g, grads = self.visits[i]
         g, self.place = np.asarray(g), (i, -1)
         if id(node) in self.nodes:
@@ -348,7 +349,7 @@ class _Walk(Story):
         return f"{name} is a leaf:{late} {show(g)} stays here, in .grad{total}."
 
     def constants(self, node):
-        """What gets nothing is named once in a story."""
+        """Mention the inputs that get no gradient, once for all frames."""
         idle = [
             self.names[key]
             for (key, _), x in zip(self.nodes[id(node)].inputs, node.inputs)
@@ -377,7 +378,7 @@ class _Walk(Story):
         self.tell(f"{say} {more}".strip())
 
     def of_numbers(self, node, source, g, slot, gx, name):
-        """([the product], the sentence) of a gradient between numbers."""
+        """Return [the product] and the sentence for a gradient between numbers."""
         local = local_gradient(node, slot)
         product = f"{show(local)} × {show(g)} = {show(gx)}"
         if not _same(local * g, gx):
@@ -500,7 +501,7 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """[(name, what has arrived, remark)], next first; then what is lost."""
+        """Return [(name, gradient so far, remark)], the next visit first, and then what is lost."""
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
         for key in sorted(
@@ -599,7 +600,7 @@ def picture(frame):
     )
 
     def around(placed, drawn):
-        """A part of a large graph, in its own size and fading where it goes on; of another what fits, about the eye."""
+        """Return the part of a large graph around the current node, fading out at its edges."""
         (x, y), (wide, high) = frame.eyes[placed is not frame.placed], _size(placed)
         window = min(high, WINDOW)
         part = high > WHOLE or wide > graph.WIDE + 2 * LEFT
@@ -666,7 +667,10 @@ def _text(frame):
 
 
 def _list(title, rows, room, colour, flex):
-    """A part of the panel, as high as its longest of the story; rows are (label, words, what is carried, in `colour`)."""
+    """Return a part of the panel, as high as the longest of all steps needs.
+
+    `rows` are (label, words, number in `colour`).
+    """
     room, rows = max(1, min(room, MOST)), rows or [("nothing", "", "")]
     if len(rows) > room:
         rows = [*rows[: room - 1], (f"and {len(rows) - room + 1} more", "", "")]

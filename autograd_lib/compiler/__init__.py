@@ -92,11 +92,13 @@ class compile:
 
     @property
     def source(self):
+        """Return the program that ran last, as Python source."""
         if self._last is None:
             raise RuntimeError("compile: there is no program before the first call")
         return self._last.source
 
     def __call__(self, *args, **kwargs):
+        """Run the program for these arguments, and record it first if there is none."""
         if tracer.get() is not None:  # its lines become part of the program that is recorded
             return self.f(*args, **kwargs)
         leaves, modules = [], []

@@ -1,4 +1,4 @@
-"""Which lines a program has, and into which memory they write."""
+"""Choose the lines of a program, and the memory into which they write."""
 
 import operator
 from types import BuiltinFunctionType

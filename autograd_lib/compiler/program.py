@@ -1,4 +1,4 @@
-"""What was recorded, as source and as functions: one forward, and one for each backward pass."""
+"""A recorded call as source and as functions: one forward, and one for each backward pass."""
 
 from functools import partial
 

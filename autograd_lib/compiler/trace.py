@@ -68,7 +68,7 @@ def _refuse_grad(*_):
 
 
 class _StandIn(Tensor):
-    """What the function gets for a Tensor: a leaf on a level of backward mode above the program's."""
+    """A leaf on a level of backward mode above the program's, which the function receives for a Tensor."""
 
     grad = property(_refuse_grad, _refuse_grad)
 
@@ -294,7 +294,7 @@ class Trace:
         return self._lines[key]
 
     def _inlined(self, row, args, params):
-        """Return what stands in the place of one line that calls `row`, or None.
+        """Return the result that replaces a line calling `row`, or None.
 
         An entry-by-entry operation reads a small array instead of its broadcast copy. The function
         of a row of the table is called with the Traced, so that its own lines are recorded.

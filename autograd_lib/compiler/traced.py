@@ -1,4 +1,4 @@
-"""What the function gets while it is recorded: Tensors whose values must not be looked at."""
+"""The Tensors that a function receives while it is recorded: their values must not be read."""
 
 import operator
 

@@ -154,7 +154,7 @@ class Writer:
     # --- A line ---------------------------------------------------------------------------------
 
     def is_inlined(self, node):
-        """Return True for a transpose that is read once: it stands in the line that reads it."""
+        """Return True for a transpose that is read once: it is written inside the line that reads it."""
         return (
             node.op is ops.transpose
             and self.readers[node.number] == 1
@@ -240,7 +240,7 @@ class Writer:
         return "..." if x is ... else repr(x)
 
     def index_source(self, index):
-        """Return what stands between the brackets."""
+        """Return the source between the brackets of an index."""
         if isinstance(index, slice):
             ends = [index.start, index.stop] + [index.step] * (index.step is not None)
             return ":".join(["" if end is None else self.value_source(end) for end in ends])

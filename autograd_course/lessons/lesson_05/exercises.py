@@ -367,7 +367,10 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Values of one input, of one twice and of three, some locals 0; one of them stands in two places."""
+    """Return a graph of ops with one input, one input used twice, and three; some local gradients are 0.
+
+    One value is used in two places.
+    """
     a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
     c = _Value(4.0, (b, b), (1.0, -3.0), "c")
     t = _Value(0.5, (a,), (-0.25,), "t")
@@ -557,7 +560,10 @@ class _Compared(_Value):
 
 
 def _comparisons(answer, steps):
-    """Return the number of comparisons that `answer` needs after so many additions: about 2 · steps² with a list, 0 with a set."""
+    """Return the number of comparisons that `answer` makes after `steps` additions.
+
+    That is about 2 · steps² with a list, and 0 with a set.
+    """
     x, one = _Compared(0.0, name="x"), _Compared(1.0)
     for _ in range(steps):
         x = x + one
@@ -809,7 +815,7 @@ def backward(answer):
 
 
 def _expect_everywhere(answer):
-    """Every value's own gradient, also where it is 0, and nothing else changed."""
+    """Stop the check unless each value has its gradient, also where it is 0, and nothing else changed."""
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
@@ -900,7 +906,7 @@ def _expect_everywhere(answer):
 
 
 def _missing(key, output):
-    """What to say of an entry that the ledger does not have."""
+    """Return the hint for an entry that is missing from the ledger."""
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:

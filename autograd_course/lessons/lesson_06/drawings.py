@@ -15,14 +15,17 @@ from ...widgets import graph
 
 
 def chessboard():
-    """Forty points, (40, 2), and their classes, (40,): 1 where one coordinate is positive and the other is not."""
+    """Return forty points, (40, 2), and their classes, (40,): 1 where x and y have different signs."""
     points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     points = points[np.abs(points).min(1) > 0.12][:40]  # none on the lines between the fields
     return points, (points.prod(1) < 0).astype(int)
 
 
 def descend(f, by):
-    """(steps, the values of f) from (0.5, 0.4, 0.3) on, 30 steps downhill at the rate 0.1 by the gradient of the function `by`."""
+    """Return the steps and the values of f in 30 gradient steps from (0.5, 0.4, 0.3).
+
+    The learning rate is 0.1, and the gradient is that of the function `by`.
+    """
     w, values = np.array([0.5, 0.4, 0.3]), []
     for _ in range(31):
         values.append(f(*w))
@@ -34,7 +37,10 @@ def descend(f, by):
 
 
 def _steps(box, n, powers, title, errors):
-    """Axes for these errors: steps from 0 to n across, powers of ten upwards. The lowest stands for what is smaller, too."""
+    """Return logarithmic axes for these errors over the steps 0 to n.
+
+    The lowest power of ten also represents everything smaller.
+    """
     plot = Axes(box, (0, n), powers)
     (low, words), *higher = decades(*powers, 1)
     less = "≤" * bool(np.min(errors) < 10.0**low)
@@ -48,7 +54,7 @@ def _steps(box, n, powers, title, errors):
 
 
 def _log(errors, powers):
-    """Their powers of ten; what is too small for the picture stays at its lower edge."""
+    """Return the powers of ten of the errors, clipped to the lower edge of the picture."""
     return np.log10(np.maximum(errors, 10.0 ** powers[0]))
 
 
@@ -58,7 +64,10 @@ def _said(error, powers):
 
 
 def courses(lines, title, powers, dots=()):
-    """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
+    """Draw errors over steps on a logarithmic scale, for {name: (steps, errors)}.
+
+    `dots` are points, one for each step, that no line connects.
+    """
     n = max(steps[-1] for steps, _ in lines.values())
     plot = _steps(
         (80, 34, 302, 230),
@@ -90,10 +99,10 @@ def courses(lines, title, powers, dots=()):
 
 
 def fit(target, model, errors, step, title, span, powers):
-    """What is to be learned and what the model says, and beside it the mean squared error so far.
+    """Draw the target, the model's predictions, and the mean squared error so far.
 
-    target, model: (xs, ys). errors: one a step, of which those after `step` are drawn pale. span, powers: the limits of the values and of
-    the errors' powers of ten.
+    `target` and `model` are (xs, ys). `errors` has one entry for each step; those after `step` are
+    pale. `span` and `powers` are the limits of the values and of the errors' powers of ten.
     """
     (xs, ys), (at, says) = target, model
     plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
@@ -128,7 +137,7 @@ def _short(x):
 
 
 def _walked(values, edges):
-    """The gradient of each value, the last one's being 1: users first, and what arrives adds up."""
+    """Return the gradient of each value with respect to the last one, users first."""
     gradients = dict.fromkeys(values, 0.0) | {list(values)[-1]: 1.0}
     for z in reversed(values):
         for x, user, local in edges:
@@ -138,9 +147,10 @@ def _walked(values, edges):
 
 
 def _sketch(values, edges, places, size, known, shut=()):
-    """(svg, text) of a small graph: a card a value, an arrow an edge with its local gradient.
+    """Draw a small graph as (svg, text): a card for each value, an arrow with its local gradient.
 
-    values: {name: value}, inputs before users. edges: (input, user, local gradient). known: names that have no gradient. shut: closed.
+    `values` is {name: value}, inputs before users. `edges` are (input, user, local gradient). `known`
+    names values without a gradient; `shut` names units that are closed.
     """
     gradients, plot, barred = _walked(values, edges), Axes((0, 0, *size), (0, 1), (0, 1)), False
     for x, z, local in edges:
@@ -205,7 +215,10 @@ def _sketch(values, edges, places, size, known, shut=()):
 
 
 def _arrow(plot, start, end, passes=None):
-    """A line from card to card; returns its number's place. None passes where no gradient is asked for; 0 is barred."""
+    """Draw an arrow between two cards, and return the place of its number.
+
+    It is pale where `passes` is None (no gradient needed), and barred where it is 0.
+    """
     (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
     part = min(WIDE / 2 / abs(dx) if dx else 9, HIGH / 2 / abs(dy) if dy else 9)
@@ -240,7 +253,7 @@ def _arrow(plot, start, end, passes=None):
 
 
 def _slide(w1, w2, w3, x, y):
-    """(nodes, {(input, user): local gradient}) of a talk's slide.
+    """Return the nodes and the {(input, user): local gradient} of a slide's graph.
 
     a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
     """
@@ -306,9 +319,10 @@ FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]  # its paths; the slid
 
 
 def stacked_paths(w1, w2, w3, x, y, paths):
-    """The slide's graph with one path of w₃ lit, and what it brings put beside what those before it bring.
+    """Draw the slide's graph with one path of w₃ lit, and the contributions of the paths so far.
 
-    paths: how many of the three, the last of them lit. All local gradients on them are to be positive, as in the lesson.
+    `paths` is how many of the three paths are counted; the last of them is lit. All local gradients on
+    the paths must be positive, as they are in the lesson.
     """
     nodes, local = _slide(w1, w2, w3, x, y)
     ways = [list(pairwise(path.split())) for path in FROM_W3]
@@ -372,9 +386,10 @@ def _relu(x):
 
 
 def kink(w, x, step, target, best):
-    """Three weights at one step of their training: the curve, its two branches, and the graph at one x.
+    """Draw three weights at one training step: the curve, its two branches, and the graph at one x.
 
-    w: (w₁, w₂, w₃). target: the function that is to be learned. best: the step's mean squared error on a grid.
+    `w` is (w₁, w₂, w₃), `target` the function to learn, and `best` the mean squared error on a grid at
+    this step.
     """
     w1, w2, w3 = map(float, w)
     xs = np.linspace(0, 1, 101)

@@ -222,7 +222,7 @@ class Trace:
 
 
 def users_first(output):
-    """By recursion, as 000, 001 and 004 do it."""
+    """Return the values in topological order, users first, by recursion, as 000, 001 and 004 do."""
     found, seen = [], set()
 
     def follow(value):
@@ -298,7 +298,7 @@ STEP = {
 
 
 def source(Design):
-    """How a design multiplies, and how it goes back."""
+    """Return the source of a design's multiplication and of its backward pass."""
     parts = {
         Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
         Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
@@ -328,7 +328,7 @@ def doubled(n):
 
 
 def chain(n):
-    """n operations one after the other, a product and a sum in turn."""
+    """Return a chain of n operations, products and sums in turn."""
 
     def f(x, w, b):
         for k in range(n):
@@ -339,7 +339,7 @@ def chain(n):
 
 
 def neurons(n):
-    """n neurons side by side, each with the same two inputs and weights of its own; their outputs are added up."""
+    """Return n neurons side by side, which share two inputs but not their weights, and are summed."""
 
     def f(x, y, *weights):
         outputs = [(x * weights[2 * k] + y * weights[2 * k + 1]).tanh() for k in range(n)]
@@ -367,7 +367,7 @@ def _back(Design, inputs, L):
 
 
 def gradients(Design, f, *xs, calls=1):
-    """The gradients of f at xs, after so many backward calls on one graph."""
+    """Return the gradients of f at xs after `calls` backward passes on one graph."""
     inputs, L = _record(Design, f, xs)
     for _ in range(calls):
         found = _back(Design, inputs, L)
@@ -375,7 +375,7 @@ def gradients(Design, f, *xs, calls=1):
 
 
 def visits(Design, f, *xs):
-    """How often the turn of a value comes in the walk back, counted: L and the inputs too."""
+    """Return the number of visits in the backward pass, L and the inputs included."""
     inputs, L = _record(Design, f, xs)
     steps, name = 0, STEP[Design]
 
@@ -393,7 +393,7 @@ def visits(Design, f, *xs):
 
 
 def reaches(Design, n):
-    """Whether the walk back comes through n operations in a row."""
+    """Return True if the backward pass survives a chain of n operations."""
     inputs, L = _record(Design, chain(n), (1.0, 1.0, 0.0))
     try:
         _back(Design, inputs[:1], L)
@@ -403,7 +403,7 @@ def reaches(Design, n):
 
 
 def deepest(Design, most=20_000):
-    """The longest chain that the walk back comes through, to within ten operations; `most` is not exceeded."""
+    """Return the longest chain that the backward pass survives, to within ten, at most `most`."""
     if reaches(Design, most):
         return most
     low, high = 0, most
@@ -415,7 +415,7 @@ def deepest(Design, most=20_000):
 
 @dataclass
 class Cost:
-    """What one graph costs in one design."""
+    """The cost of one graph in one design."""
 
     microseconds: float  # for each operation, there and back
     bytes: float  # for each operation, what the record keeps
@@ -430,7 +430,7 @@ GRAPHS = {
 
 
 def compared(repeats=5):
-    """{graph: {design: Cost}}: what each graph costs in each design, on this computer, now."""
+    """Measure the cost of each graph in each design: {graph: {design: Cost}}."""
     return {
         graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()}
         for graph, about in GRAPHS.items()

@@ -28,7 +28,10 @@ def _losses(plot, runs, words):
 
 
 def trained(gradient, w, b=0.0):
-    """The losses of the neuron of lesson 05, with x = 2 and y = 1, over 200 steps at the rate 0.1. gradient(w, b) is that of w."""
+    """Return the losses of lesson 05's neuron over 200 steps with x = 2, y = 1 and lr = 0.1.
+
+    `gradient(w, b)` returns the gradient with respect to w.
+    """
     losses = []
     for _ in range(201):
         losses.append((np.tanh(2 * w + b) - 1) ** 2 / 2)
@@ -122,7 +125,10 @@ COLUMNS = [
 
 
 def costs(costs, longest, twice, graph):
-    """Time, memory, visits, the longest chain and what two calls give, a line a design. costs: {design: Cost} of the graph."""
+    """Draw a line for each design: time, memory, visits, the longest chain, and the result of two calls.
+
+    `costs` is {design: Cost} of the graph.
+    """
     panels = [
         _bars(
             title,
@@ -155,7 +161,7 @@ def costs(costs, longest, twice, graph):
 
 
 def _bars(title, values, limits, powers, shown):
-    """One panel: a line for each design, as long as its value, on a scale of powers of ten if wanted."""
+    """Draw one panel with a bar for each design, on a logarithmic scale if `powers`."""
     left, wide, top, step = 104, 216, 49, 30
     plot = Axes((left, top - 12, wide, step * len(values)), limits, (0, 1))
     plot.words(6, 22, title, anchor="start", size=13)

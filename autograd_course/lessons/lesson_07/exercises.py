@@ -681,7 +681,7 @@ def fixed_tanh(answer):
 
 
 def _all_found(Engine, f, *xs):
-    """Whether `order` gives every input, wherever it stands in it."""
+    """Return True if `order` returns every input, at any position."""
     inputs = [Engine(x) for x in xs]
     found = f(*inputs).order()
     return not hasattr(found, "__iter__") or all(x in list(found) for x in inputs)

@@ -57,7 +57,10 @@ class _Cross:
 
 
 def _looks(shape, look="pale", at=()):
-    """A look for each cell: pale, but for those at the index `at`. "framed" is that of a gradient, in a thick frame."""
+    """Return a look for each cell: pale, except for those at the index `at`.
+
+    The look "framed" marks a gradient by a thick frame.
+    """
     looks = np.full(shape, "pale", "U8")
     looks[at] = look
     return looks

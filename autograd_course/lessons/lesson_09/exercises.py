@@ -454,7 +454,7 @@ def matmul(answer):
 
 
 def _product(d):
-    """g, z = x @ y, x and y; now and then one square in both places."""
+    """Return g, z = x @ y, x and y; sometimes x and y are the same square matrix."""
     n, k, m = d.size(), d.size(), d.size()
     x, y = (d(n, k), d(k, m)) if d.round % 11 != 7 else [d(n, n)] * 2
     return d.g(*(x @ y).shape), x @ y, x, y
@@ -1012,7 +1012,7 @@ def fixed(answer):
 
 
 def _expect_gradients(name, Fixed, f, xs, hints):
-    """Stops the check unless the sum of f at xs has the right gradients with this engine."""
+    """Stop the check unless the sum of f at xs has the right gradients with this engine."""
     z = returned(f, *map(Fixed, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
         raise Wrong(

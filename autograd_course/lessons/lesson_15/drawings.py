@@ -19,7 +19,10 @@ MOST = 48  # stripes that can be told apart
 
 
 def lag(push, start, value, tangent):
-    """The errors of a loop's value and of its tangent after 0 to 7 steps; `push(k)` gives both after k steps."""
+    """Draw the errors of a loop's value and of its tangent after 0 to 7 steps.
+
+    `push(k)` returns both after k steps.
+    """
     errors = np.abs([np.subtract(push(k), (value, tangent)) for k in range(STEPS + 1)]).T
     plot = Axes((72, 36, 426, 250), (0, STEPS), (LOWEST, 1))
     plot.frame(
@@ -62,7 +65,7 @@ def lag(push, start, value, tangent):
 
 
 def _stripes(left, top, width, height, n, m, forward):
-    """The Jacobian as a rectangle, cut into the columns or the rows that one sweep each brings."""
+    """Draw the Jacobian as a rectangle, cut into the columns or rows that each sweep computes."""
     colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
     count = n if forward else m
     few = count <= 12  # then each is an arrow
@@ -94,7 +97,7 @@ def _stripes(left, top, width, height, n, m, forward):
 
 
 def sweeps(n, m):
-    """The Jacobian of n inputs and m outputs, column by column and row by row, and how many sweeps each way takes."""
+    """Draw the Jacobian of n inputs and m outputs, and the number of sweeps in each mode."""
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}  # px; ten times as many are 66 px more
     winner = "neither" if n == m else "forward" if n < m else "backward"
     top, left, parts = 66, 90, []
@@ -174,7 +177,7 @@ def filled(f, x, count):
 
 
 def crossing(outputs, forward, backward, n):
-    """Milliseconds of a whole Jacobian of n inputs, by columns and by rows, over the number of its outputs."""
+    """Draw the milliseconds for a whole Jacobian of n inputs, by columns and by rows, over its outputs."""
     across = np.log10(outputs)
     low, high = np.log10([min(forward + backward) / 1.5, max(forward + backward) * 1.5])
     plot = Axes((64, 36, 370, 230), (across[0], across[-1]), (low, high))
@@ -203,7 +206,7 @@ def crossing(outputs, forward, backward, n):
 
 
 def flight(path, tangent, angle):
-    """A throw, (x, y) after each step, and where each of these points goes as the angle grows, which its tangent says.
+    """Draw a throw, (x, y) after each step, and how each point moves as the angle grows.
 
     path, tangent: (steps, 2), in metres and metres per degree.
     """
@@ -248,7 +251,7 @@ def flight(path, tangent, angle):
 
 
 def medians(*jobs, rounds=5):
-    """The milliseconds that each job takes, the median of a few rounds, taken in turns; never 0."""
+    """Return the median milliseconds of each job over interleaved rounds; never 0."""
     times = []
     for _ in range(rounds):
         for job in jobs:

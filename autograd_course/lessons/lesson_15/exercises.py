@@ -122,7 +122,7 @@ _REVERSED = "__radd__, __rmul__ = __add__, __mul__"
 
 
 def root(a, steps, x=1.0):
-    """The lesson's loop: Heron's, or Babylonian, way to the root of a."""
+    """Return the lesson's approximation of √a by Heron's (the Babylonian) method."""
     for _ in range(steps):
         x = (x + a / x) / 2
     return x

@@ -72,7 +72,7 @@ def dial(run, step, last):
 
 
 def bend(slope, x):
-    """tanh and its slope s, each with its tangent at x, and below them the graph of s = slope(x), a Tensor like x."""
+    """Draw tanh and its slope s, each with its tangent at x, and the graph of s = slope(x)."""
     s = slope(Tensor(x, requires_grad=True, name="x"))
     s.name = "s"
     xs, z, second = np.linspace(-3, 3, 121), np.tanh(x), float(grad(slope)(x))
@@ -101,7 +101,7 @@ def bend(slope, x):
 
 
 def turned(curvatures, angle):
-    """The Hessian, (2, 2), of a bowl with two curvatures, the first of them in the direction of `angle` degrees."""
+    """Return the Hessian, (2, 2), of a bowl whose first curvature is in the direction of `angle` degrees."""
     axes = np.stack([_direction(angle), _direction(angle + 90)], axis=1)
     return axes * curvatures @ axes.T
 
@@ -166,7 +166,7 @@ def bowl(H, angle, times=0):
 
 
 def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
-    """A loss over one weight, the parabola that touches it at w, and where Newton's step leads: to where it turns."""
+    """Draw a loss over one weight, its Taylor parabola at w, and Newton's step to the parabola's vertex."""
     value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
     step = -slope / curvature
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
@@ -219,7 +219,7 @@ def _direction(angle):
 
 
 def _arrow(plot, end, colour, dash, name, other):
-    """From the middle to `end`, with its name beside the tip, away from the arrow to `other`."""
+    """Draw an arrow from the centre to `end`, with its name away from the arrow to `other`."""
     start, tip = np.array(plot.at(0, 0)), np.array(plot.at(*end))
     ahead = (tip - start) / np.linalg.norm(tip - start)
     side = np.array([-ahead[1], ahead[0]])

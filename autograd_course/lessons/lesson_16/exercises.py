@@ -331,17 +331,23 @@ def hvp(answer):
 
 
 def bent(w):
-    """No bowl: its curvatures depend on the place. One direction is curved downward, more than any upward."""
+    """Return a loss whose curvatures depend on w.
+
+    One direction is curved downward more than any is curved upward.
+    """
     return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
 
 
 def saddle(w):
-    """Curved upward and downward almost alike: v turns for long, and the first ⟨v, Hv⟩ may be the largest."""
+    """Return a loss that is curved upward and downward almost equally.
+
+    So v converges slowly, and the first ⟨v, Hv⟩ may be the largest.
+    """
     return (w * w * np.linspace(1, -1.02, w.size).reshape(w.shape)).sum() + w.sum() ** 2 / 50
 
 
 def steep(w):
-    """Curvatures of 2e36 and less: a vector that is not made shorter overflows soon."""
+    """Return a loss with curvatures up to 2e36: a vector that is not normalised soon overflows."""
     return 1e36 * ((w[0] - 0.3 * w[1]) ** 2 + 0.1 * w[1] ** 2 * w[1])
 
 
@@ -355,7 +361,7 @@ def _largest(f, w, v, steps):
 
 
 def _nearly(got, expected):
-    """A hint for what is nearly right."""
+    """Return a hint for an answer that is nearly right."""
     return (
         "Nearly right. Does the loop run through all `steps`? Is a difference quotient in it, or a rounded number?"
         if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2)

@@ -13,9 +13,10 @@ EARLY, END = (
 
 
 def largest_curvature(f, w, v, products=10):
-    """The largest eigenvalue of f's Hessian at w and its direction, by Hessian–vector products (Lanczos 1950).
+    """Return the largest eigenvalue of f's Hessian at w and its direction, by the Lanczos method (1950).
 
-    v: where to begin, of w's shape (n,). The products span a small space; in it the Hessian is a small matrix.
+    The method needs only Hessian–vector products, which span a small space, and the small matrix that
+    represents the Hessian in this space. `v` is the starting vector, (n,), as w is.
     """
     space = [v / np.linalg.norm(v)]
     images = [ag.hvp(f, w, space[0])]
@@ -44,7 +45,10 @@ class Run:
 
 
 def descend(f, w, lr):
-    """A Run of END steps from w, (n,). λmax is measured at every fourth step up to EARLY, then at every twentieth."""
+    """Return a Run of END gradient steps from w, (n,), with the learning rate `lr`.
+
+    λmax is measured at every fourth step up to EARLY, then at every twentieth.
+    """
     both, v = ag.value_and_grad(f), np.random.default_rng(0).normal(size=w.shape)
     losses, curvatures = [], {}
     for step in range(END + 1):

@@ -11,7 +11,7 @@ from ...drawing.picture import Picture, svg
 
 
 def shares(parts, most):
-    """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
+    """Draw horizontal bars for {name: MB}, on a scale that ends at `most` MB."""
     plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
     said = ["Memory of a training step, before its backward pass."]
@@ -31,7 +31,7 @@ def _rough(size):
 
 
 def _bar(plot, top, high, pieces, name, words):
-    """A bar of [(length, colour), …] beside its name, at a height in px, and what it amounts to at its end."""
+    """Draw a bar of [(length, colour), …] between its name and its total, at a height in px."""
     px = start = plot.at(0, 0)[0]
     plot.words(start - 10, top + high / 2 + 5, name, anchor="end", size=13)
     for size, colour in pieces:
@@ -45,7 +45,7 @@ def _bar(plot, top, high, pieces, name, words):
 
 
 def trade(found):
-    """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
+    """Draw the cost of each method in memory and time, {name: (peak MB, steps run)}."""
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
     above, below = (
         Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1))
@@ -71,12 +71,15 @@ def trade(found):
 
 
 def evenly(steps, k, start=0):
-    """k places for marks over so many steps, from `start` on: as even as whole numbers can be."""
+    """Return the k positions of checkpoints over `steps` steps from `start` on, as even as possible."""
     return [start + steps * j // k for j in range(k)]
 
 
 def cost(widths, marks):
-    """(what the marks hold, what the heaviest segment holds, that segment) of a chain of values of these widths."""
+    """Return what the checkpoints hold, what the largest segment holds, and that segment.
+
+    `widths` are those of the values in the chain.
+    """
     segments = [*pairwise([*marks, len(widths) - 1])]
     sizes = [sum(widths[p + 1 : q + 1]) for p, q in segments]
     heaviest = int(np.argmax(sizes))
@@ -84,10 +87,10 @@ def cost(widths, marks):
 
 
 def moments(n, marks):
-    """What happens to a chain, moment by moment: (what is done, the step, what the tape holds of a segment, the marks
-        that are set).
+    """Return the moments of a chain: (action, step, values held of a segment, checkpoints set).
 
-    Without marks the tape holds all of it. With them, it holds one segment at a time, in the backward pass.
+    Without checkpoints the tape holds the whole chain. With them, it holds one segment at a time in
+    the backward pass.
     """
     if not marks:
         return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [
@@ -101,10 +104,9 @@ def moments(n, marks):
 
 
 def walked(n, k, moment):
-    """A chain of n steps with k marks at one moment of its pass: what is held, and how much was held at every moment so
-        far.
+    """Draw a chain of n steps with k checkpoints at one moment of its pass, and the memory so far.
 
-    k = 0 is a plain tape. `moment` counts on to 3n; where there is less to do, it stands still at the end.
+    k = 0 is a plain tape. `moment` counts up to 3n; a shorter pass ends in its last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
@@ -168,7 +170,7 @@ def walked(n, k, moment):
 
 
 def _flag(px, high, low):
-    """A mark's flag: its cloth ends at `high`, its pole at `low`."""
+    """Draw a checkpoint's flag: its cloth ends at `high`, its pole at `low`."""
     return (
         f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
         f'stroke-width="1.2" '
@@ -177,10 +179,10 @@ def _flag(px, high, low):
 
 
 def marked(widths, marks):
-    """A chain of many values, each as high as it is wide, with flags where the marks are; below, what is held and what
-        is run again.
+    """Draw a chain of many values with flags at the checkpoints, and what is held and recomputed.
 
-    widths: of the n + 1 values. marks: places from 0 on. The heaviest segment is blue, what is forgotten grey.
+    `widths` are those of the n + 1 values, drawn as heights. `marks` are positions from 0 on. The
+    largest segment is blue, and dropped values are grey.
     """
     n, (kept, segment, (start, end)) = len(widths) - 1, cost(widths, marks)
     most = max(widths)
@@ -226,10 +228,10 @@ def marked(widths, marks):
 
 
 def layers(table, first=0, count=0, measured=None):
-    """What each layer adds to what is held, by `by_layer`; `count` of them, from `first` on, are wrapped. A
-    Dropout's mask stays.
+    """Draw the memory that each layer adds, as measured by `by_layer`.
 
-    measured: (held, most) of the whole, said below.
+    `count` layers, from `first` on, are wrapped in a checkpoint. The mask of Dropout stays. `measured`
+    is (held, peak) of the whole, printed below.
     """
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)

@@ -1,4 +1,4 @@
-"""How much a calculation holds, asked of tracemalloc, Python's own ledger of what is allocated."""
+"""Measure the memory that a calculation holds, with tracemalloc."""
 
 import gc
 import tracemalloc
@@ -7,12 +7,11 @@ import numpy as np
 
 
 def footprint(forward, unit=1e6, back=True):
-    """(held, most): what `forward()` leaves allocated as long as its result is there, and the most that is allocated at
-    any time until the result's `backward()` is done, in units of so many bytes: 1e6 for megabytes, `x.nbytes` for
-    arrays like x. Without `back` there is no `backward()`, for where only what is held is asked.
+    """Return the memory that `forward()` holds with its result, and the peak up to the end of `backward()`.
 
-    What was allocated before the call is not counted. `forward` returns a Tensor; the gradient that arrives there is 1
-    everywhere.
+    Both are in units of `unit` bytes: 1e6 for megabytes, `x.nbytes` for arrays like x. Without `back`
+    no `backward()` runs. Memory allocated before the call is not counted. `forward` returns a Tensor;
+    the upstream gradient is 1 everywhere.
     """
     gc.collect()
     tracemalloc.start()
@@ -27,8 +26,11 @@ def footprint(forward, unit=1e6, back=True):
 
 
 def by_layer(model, x):
-    """[(name, held, result)] for every layer of a Sequential called on x, in MB: what the layer adds to what is held,
-    and the size of what it returns, which is among it if it is no view."""
+    """Return [(name, held, result)] in MB for every layer of a Sequential called on x.
+
+    `held` is the memory that the layer adds, and `result` the size of its output, which is part of
+    `held` unless the output is a view.
+    """
     gc.collect()
     tracemalloc.start()
     try:

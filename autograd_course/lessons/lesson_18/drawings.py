@@ -11,9 +11,10 @@ CELL = 30
 
 
 def who_reads_whom(sizes, letters, pick=None, what="slope"):
-    """A square of sizes (T, T): row t is what place t reads, column k from which. The larger, the darker; a dot for 0.
+    """Draw a (T, T) matrix of sizes: row t shows how much position t reads of each column.
 
-    What lies after a row's own place is the future: grey, and crossed where it is read. `pick` frames a row.
+    Larger is darker; 0 is a dot. Columns after a row's own position are the future: grey, and crossed
+    out where they are read. `pick` frames a row.
     """
     sizes, left, top = np.asarray(sizes, float), 104, 56
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
@@ -68,8 +69,11 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
 
 
 def attention_row(letters, scores, values, place):
-    """One row of attention, that of the query at `place`: the scores (T,), their weights, what they make of the values
-    (T,), and what goes back to the scores when 1 arrives at the result. What comes after `place` is masked."""
+    """Draw one row of attention: scores (T,), weights, result, and the gradients of the scores.
+
+    The row is that of the query at `place`. The upstream gradient of the result is 1, and the
+    positions after `place` are masked.
+    """
     scores, values = np.asarray(scores, float), np.asarray(values, float)
     side, wide = len(letters), 54
     seen = np.arange(side) <= place
@@ -157,7 +161,10 @@ def attended(letter, raised_by, place):
 
 
 def _bar(plot, k, height, half, colour, dash):
-    """Bar k of a plot, from 0: a value's is filled, a gradient's dashed. Returns its middle and both ends in px."""
+    """Draw bar k of a plot, filled for a value and dashed for a gradient.
+
+    Returns its middle and both ends in px.
+    """
     (x, up), (_, down) = plot.at(k + 0.5, max(height, 0)), plot.at(k + 0.5, min(height, 0))
     plot.parts.append(
         f'<rect x="{x - half:.1f}" y="{up:.1f}" width="{2 * half}" height="{max(down - up, 0.01):.2f}" '
@@ -168,7 +175,7 @@ def _bar(plot, k, height, half, colour, dash):
 
 
 def by_place(losses, best):
-    """The loss at each place of a text, a bar each, against the best that is possible."""
+    """Draw the loss at each position of a text as bars, and the best possible loss."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
     plot.frame(
         [(k + 0.5, str(k)) for k in range(len(losses))],
@@ -188,8 +195,11 @@ def by_place(losses, best):
 
 
 def sharpness(d, divided_by):
-    """Softmax of q·k, divided by "1" or "√d", for one query and eight keys of d numbers drawn with variance 1: the
-    weights, and the sizes of what goes back to the scores when random numbers arrive at the weights."""
+    """Draw the softmax of q·k, divided by "1" or "√d", and the sizes of the gradients of the scores.
+
+    There are one query and eight keys of d numbers, drawn with variance 1, and random upstream
+    gradients of the weights.
+    """
     rng = np.random.default_rng(4)
     query, keys, g = rng.normal(size=1024), rng.normal(size=(8, 1024)), rng.normal(size=8)
     scores = keys[:, :d] @ query[:d] / (np.sqrt(d) if divided_by == "√d" else 1)

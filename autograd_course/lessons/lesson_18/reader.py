@@ -10,9 +10,9 @@ LETTERS, PLACES = "abcdefgh", 12
 
 
 class Reader(nn.Module):
-    """Letters, whole numbers of shape (N, T), to logits for the letter that follows each, (N, T, 8).
+    """A model that maps letters, ints (N, T), to logits for the letter that follows each, (N, T, 8).
 
-    Between them stands `block`, which takes (…, T, width) to the same shape.
+    In between it applies `block`, which maps (…, T, width) to the same shape.
     """
 
     def __init__(self, block, width=32, seed=0):
@@ -26,7 +26,7 @@ class Reader(nn.Module):
         return self.letters(letters) + self.positions(np.arange(letters.shape[-1]))
 
     def read(self, x):
-        """From the vectors of the letters, (…, T, width), on."""
+        """Return the logits for the vectors of the letters, (…, T, width)."""
         return self.out(self.norm(self.block(x)))
 
     def forward(self, letters):
@@ -47,18 +47,21 @@ class Suspect(nn.Module):
 
 
 def random_letters(rng, n):
-    """n texts of 13 letters, each letter drawn by itself: whole numbers of shape (n, 13)."""
+    """Return n texts of 13 random letters, as ints of shape (n, 13)."""
     return rng.integers(0, len(LETTERS), (n, PLACES + 1))
 
 
 def twice(rng, n):
-    """n texts of six letters drawn at random, then the same six again, and the first once more: (n, 13)."""
+    """Return n texts, (n, 13): six random letters, the same six again, and the first once more."""
     half = random_letters(rng, n)[:, :6]
     return np.concatenate([half, half, half[:, :1]], axis=1)
 
 
 def train(model, draw, steps=100):
-    """The model, trained on new texts at every step: of 12 letters, it is to say the next, at every place."""
+    """Return the model, trained on new texts at every step.
+
+    At each of 12 letters it predicts the next one.
+    """
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for step in range(steps):
         optimizer.lr = 0.01 * (1 - step / steps)

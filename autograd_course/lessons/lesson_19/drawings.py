@@ -20,7 +20,7 @@ def _share(p):
 
 
 def guess(letters, p, context, most=8):
-    """What may follow: a bar for the probability of each of the likeliest letters, and one for all others together."""
+    """Draw the probabilities of the likeliest next letters as bars, and one bar for all others."""
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
     first = np.argsort(-p, kind="stable")[:most]
     rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
@@ -42,7 +42,7 @@ def guess(letters, p, context, most=8):
 
 
 def learning(run, counted, step):
-    """A run up to a step: its loss on what was held out, beside that of counting, and what it writes there.
+    """Draw a run up to a step: its validation loss, those of the n-grams, and what it writes then.
 
     `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """
@@ -80,7 +80,10 @@ def learning(run, counted, step):
 
 
 def page(html):
-    """A text as it stands, which is given in HTML. A line under a letter hides no underscore."""
+    """Show a text, given as HTML, with its line breaks.
+
+    Lines below letters do not hide underscores.
+    """
     return (
         f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
         f'padding:8px 14px;text-underline-offset:5px">{html}</div>'
@@ -92,8 +95,10 @@ def written(text, first="It writes:"):
 
 
 def who_knew(text, network, counting):
-    """A text, each letter on the colour of who gave it at least twice the probability that the other gave: the
-    network's are underlined, counting's overlined."""
+    """Draw a text, each letter on the colour of the model that gave it at least twice the probability.
+
+    Letters of the network are underlined, those of the n-gram are overlined.
+    """
     parts, said = [], {"network": "", "counting": ""}
     for letter, p, q in zip(text, network, counting, strict=True):
         who = "network" if p > 2 * q else "counting" if q > 2 * p else ""

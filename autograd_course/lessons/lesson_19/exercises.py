@@ -577,7 +577,7 @@ def picking(answer):
 
 
 def _row(pick):
-    """The letters for twenty u at once, and for those just before and behind where each stretch ends."""
+    """Return the letters for twenty values of u, and for u just before and after each boundary."""
 
     def row(logits, temperature):
         ends = np.cumsum(ag.softmax(logits / temperature))[:-1]
@@ -592,7 +592,10 @@ def _row(pick):
 
 
 def _one_u(got, expected):
-    """A place that differs, in words: that one letter's number is twice another's means nothing."""
+    """Return a hint that names a position where the letters differ.
+
+    A difference of one says nothing about the cause, because the numbers of letters are only names.
+    """
     for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
             return (
@@ -609,7 +612,7 @@ def _invented(written, known):
 
 
 def _alike(name):
-    """A name, and lines that are nearly that name."""
+    """Return a name, and lines that are nearly that name."""
     near = [
         name.lower(),
         name[:-1],

@@ -21,14 +21,14 @@ PRINTABLE = "\n" + "".join(map(chr, range(32, 127)))  # what prose() is written 
 
 
 def names():
-    """The 1,379 names of Unicode's pictures and signs: the same in every Python from 3.8 on."""
+    """Return the 1,379 names of Unicode's pictographs and symbols, the same in every Python from 3.8 on."""
     blocks = [(0x1F300, 0x1F650), (0x1F680, 0x1F6D3), (0x2600, 0x27C0)]
     found = [unicodedata.name(chr(code), "") for first, end in blocks for code in range(first, end)]
     return [name for name in found if name]
 
 
 def prose():
-    """The paragraphs of the texts behind Python's `help()`, each once: what is prose in them, a line each.
+    """Return the prose paragraphs of the texts behind Python's `help()`, each once, one per line.
 
     They are about 0.2 million letters, and others in other versions of Python.
     """
@@ -44,7 +44,10 @@ def prose():
 
 
 def split(texts):
-    """(those to learn from, those held out): each goes by its own letters, to the same side in every Python."""
+    """Split texts into a training set and a validation set, by their own letters.
+
+    A text is on the same side in every Python.
+    """
     held_out = [zlib.crc32(text.encode()) % 10 == 0 for text in texts]
     return tuple(
         [text for text, out in zip(texts, held_out) if out == side] for side in (False, True)
@@ -60,10 +63,11 @@ def joined(texts, letters):
 
 
 def counted(text, held_out, many, n=5, trust=4.0):
-    """The probability that counting gives to each letter held out: (1-gram's, 2-gram's, … n-gram's), each (letters,).
+    """Return the probability that each n-gram gives to each held-out letter: one array for each n.
 
-    The k-gram counts what followed the same k − 1 letters in `text`, and adds `trust` letters as the (k−1)-gram would
-    have them; the 1-gram adds them of all `many` letters alike.
+    The k-gram counts what followed the same k − 1 letters in `text`, and adds `trust` letters
+    distributed as the (k−1)-gram predicts; the 1-gram adds `trust` letters distributed evenly over
+    all `many`.
     """
     p, tables = np.full(len(held_out), 1 / many), []
     before, asked = 0 * text, 0 * held_out  # the k letters before each letter, as one number
@@ -81,12 +85,12 @@ def counted(text, held_out, many, n=5, trust=4.0):
 
 
 def times(found, asked):
-    """How often each of `asked` stands in `found`, both small whole numbers."""
+    """Return how often each entry of `asked` occurs in `found`, both of small ints."""
     return np.bincount(found, minlength=asked.max() + 1)[asked]
 
 
 def after(text, context, many):
-    """How often each of the `many` letters came after these, all of them whole numbers: (many,)."""
+    """Return how often each of the `many` letters followed `context`, all as ints: (many,)."""
     k = len(context)
     here = np.all(
         [text[i : len(text) - k + i] == context[i] for i in range(k)] or [text == text], axis=0
@@ -95,7 +99,7 @@ def after(text, context, many):
 
 
 def opened(text):
-    """For each ")" of a text, how many letters before it its "(" stands; 0 for every other letter. Array (letters,)."""
+    """Return, for each ")" of a text, how many letters before it its "(" is; 0 for other letters."""
     back, waiting = np.zeros(len(text), int), []
     for i, letter in enumerate(text):
         if letter == "\n":
@@ -138,7 +142,7 @@ class Task:
         return Writer(self.letters, **self.model)
 
     def guessed(self, model):
-        """The probability that the model gives to each letter asked for."""
+        """Return the probability that the model gives to each held-out letter."""
         half, found = self.windows.shape[1] // 2, []
         with ag.no_grad():
             for i in range(0, len(self.windows), 32):
@@ -151,16 +155,18 @@ class Task:
         return np.concatenate(found)
 
     def counted(self, n=5, trust=4.0):
-        """Those that counting gives: [the 1-gram's, the 2-gram's, … the n-gram's]; see `counted`."""
+        """Return the probabilities of the 1-gram, the 2-gram, … and the n-gram; see `counted`."""
         return [p[self.asked] for p in counted(self.text, self.test, len(self.letters), n, trust)]
 
     def after(self, context):
-        """How often each letter came after this context, a text: (letters,)."""
+        """Return how often each letter followed this context, a text: (letters,)."""
         return after(self.text, encode(context, self.letters), len(self.letters))
 
     def follow(self, model, steps):
-        """Trains the model, a step for each of `steps`; returns what was seen of it before the first and after every
-        so many: {"steps", "held_out" (its loss there), "wrote"}, and "losses", that of each step."""
+        """Train the model, and record its validation loss and a sample at intervals.
+
+        Returns {"steps", "held_out" (the validation loss), "wrote", "losses" (one for each step)}.
+        """
         run = {"steps": [], "held_out": [], "wrote": [], "losses": []}
 
         def look():
@@ -178,11 +184,11 @@ class Task:
     # A run that was recorded: what was seen of it, and the weights it ended with.
 
     def fingerprint(self):
-        """A number that another text would not have."""
+        """Return a number that identifies the text."""
         return zlib.crc32(self.text.tobytes() + self.test.tobytes())
 
     def record(self, run, model):
-        """Keeps a run and its weights, in half precision, beside this file."""
+        """Save a run and its weights, in half precision, in this folder."""
         kept = {
             **run,
             "losses": run["losses"][:20],

@@ -54,7 +54,7 @@ class Writer:
         self.p = {name: ag.Tensor(w, requires_grad=True) for name, w in self.p.items()}
 
     def __call__(self, text):
-        """Logits for the letter after each: whole numbers (N, T) give (N, T, letters)."""
+        """Return the logits for the letter after each: ints (N, T) give (N, T, letters)."""
         p = self.p
         x = p["letter"][text] + p["place"][: text.shape[1]]  # embedding [18]
         for b in range(self.blocks):
@@ -65,7 +65,7 @@ class Writer:
         return norm(x) * p["scale"] @ p["out"]
 
     def attend(self, x, b):
-        """Attention [18] of block b, with all heads: (N, T, width) gives the same shape."""
+        """Return the attention [18] of block b, with all heads: (N, T, width) gives the same shape."""
         (N, T, width), p = x.shape, self.p
         Q, K, V = (
             ag.swapaxes(ag.reshape(x @ p[f"{name}{b}"], (N, T, self.heads, -1)), 1, 2)
@@ -78,7 +78,7 @@ class Writer:
 
 
 def norm(x):
-    """Each row to mean 0 and variance 1: layer norm [18]."""
+    """Return x with each row normalised to mean 0 and variance 1: layer norm [18]."""
     x = x - ag.mean(x, axis=-1, keepdims=True)
     return x / ag.sqrt(ag.mean(x * x, axis=-1, keepdims=True) + np.float32(1e-5))
 
@@ -87,7 +87,7 @@ def norm(x):
 
 
 def surprise(model, text, following):
-    """−log p of each letter that followed [10], for whole numbers (N, T): (N, T), nats."""
+    """Return −log p of each following letter [10], in nats, for ints (N, T): (N, T)."""
     places = tuple(np.indices(text.shape))
     return -ag.log_softmax(model(text))[(*places, following)]
 
@@ -96,9 +96,10 @@ def surprise(model, text, following):
 
 
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
-    """Trains on `text`, whole numbers, a step for each of `steps`; yields the loss of each.
+    """Train on `text`, ints, and yield the loss of each of `steps` steps.
 
-    The rate rises for `warm_up` steps at most, then falls towards 0 at step `all_steps`, and stays there.
+    The learning rate rises for at most `warm_up` steps, falls to 0 at step `all_steps`, and stays
+    there.
     """
     rng = np.random.default_rng(seed)
     m, v = ({name: np.zeros_like(w.data) for name, w in model.p.items()} for _ in range(2))
@@ -122,13 +123,13 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
 
 
 def pick(logits, temperature, u):
-    """The letter that u, drawn from 0 to 1, falls on: each has as much room as its p."""
+    """Return the letter that u selects, 0 ≤ u < 1: each letter has a share as large as its p."""
     p = ag.softmax((logits - logits.max()) / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
 def write(model, start="\n", many=200, temperature=1.0, seed=0, pick=pick):
-    """`start`, and `many` letters more."""
+    """Return `start` followed by `many` more letters."""
     rng, text = np.random.default_rng(seed), list(encode(start, model.letters))
     with ag.no_grad():
         for _ in range(many):

@@ -35,7 +35,7 @@ class Columns:
         return len(self.lines)
 
     def held(self, at):
-        """The names of the values that are there when line `at` has run, its own among them."""
+        """Return the names of the values held after line `at`, including its own."""
         return [
             line.name
             for place, line in enumerate(self.lines[: at + 1])
@@ -48,11 +48,15 @@ class Columns:
 
 
 def columns(source, *arguments):
-    """The Columns of a program that `ag.compile` wrote, run line by line at these arguments.
+    """Run a program of `ag.compile` line by line at these arguments, and return its Columns.
 
-    source: of a function that returns a value and its gradients, which is parted where the value is made; or of one
-    whose result takes `.backward()`, in two functions.
-    Raises ValueError if the arguments do not fit, or the source does not hold a large array or an op.
+    `source` is that of a function that returns a value and its gradients, which is split where the
+    value is computed, or that of a function whose result takes `.backward()`, in two functions.
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit, or the source does not contain a large array or an op.
     """
     said, tree = source.splitlines(), ast.parse(source)
     functions = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
@@ -109,7 +113,7 @@ def _names(part):
 
 
 def two_columns(program, line):
-    """A program, by `columns`, when a line runs, numbered from 1: it, what it reads, and which values are held."""
+    """Draw a program as two columns at one line, from 1: what it reads, and which values are held."""
     at = line - 1
     lines, now, held = program.lines, program.lines[at], program.held(at)
     forward = sum(not line.back for line in lines)
@@ -177,7 +181,10 @@ def two_columns(program, line):
 
 
 def _partner(lines, name):
-    """The gradient of a value, or the value of a gradient: where paths meet, of g_h, g_h_2 and g_h_3 the last."""
+    """Return the gradient of a value, or the value of a gradient.
+
+    Where paths meet, it is the last of g_h, g_h_2 and g_h_3.
+    """
     read, gradients = (
         {x for line in lines for x in line.reads},
         {},
@@ -192,7 +199,7 @@ def _partner(lines, name):
 
 
 def _box(x, y, line, look, read, partner):
-    """One line of a column; `read` by the line that runs, or the `partner` of it, is framed."""
+    """Draw one line of a column; it is framed if the current line reads it, or if it is its partner."""
     stroke, width, dash, fill, colour = formatting.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
@@ -211,7 +218,10 @@ def _box(x, y, line, look, read, partner):
 
 
 def _across(start, end, read, held):
-    """From a value in the forward pass to a line of the backward pass that reads it: bold where that line runs."""
+    """Draw a curve from a value in the forward pass to the backward line that reads it.
+
+    It is bold while that line runs.
+    """
     (x, y), (u, v) = (start[0] + WIDE, start[1] + HIGH / 2), (end[0], end[1] + HIGH / 2)
     colour, width = (style.INK, 3) if read else (style.VALUE, 2) if held else (style.LINE, 0.8)
     middle = (x + u) / 2
@@ -222,7 +232,10 @@ def _across(start, end, read, held):
 
 
 def _bars(program, at, top, wide, x):
-    """What is held after each line, as a row of bars; that of line `at` is dark. Its words begin at `x`."""
+    """Draw the memory held after each line as bars, with that of line `at` dark.
+
+    The text starts at `x`.
+    """
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
     parts = [

@@ -182,7 +182,7 @@ PROBES += [
 
 
 def _noted(kind, f, inputs):
-    """What a class of the learner's notes of f, in words: its lines, and the result."""
+    """Return what the learner's tracer class records of f, as text: its lines and the result."""
     lines = []
     try:
         z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
@@ -485,7 +485,7 @@ def noted(answer):
         tried, right = probe[0], _outcome(_Model, probe)
 
         def recognised(mine, probe=probe):
-            """The hint of a mistake that gives the same here, and is right wherever the learner's is."""
+            """Return the hint of a mistake that gives the same here, and is right wherever the learner's is."""
             return next(
                 (
                     hint

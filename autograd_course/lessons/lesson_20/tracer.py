@@ -4,9 +4,9 @@
     print(program.source)               # def program(x, y): …
     program(x=3.0, y=0.0)               # the same lines, with other numbers
 
-A line is (name, function, names): what is made, the NumPy function that makes it, and the names of what goes in, where
-a plain number stands for itself. The tracer refuses nothing, and so follows one side of an `if` for ever: that is the
-lesson's first point.
+A line is (name, function, names): the result, the NumPy function that computes it, and the names
+of its inputs, with plain numbers as they are. The tracer raises no error at an `if`, so the program
+always follows the same branch: that is the lesson's first point.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Noted(NDArrayOperatorsMixin):
 
 
 def trace(f, noted=Noted, **inputs):
-    """The Program that f is at these inputs: f is called once, with a `noted` in the place of each."""
+    """Return the Program of f at these inputs, by calling f once with a `noted` for each."""
     lines = []
     z = f(**{name: noted(value, name, lines) for name, value in inputs.items()})
     return Program(lines, [z.name], inputs)
@@ -61,7 +61,7 @@ class Program:
     inputs: dict
 
     def values(self, **inputs):
-        """{name: value} of everything that is computed, at the inputs traced or at others."""
+        """Return {name: value} for all lines, at the traced inputs or at others."""
         known = self.inputs | inputs
         for name, function, names in self.lines:
             known[name] = function(*[known[x] if isinstance(x, str) else x for x in names])
@@ -74,7 +74,7 @@ class Program:
 
     @property
     def source(self):
-        """The program as Python."""
+        """Return the program as Python source."""
         body = [
             f"    {name} = {_written(function, list(map(str, names)))}"
             for name, function, names in self.lines

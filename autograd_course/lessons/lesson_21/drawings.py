@@ -1,5 +1,4 @@
-"""Lesson 21: one network in three engines, ports and where they part, time against workers, and the learner's way
-through the course."""
+"""Draw lesson 21's engines, ports and worker timings, and the learner's path through the course."""
 
 from html import escape
 
@@ -22,7 +21,7 @@ ROUNDING = 1e-13  # differences below it, relative to the largest entry, are rou
 
 
 def side_by_side():
-    """The network's lines in the three engines, a row a stage."""
+    """Draw the network's lines in the three engines, one row for each stage."""
     rows = []
     for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
         cells = [
@@ -42,7 +41,7 @@ def side_by_side():
 
 
 def line_of(port):
-    """The line in which a port, "A" to "E", is not ours, beside the healthy one of its engine."""
+    """Draw the faulty line of a port, "A" to "E", beside the correct one of its engine."""
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
     rows = [
@@ -67,7 +66,7 @@ def line_of(port):
 
 
 def trained(evidence):
-    """The losses of ours and of the five ports as they train. evidence: {name: Evidence}."""
+    """Draw the training losses of our network and of the five ports, {name: Evidence}."""
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
     plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
@@ -102,7 +101,7 @@ def _listed(names):
 
 
 def _about(apart):
-    """One digit of it, short enough for a cell on a phone: 0.008, 2e−4."""
+    """Format a difference with one digit, short enough for a cell on a phone: 0.008, 2e−4."""
     return (
         number(float(f"{apart:.0e}"))
         if apart >= 0.001
@@ -111,8 +110,10 @@ def _about(apart):
 
 
 def chart(evidence):
-    """How far each engine and port is from ours at the start: values on the way forward, then gradients; rounding is
-    left blank."""
+    """Draw how far each engine and port is from ours at the start: forward values, then gradients.
+
+    Differences within rounding are left blank.
+    """
     names = ["PyTorch", "JAX", *PORTS]
     plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 64, 28
     said = []
@@ -165,7 +166,7 @@ ENGINES = {
 
 
 def agree(slopes, scene, t):
-    """The gradient by t in three engines, digit for digit, and how far the two others are from ours for every t.
+    """Draw the gradient with respect to t in three engines, and their distances from ours for every t.
 
     slopes: {engine: {scene: [gradient for each of AT]}}
     """
@@ -255,8 +256,10 @@ def _apart(theirs, ours):
 
 
 def times(measured, rows):
-    """Milliseconds of a step over this many scans: in this process, and with workers. measured: {rows: {workers:
-    seconds}}, 0 is here."""
+    """Draw the milliseconds of a step over `rows` scans: in this process, and with workers.
+
+    `measured` is {rows: {workers: seconds}}; 0 workers means this process.
+    """
     step, wide = measured[rows], 300
     slowest = max(max(each.values()) for each in measured.values()) * 1e3
     fastest = (
@@ -323,17 +326,16 @@ def times(measured, rows):
 
 
 def the_way():
-    """The learner's own way, from progress.json beside the notebook."""
+    """Draw the learner's own path, from progress.json beside the notebook."""
     registered()
     return way(record.read(), list(EXERCISES), list(PREDICTIONS), record.lessons())
 
 
 def way(kept, exercises, predictions, titles):
-    """A learner's way through the course, a column a lesson: above the ground exercises, below it predictions, and
-        cards.
+    """Draw a learner's path through the course: exercises above the axis, predictions and cards below.
 
-    kept: as `record.read()` gives it. exercises, predictions: every name, "NN.word". titles: {"NN": "NN Verb
-    phrase"}.
+    `kept` is what `record.read()` returns, `exercises` and `predictions` all names, "NN.word", and
+    `titles` {"NN": "NN Verb phrase"}.
     """
     solved, made, cards = set(kept["exercises"]), kept["predictions"], kept["cards"]
     lessons = sorted({name[:2] for name in [*exercises, *predictions]})
@@ -414,5 +416,5 @@ def way(kept, exercises, predictions, titles):
 
 
 def _fate(made):
-    """What became of a prediction: right at once, missed and right when it came back, or missed."""
+    """Return the outcome of a prediction: right at once, right on return, or missed."""
     return "right" if made["right"] else "mended" if made["recalled"] else "missed"

@@ -1,5 +1,4 @@
-"""Lesson 21: five ports told from the evidence; an op as PyTorch wants it; gradients of shards; the course's final
-task."""
+"""Check lesson 21: five ports to diagnose, a PyTorch op, gradients of shards, and the final task."""
 
 import operator
 import re
@@ -217,8 +216,10 @@ def diagnose(answer):
 
 
 class Foreign:
-    """An array that NumPy's functions do not know, as PyTorch's tensors under a gradient: + − · / **, abs and
-    comparisons alone."""
+    """An array that NumPy's functions cannot process, like a PyTorch tensor that requires a gradient.
+
+    It supports + − · / **, abs and comparisons only.
+    """
 
     __array_ufunc__ = None
 
@@ -420,7 +421,10 @@ def my_op(answer):
 
 
 def _slope_of(forward, x):
-    """The slope of the learner's function at x, measured; stops the check where it is no function for a network."""
+    """Return the measured slope of the learner's function at x.
+
+    Stops the check if the function cannot be part of a network.
+    """
     tried = f"forward(x), with x = {brief(x)}"
     try:
         z, up, down, zero = (
@@ -462,7 +466,7 @@ def _slope_of(forward, x):
 
 
 def _at_zero(three):
-    """Stops the check unless backward has a number for x = 0, between the slopes on both sides."""
+    """Stop the check unless backward returns, for x = 0, a number between the slopes on both sides."""
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
@@ -478,7 +482,10 @@ def _at_zero(three):
 
 
 def _there_and_back(three, x, g):
-    """(what backward sends to x, the Wrong that says what is ill although the numbers are right, or None)"""
+    """Return the gradient that backward returns for x, and a Wrong for a fault despite right numbers.
+
+    Without such a fault the second is None.
+    """
     forward, setup_context, backward = three
     tried = "your three functions, with tensors as PyTorch has them"
     ctx, other, fx, fg = Context(), Context(), Foreign(x.copy()), Foreign(g.copy())
@@ -543,7 +550,7 @@ def _there_and_back(three, x, g):
 
 
 def _kept_badly(ctx, x, z, unsaved):
-    """The Wrong that says what will be ill about what was saved, or None."""
+    """Return the Wrong for what `ctx` saved badly, or None."""
     if stray := [
         name
         for name, value in vars(ctx).items()
@@ -577,7 +584,7 @@ def _only_operators(tried, error):
 
 
 def _why(got, g, slope, x, remark):
-    """The likely cause of a wrong number; `remark` is what is ill beside it, or None."""
+    """Return the likely cause of a wrong number; `remark` is another fault found, or None."""
     expected = g * slope
     if got.shape != x.shape:
         return f"Shape {got.shape}, where {x.shape} was expected: the gradient of x has x's shape."
@@ -604,7 +611,7 @@ def _why(got, g, slope, x, remark):
 
 
 def _twice(forward, setup_context, backward):
-    """Second derivatives, by the engine: the rule has to be one that can be differentiated."""
+    """Stop the check unless the engine can differentiate the rule a second time."""
 
     def rule(g, z, x):
         ctx = Context()
@@ -1087,7 +1094,7 @@ def fooled(answer):
 
 
 def _judge_check(accepts):
-    """Stops the check unless the learner's accepts the right rule and refuses the wrong ones."""
+    """Stop the check unless the learner's check accepts the right rule and rejects the wrong ones."""
 
     def asked(rule):
         try:

@@ -1,12 +1,11 @@
-"""Lesson 21's network, in three engines line for line; five ports of it, each with one line as people write it; one
-    input under a slider.
+"""Lesson 21's network in three engines line by line, and five ports with one faulty line each.
 
     values, gradients = run("ours", start(), scans, labels)      # {"bent": (N, 4, 8, 8), …, "loss": ()}, {"kernels":
     (4, 1, 3, 3), …}
-    run("B", …)                                                  # a port: with PyTorch or JAX, where that is installed
-    compared()                                                   # {name: Evidence}, measured now or else as recorded
+    run("B", …)                                                  # a port, if its PyTorch or JAX is installed
+    compared()                                                   # {name: Evidence}, measured now or as recorded
 
-PyTorch and JAX are imported inside functions: the course does not need them.
+PyTorch and JAX are imported inside functions, because the course does not need them.
 """
 
 import inspect
@@ -26,7 +25,7 @@ from ..lesson_14.drawings import STROKES
 
 
 def start():
-    """The parameters it starts from, by name: 14's four kernels for strokes, and two layers at random."""
+    """Return the initial parameters by name: the four kernels of lesson 14, and two random layers."""
     rng = np.random.default_rng(0)
     return {
         "kernels": STROKES * 1.0,
@@ -75,7 +74,7 @@ def in_jax(p, x, y):
 
 
 def blocks(h):
-    """Images (N, C, H, W) of either library as (N, C, H/2, 2, W/2, 2): each block of 2 × 2 on the axes 3 and 5."""
+    """Return images (N, C, H, W) of either library as blocks of 2 × 2: (N, C, H/2, 2, W/2, 2)."""
     n, c, height, width = h.shape
     return h.reshape(n, c, height // 2, 2, width // 2, 2)
 
@@ -85,7 +84,7 @@ NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
 
 
 def lines(function):
-    """The lines of a network in code, from `bent` to `loss`."""
+    """Return the lines of a network's code, from `bent` to `loss`."""
     return [
         line.strip()
         for line in inspect.getsource(function).splitlines()
@@ -140,12 +139,12 @@ PORTS = {
 
 
 def run(name, p, x, y):
-    """({stage: value}, {parameter: gradient}) as NumPy arrays, by an engine of NETWORK or a port A to E."""
+    """Return {stage: value} and {parameter: gradient} as NumPy arrays, for an engine or a port."""
     return runner(name)(p, x, y)
 
 
 def lengths(name, x, y):
-    """The length of each parameter's gradient at the start, in words, by an engine or a port."""
+    """Return the norm of each parameter's gradient at the start, as text, for an engine or a port."""
     _, gradients = run(name, start(), x, y)
     return f"{name:8}" + " ".join(f"{key} {np.linalg.norm(g):.7f}" for key, g in gradients.items())
 
@@ -209,8 +208,10 @@ def _by_jax(network):
 
 @dataclass
 class Evidence:
-    """Of one port: its losses as it trains; at the start how far it is from ours, the largest difference over the
-    largest entry."""
+    """The losses of one port during training, and its initial differences from ours.
+
+    A difference is the largest absolute one over the largest entry.
+    """
 
     losses: list  # before each step, and after the last
     values: dict  # {stage: difference}
@@ -218,13 +219,13 @@ class Evidence:
 
 
 def scans():
-    """200 scans of digits (200, 1, 8, 8) and their labels (200,)."""
+    """Return 200 scans of digits, (200, 1, 8, 8), and their labels, (200,)."""
     images, labels, _, _ = digits()
     return images[:200].reshape(-1, 1, 8, 8), labels[:200]
 
 
 def evidence(name, steps=30, lr=0.2):
-    """The Evidence of an engine or a port, measured now."""
+    """Measure the Evidence of an engine or a port."""
     x, y = scans()
     p, (values, gradients) = start(), run("ours", start(), x, y)
     losses = []
@@ -245,8 +246,10 @@ def _apart(theirs, ours):
 
 
 def compared():
-    """{name: Evidence} of ours, both healthy ports, and A to E: measured where PyTorch and JAX are installed, else
-    as recorded."""
+    """Return the Evidence of our network, both correct ports and A to E, by name.
+
+    It is measured where PyTorch and JAX are installed, and recorded otherwise.
+    """
     if missing("torch", "jax"):
         print(excuse("torch", "jax"), "What is shown of them was recorded.")
         return {"ours": evidence("ours")} | {
@@ -288,13 +291,16 @@ SCENES = {
 
 
 def slopes(engine):
-    """{scene: [gradient by t, for each t of AT]} by an engine: that of what the scene says, as the engine writes it."""
+    """Return the gradients with respect to t in each scene, for each t of AT, in an engine's own code."""
     x, y = (part[:20] for part in scans())
     network = NETWORK[engine]
     others = start()
 
     def placed(t, place):
-        """The network's loss with t as the weight kernels[0, 0, 1, 1]; `place` puts t among the others."""
+        """Return the network's loss with t in place of the weight kernels[0, 0, 1, 1].
+
+        `place` puts t among the other weights.
+        """
         return network(others | {"kernels": place(others["kernels"], t)}, x, y)[-1]
 
     corner = np.zeros((4, 1, 3, 3))
@@ -346,7 +352,7 @@ def slopes(engine):
 
 
 def agreement():
-    """{engine: {scene: gradients}}: of PyTorch and JAX measured where they are installed, else as recorded."""
+    """Return {engine: {scene: gradients}}, measured where PyTorch and JAX are installed, else recorded."""
     return {"ours": slopes("ours")} | (
         {name: slopes(name) for name in ("PyTorch", "JAX")}
         if not missing("torch", "jax")
@@ -358,8 +364,10 @@ def agreement():
 
 
 class Context:
-    """Stands in for the ctx of a torch.autograd.Function of one input, where there is no PyTorch; in JAX it carries
-    what bwd needs."""
+    """Replace the ctx of a torch.autograd.Function of one input where PyTorch is not installed.
+
+    In JAX it carries what bwd needs.
+    """
 
     needs_input_grad = (True,)
 

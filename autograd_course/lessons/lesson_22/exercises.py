@@ -338,17 +338,17 @@ def one_bit(answer):
 
 
 def whirl(w):
-    """Turns left everywhere: around a path it adds up to twice the area."""
+    """Return a vector field that turns left everywhere: its integral around a path is twice the area."""
     return np.stack([-w[1], w[0], *w[2:]])
 
 
 def uneven(w):
-    """No two entries alike."""
+    """Return a vector field whose entries all differ."""
     return w[::-1] * w[0] * np.array([3.0, 6.0, -3.0]) + np.array([0.5, 0.0, 1.0])
 
 
 def bits(w):
-    """Straight through two bits, L = q₁q₂: to each the other one."""
+    """Return the straight-through gradient of L = q₁q₂: each bit gets the other one."""
     return sign(w)[::-1]
 
 
@@ -778,22 +778,22 @@ _B = np.array([[0.5, -1.0], [0.3, 0.8], [-0.6, 0.2]])
 
 
 def layer(z, x):
-    """Three numbers that are fed back, two that come from outside."""
+    """Return a layer of three numbers that are fed back and two external inputs."""
     return np.tanh(_A @ z + _B @ x)
 
 
 def slow(z, x):
-    """Near z = 0 every round takes over 0.98 of the last: 300 rounds differ from 250."""
+    """Return a layer that contracts slowly near z = 0, by 0.98: 300 rounds differ from 250."""
     return x + 0.98 * np.sin(z)
 
 
 def beyond(z, x):
-    """Near z = π every round takes over −1.5 of the last: u runs away."""
+    """Return a layer that expands near z = π, by −1.5: u diverges."""
     return x + 1.5 * np.sin(z)
 
 
 def rows(z, x):
-    """Two rows, each a layer of its own; x is added to the first two entries."""
+    """Return two rows, each a layer of its own; x is added to the first two entries."""
     return np.tanh(z @ _A + ag.concatenate([x, x[:, :1]], axis=1))
 
 
@@ -843,7 +843,7 @@ def _solved(f, z, x, g, rounds):
 
 
 def _nearly(got, expected):
-    """A hint for what is nearly right."""
+    """Return a hint for an answer that is nearly right."""
     if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
         return (
             "Nearly right. Is f differentiated at the z that was given, and does the loop run through all "

@@ -10,7 +10,9 @@ from ...data import digits
 
 
 def learn(bit):
-    """(accuracy on the digits held out, the two weight matrices) of a 64-256-10 network of one-bit weights.
+    """Train a 64-256-10 network of one-bit weights; return its test accuracy and its weight matrices.
+
+    `bit` is the row that turns a weight into ±1.
 
     bit: the row that makes ±1 of a weight.
 
