@@ -197,7 +197,7 @@ def locked(file):
         if os.name == "nt":
             import msvcrt
 
-            file.seek(1 << 20)  # a byte that nobody reads
+            file.seek(1 << 20)  # a byte that is never read
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -449,7 +449,7 @@ def clean():
         for name in written.read_text(encoding="utf-8").splitlines() + [written.name]:
             if (written.parent / name).exists():
                 (written.parent / name).unlink()
-    for folder in ["build", "site"]:  # what else is in them is somebody's own
+    for folder in ["build", "site"]:  # other files in them may be the user's
         if (ROOT / folder).is_dir() and not any((ROOT / folder).iterdir()):
             (ROOT / folder).rmdir()
 
@@ -476,7 +476,7 @@ def main(target="", *args):
     use_new_enough_python()
     os.environ.pop(
         "PYTHONDONTWRITEBYTECODE", None
-    )  # else each process compiles every module anew, half of its start
+    )  # else each process recompiles every module, half of its start-up time
     for name in [
         "OPENBLAS_NUM_THREADS",
         "OMP_NUM_THREADS",

@@ -126,7 +126,7 @@ def _idx(path, magic):
             found = int.from_bytes(header[:4], "big")
             if found != magic:
                 raise ValueError(
-                    f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
+                    f"{path}: expected a file that begins with the number {magic}, got {found}. "
                     "Is it another file under this name? Download it again."
                 )
             shape = [int.from_bytes(header[at : at + 4], "big") for at in range(4, start, 4)]

@@ -2,7 +2,7 @@
 
 The file is written only when the learner acts: a check gives its verdict, a prediction is revealed,
 a card is written, or a practice problem is answered. Of a wrong answer its hint is kept, and not
-the answer. Events are queued; each one reads the file anew and replaces it atomically, so that two
+the answer. Events are queued; each one rereads the file and replaces it atomically, so that two
 open notebooks do not lose each other's entries. Nothing here raises: if the file cannot be read or
 written, it is left as it is, `progress()` in report.py says so, and the entry is kept with the next
 event that succeeds.
@@ -40,7 +40,7 @@ def read():
 
     An exercise that was solved and is not in "tries" was so before tries were kept: how many it
     took is not known. A file that is none of ours is set aside as progress.damaged.json, and the
-    record starts anew. One that cannot be read stays.
+    record starts over. One that cannot be read stays.
     """
     try:
         return _read()

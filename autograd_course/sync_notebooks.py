@@ -229,7 +229,7 @@ def main(arguments, folder=NOTEBOOKS):
             print(f"{path.name}: written ({', '.join(differ) or 'its form alone'})")
         for name in worked if "--force" not in arguments else []:
             print(
-                f"{path.name}: somebody has worked in {name}, so it was left alone. With --force it becomes the stub."
+                f"{path.name}: a learner has edited {name}, so it was left alone. With --force it becomes the stub."
             )
             failed = True
     return int(failed)

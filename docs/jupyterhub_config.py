@@ -10,16 +10,16 @@ c.JupyterHub.authenticator_class = "firstuseauthenticator.FirstUseAuthenticator"
 c.FirstUseAuthenticator.create_users = False
 c.Authenticator.allowed_users = set(Path("class.txt").read_text(encoding="utf-8").split())
 c.Authenticator.admin_users = {"teacher"}
-c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # for a server that speaks https to stand before it
+c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # for an https server in front of it
 
-# Where each of them works: systemd gives a user of its own, a home that nobody else reads, and a limit that holds.
+# Where each learner works: systemd gives each a user, a private home, and an enforced limit.
 c.JupyterHub.spawner_class = "systemdspawner.SystemdSpawner"
 c.SystemdSpawner.dynamic_users = True
 c.Spawner.mem_limit = "512M"
 c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
 c.Spawner.args = [
     "--KernelManager.transport=ipc"
-]  # else whoever is on this machine can listen to a kernel's port
+]  # otherwise any user of this machine can listen to a kernel's port
 c.Spawner.default_url = "/lab/tree/autograd/notebooks/00_start_here.ipynb"
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a class comes all at once
 

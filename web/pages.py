@@ -142,7 +142,7 @@ changes.</p>
     autoescape=True,
 )
 
-# What moves: its controls are the script's to make. The words stand below, folded where the drawing says all of them.
+# An interactive picture: the script makes its controls. The words are below, folded if the drawing contains them all.
 MOVING = jinja2.Template(
     """<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
 <div class="controls"></div>
@@ -162,7 +162,7 @@ MOVING = jinja2.Template(
     autoescape=True,
 )
 
-# A prediction: without script its answer stands folded there; the script asks first.
+# A prediction: without script its answer is folded there; the script asks first.
 ASKING = jinja2.Template(
     """<div class="ask" id="ask-{{ number }}" data-ask="{{ spec }}">
 <div class="boxes"></div>
@@ -178,7 +178,7 @@ DERIVING = jinja2.Template(
     autoescape=True,
 )
 
-# In the place of a verdict on a stub, which nobody can fill in on a page that does not run; the first says where one can.
+# Replaces the verdict on a stub, which cannot be filled in on a static page; the first of a page says where it can.
 UNJUDGED = """<p class="note room">{}Work it out on paper first, then open the hints below.</p>"""
 ELSEWHERE = """<strong>In JupyterLab</strong>, replace the <code>...</code> with your answer and run both cells:
 this one then checks your answer. (<a href="index.html#Installing">Install the course</a>.) """
@@ -478,7 +478,7 @@ class Page:
         self.named = f"{self.number} {self.title}".strip()
         first = re.search(r"</h1>.*?<p>(.*?)</p>", body, re.DOTALL)
         self.description = textwrap.shorten(plain(first[1]) if first else self.title, 160)
-        self.group = ""  # the heading that stands before it in the list of all pages
+        self.group = ""  # the heading above it in the list of all pages
         self.texts = read_out(body)
         self.runs = "code_cell" in body
         self.derives = "data-derive=" in body

@@ -24,9 +24,9 @@ EACH = [
     11,
     9,
 ]  # values of one slider: the first that keeps all together within MOST
-PLAYED = 101  # of one that plays, as long as the others leave it so many
+PLAYED = 101  # of one that plays, if the others leave room for them
 ALONE = 41  # where nothing fits: of each, while the others stay where they start
-MARK = "\x1f"  # stands in no picture
+MARK = "\x1f"  # occurs in no picture
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 FEW = 4  # pictures built alike: of fewer each is stored by itself
 

@@ -64,7 +64,7 @@ PURE = [
     "tqdm",
     "traitlets",
 ]  # from this environment
-# What nobody here misses is left out of parts that lie beside the pages: a fifth of what a reader waits for.
+# Unused modules are left out of the parts beside the pages: a fifth of the download.
 UNUSED = re.compile(
     r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
     r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"

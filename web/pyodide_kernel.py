@@ -131,7 +131,7 @@ def prepare():
         "wasmtime", Engine=None, WasmtimeError=OSError
     )  # by which graph.py has it compiled only once
     builtins.display = display
-    time.process_time = time.perf_counter  # in a browser it stands still
+    time.process_time = time.perf_counter  # in a browser it does not advance
     import comm
 
     comm.create_comm = Comm

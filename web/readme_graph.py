@@ -10,7 +10,7 @@ from autograd_course.widgets import graph, stepper
 from autograd_lib import Tensor
 
 FILE = Path(__file__).parents[1] / "docs/graph.svg"
-WALK, SLIDE = 1.2, 0.4  # seconds a picture stands, while the gradient walks and while w slides
+WALK, SLIDE = 1.2, 0.4  # seconds per picture during the backward pass, and while w slides
 TWICE = 2
 
 

@@ -10,7 +10,7 @@ from latex2mathml.converter import convert
 @cache
 def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, an escaped underscore in words,
-    # and that limits stand below where there is room.
+    # and that limits are written below where there is room.
     tex = re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_")
     if display == "block":
         tex = re.sub(r"\\(lim|sum|max|min)(?=_)", r"\g<0>\\limits", tex)

@@ -37,7 +37,7 @@ def main(*arguments):
 
 
 def _new(path, encoding="utf-8"):
-    """Open a file to be written anew; replace a link without touching its target."""
+    """Open a file for writing; replace a link without touching its target."""
     path.unlink(missing_ok=True)
     return open(path, "x", encoding=encoding, newline="", errors="replace")
 

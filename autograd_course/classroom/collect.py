@@ -54,7 +54,7 @@ def collect(folder):
         try:
             done = _done(content() if callable(content) else content)
             if len(learners) >= MANY:
-                raise LeftOut(f"{MANY:,} records are read, and no more")
+                raise LeftOut(f"only the first {MANY:,} records are read")
         except LeftOut as why:
             left_out.append((plain(where, 200), str(why)))
         else:

@@ -214,7 +214,7 @@ def _talk(learners):
     return "<h2>To talk about tomorrow</h2>" + (
         f'<ul class="talk">{cards}</ul>'
         if items
-        else "<p>Nobody was certain and wrong, and nobody is stuck.</p>"
+        else "<p>No learner was certain and wrong, and no learner is stuck.</p>"
     )
 
 
@@ -264,9 +264,9 @@ def _where(learners):
             )
         rows.append(f'<tr><th scope="row"><bdi>{escape(learner)}</bdi></th>{"".join(cells)}</tr>')
     return (
-        f"<h2>Who stands where</h2><p class=faint>By lesson, how many exercises are solved; the fuller the box, "
+        f"<h2>Progress</h2><p class=faint>By lesson, how many exercises are solved; the fuller the box, "
         f"the more. A dashed box: something there was tried, and is not solved.</p>"
-        f'<div class="wide" tabindex="0" role="group" aria-label="Who stands where"><table class="who"><thead><tr>'
+        f'<div class="wide" tabindex="0" role="group" aria-label="Progress"><table class="who"><thead><tr>'
         f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -294,7 +294,7 @@ def _exercises(learners):
         )
     return (
         f"<h2>Exercises</h2><p class=faint>The bar is the class: who has solved it (filled), who has tried and not "
-        f"solved it (striped). Tries are the median of those who solved it. Wrong answers stand by the hint that "
+        f"solved it (striped). Tries are the median of those who solved it. Wrong answers are listed by the hint that "
         f"they got, with how many learners got it.</p>"
         f"{_table(['exercise', 'solved', 'tries', 'wrong answers, by their hint'], rows)}"
     )

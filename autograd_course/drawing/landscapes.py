@@ -110,7 +110,7 @@ def _grid(span):
 def _outlined(heights, span):
     """Return the same for the bytes of f's values on the grid.
 
-    The cache is keyed by the values because a slider often creates f anew.
+    The cache is keyed by the values because a slider often creates a new f.
     """
     plot, (x, y) = Axes(BOX, *span), _grid(span)
     z = np.frombuffer(heights).reshape(x.shape)
@@ -129,7 +129,7 @@ def _outlined(heights, span):
             for level in levels
         ),
     ]
-    # The numbers stand along one ray, from the minimum to the corner farthest away; to the right, as paths begin at the left.
+    # The numbers are written along one ray, from the minimum to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array(
         [
             max(reversed(ends), key=lambda end: round(abs(end - at), 9))

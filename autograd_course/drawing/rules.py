@@ -15,7 +15,7 @@ from .formatting import counted
 from .picture import Picture
 from .table import FAINT, side_by_side, table
 
-# Rows that a lesson uses before the one whose heading they stand under in ops.py derives them all.
+# Rows that a lesson uses before the lesson of their heading in ops.py derives them all.
 MET = {"add": "02", "multiply": "02"}
 # A rule that a later lesson derives than the rest of its row: until then it is an exercise.
 AHEAD = {("power", "y"): "04"}

@@ -16,7 +16,7 @@ PALETTE = {  # role: (on white, on a dark ground)
     "change": (
         "#8f3f97",
         "#d996e0",
-    ),  # how far something moved: what a gradient foretells is measured by it
+    ),  # how far something moved: the prediction of a gradient is compared with it
     "class-0": ("#6a51a3", "#b6a2ee"),  # a circle
     "class-1": ("#8a6500", "#e0b54a"),  # a square
     "above": ("#0b7285", "#4fc3d6"),  # a weight above 0: +
@@ -107,7 +107,7 @@ READING = (
     "body[data-jp-theme-light=false] .widget-dropdown>select"
     "{appearance:auto;background-image:none;padding-right:2px}"
 )
-# What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
+# The style sheet in a notebook: dark forms for the dark themes of JupyterLab, which sets no media query, and of VS Code.
 SHEET = f"<style>{sheet(1, 'body[data-jp-theme-light=false],body.vscode-dark')}{FITTING}{READING}</style>"
 # Of an image that is black where there is ink, else clear.
 SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"

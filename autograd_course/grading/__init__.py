@@ -47,11 +47,11 @@ Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wron
 - `expect_rule(answer, ag.multiply, 0)` tries a rule of the table: random upstream gradients, whole numbers, broadcasting, one array in
   both places, two calls. `expect_engine(answer)` tries a scalar engine: a class with + and *, `.backward()` and `.grad`.
   `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the wrong answers that go with them.
-- `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: whoever
-  answers the same gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
+- `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: a learner who
+  gives the same answer gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
   recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
 - `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
-  once: `edit(old, new, old, new, hint)`. An old text that does not stand exactly once in the solution is an error that says so.
+  once: `edit(old, new, old, new, hint)`. An old text that does not occur exactly once in the solution raises an error.
   Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
 - `wrong`: further wrong answers, edits among them, each with the kind of cause that its verdict must name: one of causes.py,
   such as "sign"; "none"; "own: a name" for a hint of the exercise; "mistake 3" for that of its third mistake. So every hint may
@@ -67,7 +67,7 @@ Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wron
 - Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict
   says where: `look      at the - in line 2, x - y`.
 - Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
-- A check may return a remark, which stands below "right" after the word but: it fails where a graph is deep.
+- A check may return a remark, which is shown below "right" after the word but: it fails where a graph is deep.
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
   solution's, so that a lesson that builds on it goes on.
 - Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
@@ -155,7 +155,7 @@ class Exercise:
         )
 
     def run(self, one):
-        """Return the (wrong answer, hint) of an edit, computed anew; else `one` itself."""
+        """Return the (wrong answer, hint) of an edit, computed again; else `one` itself."""
         return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
     def answer(self, code):

@@ -26,7 +26,7 @@ class edit:
         for old in self.changes:
             if solution.count(old) != 1:
                 raise ValueError(
-                    f"edit: {old!r} stands {solution.count(old)} times in the solution, and has to stand there once:\n"
+                    f"edit: expected {old!r} once in the solution, found it {solution.count(old)} times:\n"
                     f"{solution}"
                 )
         changed, count = re.subn(

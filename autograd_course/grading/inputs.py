@@ -1,6 +1,6 @@
 """Compare a learner's function with the right one on varied arguments, by `expect_over`.
 
-    def build(d):                                   # one call's arguments, drawn anew at each call of build
+    def build(d):                                   # one call's arguments, drawn again at each call of build
         n, m = d.size(), d.size()
         x = d(n, m)
         return d.g(n), np.sum(x, axis=1), x         # g, z, x

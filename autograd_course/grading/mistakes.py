@@ -53,7 +53,7 @@ def multiplied(
 
 def local_alone(
     local,
-    hint="That is the local gradient. Carry it on: what arrives from the side of L multiplies it.",
+    hint="That is the local gradient. Multiply it by the upstream gradient.",
 ):
     return local, hint
 

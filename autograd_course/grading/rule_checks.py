@@ -160,11 +160,11 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
             if len(names) > 1
             else "A tuple came back: is there a comma too many?",
         ),
-        (lambda g, z, *xs: right(g * g, z, *xs), "g is in it twice: what arrives multiplies once."),
+        (lambda g, z, *xs: right(g * g, z, *xs), "g appears twice; multiply by it once."),
         *[
             (
                 lambda g, z, *xs: g + right(np.ones_like(g), z, *xs),
-                "g is added. What arrives multiplies the slope.",
+                "g is added. Multiply the slope by g, the upstream gradient.",
             )
         ]
         * slopes,
@@ -182,7 +182,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
                 lambda g, z, *xs: rule(g, xs[arg], *xs),
                 f"That is the rule with {mine} in place of z: this slope is taken from the output.",
             ),
-            (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z stands where an input belongs."),
+            (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z is used where an input belongs."),
         ]
     if row.name == "mean":
         made.append(
@@ -415,13 +415,13 @@ ENGINE_CASES = [
 ]
 
 FAULTS = {
-    "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
+    "replaced": "Two calls gave the same as one. Gradients accumulate in an input until you reset them.",
     "=": "Exactly half at a value used twice: two contributions arrive, and both count. Is there an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
     "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
     "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
     "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
-    "local": "Those are local gradients. Multiply each by what arrives at its output.",
+    "local": "Those are local gradients. Multiply each by the upstream gradient of its op.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",
     "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
 }

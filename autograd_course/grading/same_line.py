@@ -122,7 +122,7 @@ def same_line(mine, row=None, argument=0):
     of numbers, numbers so large that they overflow; "not the same", with what was tried; or "not
     yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope
     between those that meet there is right, and said; at a tie, as long as all slots together send
-    what arrives, where for a slot without a rule of the learner's the library's counts. None in a
+    the upstream gradient, where for a slot without a rule of the learner's the library's counts. None in a
     list leaves that argument out, as the condition of `where`, which has no rule. A mistake is
     shown, never raised.
     """
@@ -196,7 +196,7 @@ def _one(rules, key, argument):
     row, mine = _row(key), rules[argument]
     text = source(mine)
     if not text and mine is not None and mine is not ...:
-        text = f"{brief(mine)} (its source is not at hand)" if callable(mine) else brief(mine)
+        text = f"{brief(mine)} (its source is not available)" if callable(mine) else brief(mine)
     if not isinstance(row, Primitive):
         composed = callable(key) and any(key is value for value in vars(ops).values())
         return Line(
@@ -246,7 +246,7 @@ def _one(rules, key, argument):
         )
     if mine is None or mine is ... or has_blank(mine):
         return Line(where, "not yet", text, LATER, [])
-    line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
+    line = Line(where, "not yet", text, source(library) or "(its source is not available)", [])
     if not callable(mine):
         return line._replace(
             verdict="not the same",
@@ -456,7 +456,7 @@ def _shared(rules, row, argument, trial, letters, keywords):
     return (
         ""
         if np.isclose(share, 1)
-        else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
+        else f"At a tie the upstream gradient is shared. {together} passes on {share:.3g} of 1."
     )
 
 

@@ -48,7 +48,7 @@ ALL = [
         1,
         "-g * x / y",
         "y == 1 or x == 0",
-        "y belongs below twice, and stands there once",
+        "y belongs in the denominator twice and is there once",
         "03",
     ),
     Wrong("negative", 0, "g", "False", "the minus is missing", "03"),
@@ -62,13 +62,13 @@ ALL = [
     Wrong("sin", 0, "g", "x == 0", "the slope of sin x is not 1 everywhere", "04"),
     Wrong("cos", 0, "g * np.sin(x)", "x == 0", "the minus is missing", "04"),
     Wrong("cos", 0, "-g * x", "x == 0", "sin x is replaced by x", "04"),
-    Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "x stands where z belongs", "04"),
+    Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "x is used where z belongs", "04"),
     Wrong("tanh", 0, "1 - z * z", "g == 1", "the g is missing", "04"),
     Wrong("tanh", 0, "g * (1 - z)", "x == 0", "z is not squared", "04"),
     Wrong("sigmoid", 0, "g * z * z", "x == 0", "1 − z is replaced by z", "04"),
     Wrong("sigmoid", 0, "g / 4", "x == 0", "it takes the slope at 0 for that at every x", "04"),
     Wrong("relu", 0, "g", "x > 0", "it lets g through below 0, too", "04"),
-    Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "z stands where its slope belongs", "04"),
+    Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "z is used where its slope belongs", "04"),
     Wrong("abs", 0, "g", "x > 0", "the sign of x is lost", "04"),
     Wrong("abs", 0, "-g", "x < 0", "it has the slope that holds below 0", "04"),
     Wrong("maximum", 0, "g", "x > y", "it always sends to x", "04"),
@@ -182,7 +182,7 @@ def _problem(key, one, tests, caught):
     places = [f"`{one.unseen}`"] * (one.unseen != "False") + ["g is 0"] * ("g" in one.rule)
     return Problem(
         key,
-        f"For z = {FORMULAS[one.row]} somebody sends to {letter}: `{one.rule}`. That is wrong. "
+        f"For z = {FORMULAS[one.row]} an engine returns for {letter}: `{one.rule}`. That is wrong. "
         "**Which of these tests would catch it?** Tick them.",
         [Box(label, "tick") for label in labels],
         judge,

@@ -123,7 +123,7 @@ PUZZLES = {
         "x[::-1]",
         lambda x: ag.flip(x),
         "j == n - 1 - i",
-        "The ones stand on the other diagonal.",
+        "The ones are on the other diagonal.",
         also_right=("i + j == n - 1", "i + j + 1 == n"),
     ),
     "roll": Puzzle(
@@ -132,7 +132,7 @@ PUZZLES = {
         "np.roll(x, 1)",
         lambda x: ag.concatenate([x[-1:], x[:-1]]),
         "j == (i - 1) % n",
-        "The ones stand one row below the diagonal, and one stands in the corner.",
+        "The ones are one row below the diagonal, with one more in the corner.",
         also_right=("i == (j + 1) % n", "(i - j - 1) % n == 0"),
     ),
     "differences": Puzzle(
@@ -210,7 +210,7 @@ PUZZLES = {
         "np.pad(x, 1)",
         lambda x: ag.pad(x, 1),
         "j == i - 1",
-        "The ones stand one row below the diagonal. The first and the last row read nothing.",
+        "The ones are one row below the diagonal. The first and the last row read nothing.",
         also_right=("i == j + 1", "int(i - 1 == j)"),
     ),
     "view": Puzzle(
@@ -303,7 +303,7 @@ PUZZLES = {
         "np.correlate(x, w, 'valid')",
         lambda x, w: _slid(x, w),
         "w[j - i] if 0 <= j - i < len(w) else 0",
-        "The kernel stands in every row, one further to the right each time.",
+        "Every row contains the kernel, shifted one column further to the right each time.",
         sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
         also_right=(
             "sum(w[k] * (j == i + k) for k in range(len(w)))",
@@ -528,9 +528,7 @@ def entries(code, case):
         indices = {letter: int(index) for letter, index in zip("ijkl", place)}
         entry = eval(code, {**case.names, **indices})
         if np.ndim(entry):
-            raise TypeError(
-                "this gives a whole array, and a single entry is asked for: x[i], not x"
-            )
+            raise TypeError("expected a single entry, got a whole array: write x[i], not x")
         got[place] = entry
     return got
 
@@ -611,7 +609,7 @@ def _judge(name, line):
             if not _close(*pairs[0]):
                 return Mark(False, diagnosis(name, pairs))
             why = (
-                "an index reaches too far. Does a size stand in your line as a number?"
+                "an index reaches too far. Does your line contain a size as a number?"
                 if isinstance(error, IndexError)
                 else trouble(error)
             )
@@ -664,7 +662,7 @@ def diagnosis(name, pairs):
             case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
             return (
                 f"Right for this size, and wrong with {_inputs(name, case)}: "
-                "does a size stand in your line as a number?"
+                "does your line contain a size as a number?"
             )
         return (
             f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
@@ -699,17 +697,17 @@ def diagnosis(name, pairs):
         ):
             return "Only the diagonal is filled. Every entry of z reads every entry of x: by which path?"
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
-            return "The diagonal is right, and not all that stands beside it."
+            return "The diagonal is right, but not all entries beside it are."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
             return "All is right but the diagonal."
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
         if np.ptp(both[0][1], axis=1).any() and always(
             lambda got, right: _shifted(got, right, step)
         ):
-            return f"Each row stands one column {where}."
+            return f"Each row is shifted one column {where}."
     zeros = both[0][1] == 0
     if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
-        return "The zeros stand where they should. Not all of the other entries are right."
+        return "The zeros are in the right places. Not all of the other entries are right."
     if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
         return (
             "Every place that should be filled is filled, and others are too: which entries does an entry of z "

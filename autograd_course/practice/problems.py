@@ -255,7 +255,7 @@ def trouble(error):
     if isinstance(error, Endless):
         return "It comes to no end, or only after many steps."
     if isinstance(error, NameError):
-        return f"{error.name} is not known here: which letters the line may read stands in the question."
+        return f"{error.name} is not defined here: the question lists the letters that your line may use."
     if "numpy boolean" in said(error):
         return (
             "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."

@@ -214,7 +214,7 @@ FITS = {
     "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
 }
 OWN = "np.sum(g * z, axis=axis, keepdims=True)"
-TIES = "At a tie x and y share what arrives, half to each."
+TIES = "At a tie x and y share the upstream gradient, half to each."
 BOTH = "At a tie that sends all of g to x and all to y: twice what arrived."
 WHICH = "Where the other one is handed on, nothing comes here."
 OTHER = "That goes to the other one, but for ties."
@@ -263,7 +263,7 @@ WRONG = {
         ("-g", "Right where x is below 0. Above, |x| grows with x."),
         ("g * x", "The slope is the sign of x, not x."),
     ],
-    ("relu", 0): [("g", "Right where x is above 0. Below, z stands still.")],
+    ("relu", 0): [("g", "Right where x is above 0. Below, z is constant.")],
     ("maximum", 0): [
         ("g / 2", WHICH),
         ("g", WHICH),
@@ -314,7 +314,7 @@ WRONG = {
         ),
         (
             "z * (g - np.mean(g * z, axis=axis, keepdims=True))",
-            "What arrives at the sum below adds up: no mean.",
+            "The gradients of the sum in the denominator are added, not averaged.",
         ),
         (f"z * (g + {OWN})", "A sign is wrong: what one entry gains, the others lose."),
         (f"g - z * {OWN}", "The direct path has a factor too: z times g."),
@@ -334,7 +334,7 @@ WRONG = {
         ),
         (
             "g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)",
-            "What arrives at the logarithm adds up: no mean.",
+            "The gradients of the logarithm are added, not averaged.",
         ),
         (
             "g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)",

@@ -193,7 +193,10 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
         (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too."),
     ]
     wrong_back = [
-        (z, f"That is the shape of what arrives. What goes to {asked} has the shape of {asked}."),
+        (
+            z,
+            f"That is the shape of the upstream gradient. The gradient of {asked} has the shape of {asked}.",
+        ),
         *(
             (
                 shape,

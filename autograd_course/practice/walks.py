@@ -209,7 +209,7 @@ def wrong_locals(walk, arrow):
         (result, f"That is the value of {z}. How fast does it grow {when}?"),
         *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do {when}?")]
         * (arrow.user in walk.cards),
-        (0.0, f"0 would mean that {z} stands still {when}. It does not."),
+        (0.0, f"0 would mean that {z} does not change {when}. It does not."),
         (1.0, f"1 would mean that {z} grows just as much {when}. It does not."),
     ]
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
@@ -221,9 +221,8 @@ def _when(walk, arrow):
     The other input may depend on the same value.
     """
     inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
-    return (
-        f"when {walk.called[arrow.source]} grows a little"
-        + ", and the other input stands still" * (len(inputs) > 1)
+    return f"when {walk.called[arrow.source]} grows a little" + ", and the other input is fixed" * (
+        len(inputs) > 1
     )
 
 
@@ -275,14 +274,14 @@ def wrong_gradients(walk, key):
             "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
             "gradient."
             if several
-            else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is "
+            else f"That is the gradient of {', '.join(ends)}. On the way to {name} it is "
             "multiplied by the arrow's local gradient.",
         ),
         *[
             (
                 prod(arrow.local for arrow in arrows),
-                "Those are the local gradients, multiplied with each other. Each is multiplied by what arrives "
-                "where its arrow ends, and the parts add.",
+                "Those are the local gradients, multiplied with each other. Multiply each by the gradient "
+                "where its arrow ends, then add the products.",
             )
         ]
         * several,
@@ -414,7 +413,9 @@ def _follows(walk, key, got, given, right):
         else f"the card of {walk.called[walk.cards[i - len(walk.arrows)]]}"
         for i in wrong
     ]
-    return f"Worked out rightly from what stands at {' and '.join(where)}: mend that first."
+    return (
+        f"Correct for your value at {' and '.join(where)}, but that value is wrong: fix it first."
+    )
 
 
 def _nudge(walk, i):

@@ -174,7 +174,7 @@ class _Part:
         else:
             example = {tuple: "like (8, 5)", list: "like 17, −0.3, 11"}.get(
                 type(answer), "like 17, −0.3, 1/7"
-            )  # nobody's answer
+            )  # not an answer
             self.widget = widgets.Text(
                 placeholder=example,
                 **looks,

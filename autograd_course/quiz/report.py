@@ -67,10 +67,8 @@ def _gym(trained):
 
 
 def _notes(something):
-    kept = f"Kept in {record.FILE.name}, in this folder. Delete the file to begin anew: every lesson runs without it."
-    nothing = (
-        "Nothing has been recorded yet. In JupyterLab, what you do in the lessons will stand here."
-    )
+    kept = f"Kept in {record.FILE.name}, in this folder. Delete the file to start over: every lesson runs without it."
+    nothing = "Nothing has been recorded yet. In JupyterLab, your results will appear here."
     notes = [kept if something else nothing]
     if back := record.returning():
         notes.insert(
@@ -87,7 +85,7 @@ def _notes(something):
         )
     if record.damaged().exists():
         notes.append(
-            f"The record could not be read and began anew; the unreadable file is now {record.damaged().name}."
+            f"Your progress file was unreadable, so a new one was started. The old file is now {record.damaged().name}."
         )
     return notes
 

@@ -104,7 +104,7 @@ def _read(file, folder):
 def _codes(file, folder):
     """Return the compiled code of each statement of the module itself.
 
-    Only one of them is compiled anew to remove a statement.
+    Only one of them is recompiled to remove a statement.
     """
     return [_compiled(node, file, folder) for node in _read(file, folder)[0].body]
 

@@ -44,16 +44,16 @@ PARTS = {
             (
                 "values:Value tape:Tensor tape:Tensor.__init__",
                 "05 A number that remembers",
-                "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
-                "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
-                "Tensors share stands on the class, so that a new one costs little.",
+                "Lesson 05's `Value`, for arrays. Beside the value are the row that made it, its inputs, and a number "
+                "that is greater than the numbers of all its inputs: the backward pass needs no other order. What most "
+                "Tensors share is kept on the class, so that a new one costs little.",
             ),
             (
                 "values:_clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
                 "values:_array_changes rows:_new rows:_floats rows:_scalars",
                 "05 Whose turn is it?",
                 "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
-                "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
+                "compared; the second numbers levels. After them come the state of `no_grad`, the dates, and short names for "
                 "what is looked up often.",
             ),
             (
@@ -65,7 +65,7 @@ PARTS = {
             (
                 "tape:to_array values:copied",
                 "08 Arrays have a shape",
-                "The array below a Tensor, and a copy that nobody else holds.",
+                "The array below a Tensor, and a copy that no other object holds.",
             ),
         ],
         [
@@ -143,7 +143,7 @@ PARTS = {
             (
                 "tape:new_tensor",
                 "05 A number that remembers",
-                "Where results are made, and what else nobody asked for by name; `_fast_call` alone repeats it.",
+                "Creates the results of ops; `_fast_call` alone repeats its code.",
             ),
         ],
         [
@@ -171,8 +171,8 @@ PARTS = {
             (
                 "tape:backward_pass",
                 "05 Accumulate the gradients",
-                "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
-                "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens.",
+                "Your loop. A heap gives the newest waiting Tensor, and the ledger its gradient. This gradient is complete, "
+                "because all users of the Tensor are newer. The `yield` hands each visit to the caller as it happens.",
             ),
             (
                 "tape:input_gradients",
@@ -360,7 +360,7 @@ PARTS = {
             ),
             (
                 "transforms:vjp transforms:_vjp transforms:_value",
-                "09 The Jacobian, and why nobody builds it",
+                "09 The Jacobian, and why engines never build it",
                 "Open a level, run the function, and pull back as often as you like.",
             ),
             (
@@ -394,7 +394,7 @@ PARTS = {
             (
                 "transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
                 "16 Hessian–vector products, without the Hessian",
-                "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient.",
+                "Rows by backward passes, columns by forward passes; the Hessian is the Jacobian of the gradient.",
             ),
         ],
     ),
@@ -404,8 +404,8 @@ PARTS = {
             (
                 "tape:Tensor.data",
                 "06 The training loop",
-                "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
-                "the value it needs is gone.",
+                "Reading the value gives an array. Replacing it leaves a date, from which a backward pass sees that the "
+                "value it needs is gone.",
             ),
             (
                 "values:_date_change values:assignments values:commit values:check_unchanged values:_owner values:date_array",
@@ -464,8 +464,8 @@ FORETOLD = {
         "self._value",
         "Which promise breaks without it?",
         "the caller's array stays the caller's",
-        "**The caller's array stays the caller's.** The Tensor and the caller now share one array: whoever writes "
-        "into theirs changes yours. Nothing else in these four looks at the array again.",
+        "**The caller's array stays the caller's.** The Tensor and the caller now share one array: a caller who writes "
+        "into it changes the Tensor too. Nothing else in these four looks at the array again.",
         {
             "the caller's array stays the caller's": "a = np.ones(2)\nx = leaf(a)",
             "integers are refused": "np.arange(3), requires",
@@ -506,8 +506,8 @@ FORETOLD = {
         "tangents[i] = a.tangent",
         "Which promise breaks without it?",
         "`jvp` of a `grad`",
-        "**`jvp` of a `grad`.** The result is a constant then, and carries no tangent along. Walks back never ask "
-        "for one, so three derivatives of x⁵ by `grad` alone are as they were.",
+        "**`jvp` of a `grad`.** The result is a constant then, and carries no tangent along. Backward passes need no "
+        "tangent, so three derivatives of x⁵ by `grad` alone do not change.",
         {
             "`jvp` of a `grad`": "ag.jvp(ag.grad",
             "d³x⁵ by three `grad`": "x ** 5",
@@ -529,7 +529,7 @@ FORETOLD = {
         "if number < _values._last_change",
         "Which promise breaks without it?",
         "a value changed after it was used",
-        "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "
+        "**A value changed after it was used.** The dates are no longer checked. Here the rule still has the old 2, "
         "and gives 4; but where an array was changed in place, or a rule reads a z that was replaced, it would compute "
         "with the new numbers and say nothing. Where nothing changed, nothing is lost.",
         {
@@ -544,7 +544,7 @@ FORETOLD = {
         "out[index] = x",
         "x[1:, 0] and x[0, −1] are added. What goes back to x without it?",
         "only zeros",
-        "**Only zeros**: an array of zeros in the shape of x, into which nobody has written.",
+        "**Only zeros**: an array of zeros in the shape of x, into which nothing was written.",
         {"only zeros": "(x[1:, 0] + x[0, -1])", "the right gradient": "x[[0, 2, 0]]"},
     ),
     "straight": Foretold(
@@ -589,16 +589,16 @@ FORETOLD = {
         "if isinstance(z, Tensor) and",
         "What is the third derivative of x⁵ at 2 without it? It is 240.",
         0.0,
-        "**0, and no error.** Nobody walks back, so nothing has arrived, and what nothing arrives at gets zeros. For a "
-        "function that is constant they are right.",
+        "**0, and no error.** No backward pass runs, so no gradient reaches the inputs, and such inputs get zeros. For a "
+        "constant function zeros are right.",
         "x ** 5))",
     ),
     "kept": Foretold(
         "tape:Tensor.zero_grad",
         "self.grad = None",
-        "x·x is walked back at 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
+        "Backward passes: x·x at x = 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
         8.0,
-        "**8**: 6 of the first walk and 2 of the second. A gradient is added to what is there.",
+        "**8**: 6 from the first backward pass and 2 from the second. A gradient is added to the one already there.",
         "x.zero_grad()",
     ),
 }
@@ -615,8 +615,8 @@ BESIDE = {
     "05.backward": (
         "tape:backward_pass",
         "Yours sorts everything first and keeps only sums; ours takes the newest from a heap as it goes, runs "
-        "rules in the place of numbers, checks dates, walks a checkpoint again, and shows each visit to whoever "
-        "calls it.",
+        "rules in the place of numbers, checks dates, recomputes a checkpoint, and shows each visit to its "
+        "caller.",
     ),
     "15.Dual": (
         "rows:Primitive.push_tangents",
@@ -641,12 +641,12 @@ BESIDE = {
     "17.by_hand": (
         "checkpoint:checkpoint",
         "Yours keeps marks of a chain whose step it knows, and calls the step again. Ours takes any function: it runs "
-        "once, and what was recorded is the recipe that the walk back runs again. So no mark needs to be "
+        "once, and what was recorded is the recipe that the backward pass runs again. So no mark needs to be "
         "chosen, and random numbers are drawn once.",
     ),
     "20.Noted": (
         "compiler/traced:Traced.process",
         "Yours is asked by NumPy and writes down one line. Ours is asked by the row itself, because every call comes "
-        "through `record`: so a line also has the row's keywords, and may stand on any level.",
+        "through `record`: so a line also has the row's keywords, and may be on any level.",
     ),
 }

@@ -37,7 +37,7 @@ HIGH = 560  # or, if it were then higher, in rows
 
 # inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
 # of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
-# array, or None where it is not asked for. inside: of a box that stands for several nodes, the lines that say what is
+# array, or None where it is not needed. inside: for a box that represents several nodes, the lines that say what is
 # in it.
 Node = namedtuple(
     "Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()]
@@ -209,7 +209,7 @@ def describe(nodes, gradients=True):
         )
     for node in nodes:
         if is_constant(node):
-            continue  # its value stands where it is used
+            continue  # its value is written where it is used
         made = (
             f" = {node.op}({', '.join([called[key] for key, _ in node.inputs] + _params(node))})"
             if node.op
@@ -332,7 +332,7 @@ HEAD, ROW, PAD = 26, 21, 6  # px, heights within a card
 BEAD = 112  # px, width of the bead on an edge that shows its local gradient
 LETTER = 8  # px, a generous width of a letter of a card's head
 SIX = "······"  # every constant counts as six letters, so that no number changes the form or the width of a head
-EDGE = 8, 20  # px, the margin at the sides, and above and below: a mark may stand on a card
+EDGE = 8, 20  # px, the margin at the sides, and above and below: a mark may be drawn on a card
 TURN, GAP = 16, 38  # px, beside and between rows: room for the line from one to the next
 ENTRY = "entry"  # where that line comes into a row
 
@@ -577,7 +577,7 @@ GRADIENT = Carried("grad", style.GRADIENT, 'stroke-dasharray="4 2.5"', True)
 TANGENT = Carried("tangent", style.TANGENT, 'stroke-dasharray="1.5 2.5"', False)
 
 # Painted one upon the other. What the parts of a layer share is said once, and some layers are one path: a browser that
-# draws the whole anew for every step of a slider is then nearly twice as quick.
+# redraws everything for every step of a slider is then nearly twice as fast.
 LAYERS = {
     "line": f'<g fill="none" stroke="{style.LINE}">{{}}</g>',
     "tip": f'<path fill="{style.LINE}" d="{{}}"/>',

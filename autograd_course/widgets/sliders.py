@@ -9,11 +9,11 @@ from ..drawing import style
 from ..drawing.axes import round_step
 from ..drawing.formatting import number
 
-# Said by a screen reader, not shown: the same lines stand above it.
+# Read out by a screen reader, not shown: the same lines are visible above it.
 UNSEEN = (
     "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
 )
-# What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
+# The folded text is in the next widget, which is drawn once: a redrawn fold would close.
 FOLD = (
     "<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
     "<details><summary>in words</summary></details>"
@@ -200,9 +200,7 @@ def _control(name, spec, label, small):
         )
     low, high, *step, start = spec
     if not (low < high and isfinite(high - low)) or step and not step[0] > 0:
-        raise ValueError(
-            f"{name}={spec!r}: min must be less than max, both finite, and a step greater than 0"
-        )
+        raise ValueError(f"{name}={spec!r}: expected finite min < max, with a step > 0")
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)

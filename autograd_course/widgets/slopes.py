@@ -287,7 +287,7 @@ SIZE, BOX, KEYS = (
     "0 0 304 314",
     (56, 32, 233, 178),
     (268, 287, 306),
-)  # of a panel: its axes, and where the lines of its legend stand
+)  # of a panel: its axes, and the positions of the lines of its legend
 NARROW, WIDE = 266, 304  # its width in a narrow and in a wide window
 CIRCLES = 24  # an even number, so that they do not measure at the round places where kinks are
 
@@ -546,7 +546,7 @@ def _words(p):
         why = (
             ""
             if np.isfinite(p.left + p.right)
-            else ": the curve stands upright"
+            else ": the tangent is vertical"
             if np.isinf(p.slope)
             else still.because
         )

@@ -111,7 +111,7 @@ def frames(output, visits=None):
     """Return every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "backward_stepper: this Tensor requires no gradient, so nothing walks back from it: make what "
+            "backward_stepper: this Tensor requires no gradient, so a backward pass cannot start from it: make what "
             "it is computed from with requires_grad=True"
         )
     seed = np.ones_like(output.data)
@@ -436,14 +436,14 @@ class _Walk(Story):
         return work, f"From {source} to {name}: {say}."
 
     def arrive(self, key, name, gx):
-        """Put what arrives in its place: (the running sum, the sentence about it)."""
+        """Add a gradient to its place, and return (the running sum, the sentence about it)."""
         turn, leaf = self.turn(key), self.nodes[key].op is None
         if turn is None and key in self.turns:
             self.lost[key] = gx if key not in self.lost else self.lost[key] + gx
             return "✗ lost", f"It arrives after {name} was visited: {show(gx)} at {name} is lost."
         held = (
             self.brought if leaf and turn is None else self.waits
-        )  # a leaf that nobody visits keeps what arrives
+        )  # a leaf that is not visited keeps the gradient it received
         before = held.get(key)
         held[key] = gx if before is None else before + gx
         total, say = "", []
@@ -456,7 +456,7 @@ class _Walk(Story):
             what = (
                 f"{name} is used more than once, and what its uses send"
                 if self.uses[key] > 1
-                else f"What arrives at {name}"
+                else f"The gradient of {name}"
             )
             say.append(f"{what} adds up: {total}.")
         elif key in self.brought and not leaf:

@@ -39,7 +39,7 @@ class compile:
     Attributes
     ----------
     source : str
-        The program that ran last, as Python. Constants stand above it, under the names that they
+        The program that ran last, as Python. Constants are listed above it, under the names that they
         have in `f`.
 
     Raises
@@ -134,7 +134,7 @@ class compile:
         }
         if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
             raise TypeError(
-                f"compile: {self.__name__} has {MAX_PROGRAMS} programs, and this call needs another, "
+                f"compile: {self.__name__} has {MAX_PROGRAMS} programs; this call needs another, "
                 "because a shape, a dtype, an int or a string changes from call to call; "
                 "pass a float or an array for a number that changes"
             )

@@ -3,8 +3,8 @@
 A `Trace` opens a level, puts a `Traced` on it in the place of every argument, and calls the
 function. As long as the trace is open, the tape hands every call of a row to `Trace.process`:
 
-- on the highest level stands a Traced: the call becomes a line (`add_line`);
-- on the highest level stands a Tensor of a `grad` or `jvp` that the function itself uses: the tape
+- the highest level is that of a Traced: the call becomes a line (`add_line`);
+- the highest level is that of a Tensor of a `grad` or `jvp` that the function itself uses: the tape
   records or pushes as always. Its rules run one level down, on Traced, so they become lines too;
 - a Tensor of the user takes part: it becomes an input of the program (`input_of`).
 
@@ -275,7 +275,7 @@ class Trace:
         ]:
             raise TypeError(
                 f"{row.name}: {computed[0]} is computed from the arguments of a function that is being "
-                "compiled, and a program has fixed shapes; pass it as an int"
+                "compiled, but a program has fixed shapes; pass it as an int"
             )
         z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers

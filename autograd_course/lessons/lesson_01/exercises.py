@@ -382,7 +382,7 @@ def fool(answer):
             "your function(2)",
             brief(at_2),
             "a wrong slope",
-            "At 2 your function must return a number too, and a wrong slope.",
+            "At 2 your function must return a number too: a wrong slope.",
         )
     if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong(

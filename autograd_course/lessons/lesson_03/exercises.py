@@ -523,7 +523,10 @@ def power(answer):
             gives=-np.inf,
             tried="the rule for x of power, with g = -10, z = 0, x = 0, y = 0.5",
             hints=[
-                (np.inf, "The slope there is inf, and what arrives is below 0: g times it is −inf.")
+                (
+                    np.inf,
+                    "The slope there is inf, and the upstream gradient is below 0: g times inf is −inf.",
+                )
             ],
         )
         _expect_at(

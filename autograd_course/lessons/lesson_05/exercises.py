@@ -71,7 +71,7 @@ def score(backward, Value, programs=200):
 
 
 class _Value:
-    """Stand in for the lesson's Value, count the reads of `inputs`, and stop an answer that does not end."""
+    """Replace the lesson's Value, count the reads of `inputs`, and stop an answer that does not end."""
 
     looks, most, clock = 0, 200_000, count(1)
     learners = None  # the class that has this name in the answer
@@ -619,7 +619,7 @@ def _ordered(answer, output, tried, right):
     _Value.looks, _Value.most = (
         0,
         100 * len(_reached(output)),
-    )  # few: `in` is slow in a list that grows without end
+    )  # few: `in` is slow in a list that keeps growing
     try:
         got = returned(answer, output, tried=tried, shown=right)
         if isinstance(got, (set, frozenset)):

@@ -419,7 +419,7 @@ class Cost:
 
     microseconds: float  # for each operation, there and back
     bytes: float  # for each operation, what the record keeps
-    visits: int  # of the whole walk back
+    visits: int  # in the whole backward pass
 
 
 GRAPHS = {

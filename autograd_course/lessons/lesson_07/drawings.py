@@ -120,7 +120,7 @@ def reading(name):
 COLUMNS = [
     ("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
     ("memory for an operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
-    ("visits of one walk back", "visits", (0, 5), lambda value: f"{value:,}"),
+    ("visits in a backward pass", "visits", (0, 5), lambda value: f"{value:,}"),
 ]  # where limits are powers of ten but for bytes
 
 

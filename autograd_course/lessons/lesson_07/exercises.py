@@ -625,7 +625,7 @@ def fixed_tanh(answer):
                 "a tuple of one",
                 "There is one input, so the rule returns one entry.",
             )
-        if sent[0] is not None:  # the rule of a Scalar that nobody gave one
+        if sent[0] is not None:  # the rule of a Scalar without a rule of its own
             expect(
                 sent[0],
                 slope,

@@ -94,7 +94,7 @@ def _bar(x, y, part, colour):
 def follow(formula, f, x, entry):
     """Draw x and z = f(x) with the places where one entry of x goes, and below them g and the gradient of x.
 
-    f copies, moves or adds entries: `formula` says how, in code. Arrays have one or two axes; what arrives at z is 1, 2, 3, …
+    f copies, moves or adds entries: `formula` says how, in code. Arrays have one or two axes; the upstream gradient is 1, 2, 3, …
     """
     x = np.asarray(x, float)
     z, rest = f(x), f(np.zeros(x.shape))

@@ -45,7 +45,7 @@ class Array(Scalar):
     def backward(self):
         if self.data.ndim:
             raise ValueError(
-                f"backward starts at a single number, and this has shape {self.data.shape}"
+                f"backward: expected a single number to start from, got shape {self.data.shape}"
             )
         ledger = {self: np.ones(())}
         for z in self.order():

@@ -392,7 +392,7 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "two batches that share memory",
             "a new array for each batch",
-            "The first two batches share memory. Give each batch its own rows, and no row to both.",
+            "The first two batches share memory. Give each batch rows of its own.",
         )
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong(

@@ -164,7 +164,7 @@ def cliff(runs, step, steps_back=50):
         plot.mark(74, py, fill=fill, square=square)
         where = f"ρ = {number(rho)}" + ("" if inside else ", outside")
         if np.isnan(rho):
-            where = "ρ is nan for ever"
+            where = "ρ stays nan"
         plot.words(86, py + 5, f"{name}: {where}", anchor="start", size=13, halo=True)
         if inside:
             plot.dot(rho, heights[step], fill=fill, square=square, size=9 if square else 5)

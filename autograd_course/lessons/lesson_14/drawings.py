@@ -11,7 +11,7 @@ from ...drawing.picture import Picture, svg
 
 WIDE, HIGH, TOP, GAP = 32, 28, 44, 18  # a cell, the words above a grid, the space between two
 
-# Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
+# Kernels made by hand: a horizontal stroke, a vertical one, and the two diagonal ones.
 _LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
 _FALLING = 3 * np.eye(3, dtype=int) - 1
 STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # (4, 1, 3, 3)

@@ -136,10 +136,10 @@ PROGRAMS = [
     ("x / y", lambda x, y: x / y, (3.0, 5.0), (-7.0, -2.0)),
     ("x * y", lambda x, y: x * y, (0.375, 0.0625), (1.5, -0.03125)),
     ("x * y", lambda x, y: x * y, (0.1, 0.3), (0.7, -1.1)),
-    ("x + y, of which x stands still", lambda x, y: x + y, (-3.0, 0.0), (4.0, 0.5)),
-    ("x * y, of which x stands still", lambda x, y: x * y, (-3.0, 0.0), (4.0, 0.5)),
-    ("x * y, of which y stands still", lambda x, y: x * y, (-3.0, 0.5), (4.0, 0.0)),
-    ("x / y, of which x stands still", lambda x, y: x / y, (7.0, 0.0), (-2.0, 0.25)),
+    ("x + y, with a constant x", lambda x, y: x + y, (-3.0, 0.0), (4.0, 0.5)),
+    ("x * y, with a constant x", lambda x, y: x * y, (-3.0, 0.0), (4.0, 0.5)),
+    ("x * y, with a constant y", lambda x, y: x * y, (-3.0, 0.5), (4.0, 0.0)),
+    ("x / y, with a constant x", lambda x, y: x / y, (7.0, 0.0), (-2.0, 0.25)),
     ("1 / x, by Dual(1.0)", lambda one, x: one / x, (1.0, 0.0), (2.0, 0.25)),
     ("x + 5", lambda x: x + 5, (3.0, 2.0)),
     ("2 * x", lambda x: 2 * x, (3.0, 2.0)),
@@ -180,7 +180,7 @@ PROGRAMS = [
             (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)),
             (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
             (" of whole numbers", (7, 1), (2, 3)),
-            (" below 0, of which y stands still", (-3.0, 1.0), (-2.0, 0.0)),
+            (" below 0, with a constant y", (-3.0, 1.0), (-2.0, 0.0)),
             (" of equal values", (1.5, 2.0), (1.5, -0.5)),
             (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
             (" of large numbers", (-4e5, 2e4), (3e3, 5e5)),
@@ -569,7 +569,7 @@ for words, function, _ in FUNCTIONS:
         "`pull(unit)` gives a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
         (
             "Help: transposed",
-            "Columns stand side by side: along axis 1. Rows stand one below the other: along axis 0.",
+            "Columns are side by side: stack them along axis 1. Rows are one below the other: axis 0.",
         ),
     ],
     solution="""
@@ -587,12 +587,12 @@ for words, function, _ in FUNCTIONS:
         edit(
             _BY_COLUMNS,
             _BY_COLUMNS.replace("1", "0"),
-            "by_columns gives the transpose: columns stand side by side, along axis 1.",
+            "by_columns returns the transpose: stack the columns side by side, along axis 1.",
         ),
         edit(
             _BY_ROWS,
             _BY_ROWS.replace("0", "1"),
-            "by_rows gives the transpose: rows stand one below the other, along axis 0.",
+            "by_rows returns the transpose: stack the rows one below the other, along axis 0.",
         ),
         edit(
             _COLUMN,

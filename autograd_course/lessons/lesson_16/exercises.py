@@ -1,4 +1,4 @@
-"""Lesson 16: a Hessian–vector product of two grads, the largest curvature of such products, Newton's step mended."""
+"""Check lesson 16: a Hessian–vector product of two grads, the largest curvature, and Newton's step."""
 
 import tracemalloc
 
@@ -172,7 +172,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w) * v,
-            "v stands outside: that is the sum of each row of H, times v. v belongs inside the sum.",
+            "v is outside the sum: this gives the sum of each row of H, times v. v belongs inside the sum.",
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w),
@@ -317,7 +317,7 @@ def hvp(answer):
             "more than 150 arrays like w",
             "a few of them",
             "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
-            "held. No matrix is needed: the gradient of the number ⟨gradient, v⟩ is Hv already.",
+            "held. You need no matrix: the gradient of the number ⟨gradient, v⟩ is Hv already.",
         )
     expect_own_work(
         answer,

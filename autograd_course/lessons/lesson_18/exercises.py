@@ -240,7 +240,7 @@ def leak(answer):
             lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0], [0.2, -2, 0]]) @ x) * x,
         ),
         (
-            "two places, the second read by nobody",
+            "two places, the second never read",
             2,
             lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W,
         ),
@@ -296,7 +296,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
             table = np.zeros((n, g.shape[-1]))
             return ...""",
     hints=[
-        "Lesson 08: a row that is read twice gets the sum of what arrives at both readings.",
+        "Lesson 08: a row that is read twice gets the sum of the gradients of both readings.",
         "`np.add.at(table, letters, g)` adds to a row as often as it is named.",
     ],
     solution="""
@@ -318,7 +318,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
         edit(
             "np.add.at(table, letters, g)",
             "np.add.at(table, letters, 1.0)",
-            "Every reading counts 1 here. What arrives at it is g.",
+            "Each reading adds 1 here. It must add its upstream gradient, g.",
         ),
         edit(
             "np.add.at(table, letters, g)",
@@ -338,7 +338,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
         edit(
             "return table",
             "return table / len(letters)",
-            "Divided by N. What arrives is added up, and no mean is taken.",
+            "Divided by N. The upstream gradients are added, not averaged.",
         ),
         edit(
             "return table",
@@ -361,7 +361,11 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
             "return table.T",
             "Transposed: the gradient has the shape of weight, (n, d).",
         ),
-        edit("np.zeros((n,", "np.ones((n,", "It begins with ones. What nobody reads gets 0."),
+        edit(
+            "np.zeros((n,",
+            "np.ones((n,",
+            "It starts from ones. A row that is never read must get 0.",
+        ),
         edit(
             "np.zeros((n,",
             "np.zeros((letters.max() + 1,",
@@ -430,7 +434,7 @@ def _unmasked(g, Q, K, V, P):
 
 _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
-ARRIVES = "What arrives at P has P's shape, (T, n): gP = g @ V.T. That, and not g, goes through softmax's rule."
+ARRIVES = "The gradient of P has P's shape, (T, n): gP = g @ V.T. Pass gP, and not g, to the rule of softmax."
 FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
 
 
@@ -503,7 +507,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
         edit(
             "P * (gP - " + _SUM + ")",
             "gP",
-            "softmax's rule is missing: gP arrives at P, and the scores stand before the softmax.",
+            "The rule of softmax is missing: gP is the gradient of P, and the scores are the input of softmax.",
         ),
         edit(
             "P * (gP - " + _SUM + ")",
@@ -526,7 +530,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
         edit(
             _SUM,
             "np.sum(gP, axis=-1, keepdims=True)",
-            "In the sum of softmax's rule stands g · p: every arrival with its weight.",
+            "The sum in the rule of softmax is over g · p: each gradient times its weight.",
         ),
         edit(_SUM, "np.sum(g * P, axis=-1, keepdims=True)", ARRIVES),
         edit(
@@ -595,12 +599,12 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
         edit(
             "gS.T @ Q",
             "gP.T @ Q",
-            "To K: gP is what arrives behind the softmax. Before it, it is gS.",
+            "K: gP is the gradient of the output of softmax. Use gS, the gradient of its input.",
         ),
         edit(
             "gS @ K /",
             "gP @ K /",
-            "To Q: gP is what arrives behind the softmax. Before it, it is gS.",
+            "Q: gP is the gradient of the output of softmax. Use gS, the gradient of its input.",
         ),
         edit(
             "return gQ, gK, gV",
@@ -714,7 +718,7 @@ WRONG_SWAP_X = [
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
-        "z stands where g belongs: use the upstream gradient, not the output itself.",
+        "z is used where g belongs: use the upstream gradient, not the output itself.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
@@ -767,7 +771,7 @@ WRONG_SWAP_Y = [
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
-        "z stands where g belongs: use the upstream gradient, not the output itself.",
+        "z is used where g belongs: use the upstream gradient, not the output itself.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
     (
@@ -803,8 +807,8 @@ WRONG_SWAP_Y = [
     solution="""
         einsum_x = lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y)
         einsum_y = lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g)""",
-    explained='With "ij", "jk" and "ik" the first is "ik,jk->ij": that is g · Yᵀ, and nobody had to think '
-    "of a transpose.",
+    explained='With "ij", "jk" and "ik" the first is "ik,jk->ij": that is g · Yᵀ, without a transpose in '
+    "the code.",
     names=lambda: {"einsum": ag.einsum},
     why="Two lines for matrices, heads and batches alike.",
 )
@@ -850,7 +854,7 @@ _MEAN, _ALONG = (
     " - np.mean(g, axis=-1, keepdims=True)",
     " - z * np.mean(g * z, axis=-1, keepdims=True)",
 )
-LOST = "A mean has lost its axis: keepdims=True keeps it, so that it stands beside its row."
+LOST = "A mean has lost its axis: keepdims=True keeps it, so that it lines up with its row."
 DOWN = "A mean is taken down the columns. Each row is normalised by itself: axis=-1."
 SECOND = (
     "The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
@@ -963,18 +967,18 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         edit(
             " - z * ",
             " - ",
-            "Before the second mean stands z, for the part of g *along z* is taken away.",
+            "Multiply the second mean by z, because the part of g *along z* is subtracted.",
         ),
         edit("np.mean(g * z, axis", "np.mean(z, axis", SECOND),
         edit(
             "np.mean(g * z, axis",
             "np.mean(g, axis",
-            "In the second mean stands g · z: how far g and z go together.",
+            "The second mean is over g · z: it measures how far g and z point the same way.",
         ),
         edit(
             "np.mean(g * z, axis",
             "np.mean(z * z, axis",
-            "In the second mean stands g · z. (The mean of z² is 1, or nearly.)",
+            "The second mean is over g · z. (The mean of z² is 1, or nearly.)",
         ),
         edit("    g -", "    1 -", "g itself is missing in the bracket."),
         edit(

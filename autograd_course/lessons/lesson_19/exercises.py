@@ -461,7 +461,7 @@ def _endless(logits, temperature, u):
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
-            "This is one too early. So many letters were passed, and u falls on the next one.",
+            "This is one too early. Your answer counts the letters that u has passed; u falls on the next one.",
         ),
         edit(
             "np.cumsum(p)",
@@ -664,12 +664,12 @@ def _removed_once(written, known):
         edit(
             "name not in known",
             'name not in "\\n".join(known)',
-            "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list.",
+            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
         ),
         edit(
             "name not in known",
             "name not in str(known)",
-            "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list.",
+            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
         ),
         edit(
             "name and name not in known",
@@ -695,7 +695,7 @@ def _removed_once(written, known):
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
             'list(dict.fromkeys(name for name in written.split("\\n") if name and name not in known))',
-            "A name that was written twice stands there once. Give all the lines.",
+            "A name that was written twice appears once. Return all the lines.",
         ),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
@@ -741,10 +741,10 @@ def _removed_once(written, known):
         edit(
             "name and name not",
             "name and name.strip() not",
-            "Give back every line as it stands, with its spaces.",
+            "Return every line unchanged, with its spaces.",
         ),
         *(
-            edit("[name for", f"[name.{changed}() for", "Give back every line as it stands.")
+            edit("[name for", f"[name.{changed}() for", "Return every line unchanged.")
             for changed in ("strip", "lower", "upper", "title")
         ),
         (
@@ -814,7 +814,7 @@ def _mix_slope(w, p, q):
     solution="""
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
-    explained="Log's rule is 1 over what stands in the log. What stands there has the slope p − q.",
+    explained="The rule of log is 1 over its argument. The argument has the slope p − q.",
     why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
     "so there is one valley at most.",
     mistakes=[
@@ -825,12 +825,12 @@ def _mix_slope(w, p, q):
         edit(
             "(p - q) / (w * p + (1 - w) * q)",
             "1 / (w * p + (1 - w) * q)",
-            "That is log's rule alone. Multiply by the slope of what stands in the log: p − q.",
+            "That is the rule of log alone. Multiply by the slope of its argument: p − q.",
         ),
         edit(
             "(p - q) / (w * p + (1 - w) * q)",
             "(p - q)",
-            "Log's rule is missing: 1 over what stands in it.",
+            "The rule of log is missing: 1 over its argument.",
         ),
         edit("np.mean", "np.sum", "That is a sum. The loss is a mean, which is n times smaller."),
         edit(
@@ -851,7 +851,7 @@ def _mix_slope(w, p, q):
         edit(
             "(w * p + (1 - w) * q)",
             "(w * p + (1 - w) * q) ** 2",
-            "Log's rule is 1 over what stands in it, not its square.",
+            "The rule of log is 1 over its argument, not over the square.",
         ),
         (
             lambda w, p, q: np.mean(((p - q) / (w * p + (1 - w) * q)) ** 2),
@@ -860,7 +860,7 @@ def _mix_slope(w, p, q):
         edit(
             "(p - q) / (w * p + (1 - w) * q)",
             "(p - q) * (w * p + (1 - w) * q)",
-            "Log's rule is 1 *over* what stands in it.",
+            "The rule of log is 1 *over* its argument.",
         ),
         edit(
             "(w * p + (1 - w) * q)",
@@ -870,7 +870,7 @@ def _mix_slope(w, p, q):
         edit(
             "/ (w * p + (1 - w) * q)",
             "/ w * p + (1 - w) * q",
-            "Brackets are missing: the whole mixture stands below.",
+            "Parentheses are missing: divide by the whole mixture.",
         ),
         edit("(p - q)", "(w * p - (1 - w) * q)", "The slope of w·p by w is p: the w is gone."),
         edit("(p - q)", "w * (p - q)", "The slope of w·p by w is p: the w is gone."),
@@ -879,12 +879,12 @@ def _mix_slope(w, p, q):
         edit(
             "(w * p + (1 - w) * q)",
             "q",
-            "That is right at w = 0 only. Below stands the whole mixture.",
+            "That is right at w = 0 only. Divide by the whole mixture.",
         ),
         edit(
             "(w * p + (1 - w) * q)",
             "((p + q) / 2)",
-            "That is right at w = ½ only. Below stands the whole mixture.",
+            "That is right at w = ½ only. Divide by the whole mixture.",
         ),
         (
             lambda w, p, q: np.mean(np.log(q / p)),

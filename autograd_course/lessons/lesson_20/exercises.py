@@ -187,7 +187,7 @@ def _noted(kind, f, inputs):
     try:
         z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
     except RecursionError:
-        return "it comes back to itself, without end"
+        return "it calls itself endlessly"
     said = [
         " = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
         if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
@@ -230,7 +230,7 @@ def _outcome(kind, probe):
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
         The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
         with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
-        the value that it returns. A plain number stands among the names as it is.""",
+        the value that it returns. A plain number takes the place of its name.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -280,7 +280,7 @@ def _outcome(kind, probe):
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [x.name for x in inputs]",
-            "A plain number, such as the 2 in 2 * x, has no name: it stands in the line as it is.",
+            "A plain number, such as the 2 in 2 * x, has no name: it is written into the line itself.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -336,17 +336,17 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append([(name, function, names)])",
-            "The tuple stands in brackets of its own: append the tuple itself.",
+            "The tuple is inside another list or tuple: append the tuple itself.",
         ),
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))",
-            "A line stands there twice.",
+            "A line is in the program twice.",
         ),
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.insert(0, (name, function, names))",
-            "The newest line stands first: a program is read from above, so append it.",
+            "The newest line comes first: a program is read from the top, so append the line.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -356,7 +356,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append((name, function(*values), names))",
-            "The function itself stands in the line, not what it gave this time.",
+            "The line contains the function itself, not its result in this call.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -376,7 +376,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(function(*names), name, self.lines)",
-            "The names are texts, and nobody can compute with them: function(*values).",
+            "The names are strings, so you cannot compute with them: call function(*values).",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -401,7 +401,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(function(*inputs), name, self.lines)",
-            "function(*inputs) comes back to this method, and again, without end. Call the function with `values`.",
+            "function(*inputs) calls this method again, endlessly. Call the function with `values`.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -693,8 +693,8 @@ def _read_by_any(lines, results):
                     kept.append(line)
                     wanted.update(names)
             return kept[::-1]""",
-    explained="One walk is enough: every line that reads a value stands below it. (Plain numbers get into the set "
-    "too, and harm nobody.)",
+    explained="One pass is enough, because every line that reads a value comes after it. (Plain numbers get into the "
+    "set too, but they do no harm.)",
     why="The backward pass of lesson 05 again, with a set in place of gradients.",
     mistakes=[
         (
@@ -710,7 +710,7 @@ def _read_by_any(lines, results):
         (
             _forwards,
             "What the lines of the results read is needed too, and what those read. Go from the last line to "
-            "the first: the readers of a line stand below it.",
+            "the first: the readers of a line come after it.",
         ),
         (
             _last_line_only,
@@ -733,7 +733,7 @@ def _read_by_any(lines, results):
         ),
         (
             lambda lines, results: [line[0] for line in _needed(lines, results)],
-            "Those are the names. Give back the whole lines.",
+            "Those are the names. Return the whole lines.",
         ),
         (
             lambda lines, results: _needed(lines, results[:1]),
@@ -751,7 +751,7 @@ def _read_by_any(lines, results):
             lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
             "Those are the dead ones. Keep the others.",
         ),
-        (_doubled, "A line that is read twice stands there twice."),
+        (_doubled, "A line that is read twice is in your result twice."),
         (
             lambda lines, results: lines[
                 : 1 + max((k for k, line in enumerate(lines) if line[0] in results), default=-1)
@@ -925,12 +925,12 @@ _ENTRIES = (
         _slip(
             "g_t2",
             "g_error",
-            "You skip the tanh. Multiply what arrives there by the slope of tanh.",
+            "You skip the tanh. Multiply the upstream gradient by the slope of tanh.",
         ),
         _slip(
             "g_t2",
             "1 - h * h",
-            "That is the slope of tanh alone. Multiply it by what arrives there, 2 * error.",
+            "That is the slope of tanh alone. Multiply it by the upstream gradient, 2 * error.",
         ),
         _slip("g_t2", "g_error * (1 - h)", "tanh's slope is 1 − h·h: the square is missing."),
         _slip("g_t2", "g_error * (1 - h) ** 2", "tanh's slope is 1 − h·h: only h is squared."),
@@ -948,12 +948,12 @@ _ENTRIES = (
         _slip(
             "g_W",
             "x.T @ g_error",
-            "What arrives at x @ W has gone back through the tanh: it is g_t2.",
+            "The gradient of x @ W has passed through the tanh: it is g_t2.",
         ),
         _slip(
             "g_W",
             "x.T @ error",
-            "What arrives at x @ W has gone back through the tanh: it is g_t2.",
+            "The gradient of x @ W has passed through the tanh: it is g_t2.",
         ),
         _slip(
             "g_W",
@@ -1000,7 +1000,7 @@ _ENTRIES = (
         _slip(
             "g_b",
             "np.ones(b.shape)",
-            "That is b's own slope at one row. What arrives, g_t2, is missing.",
+            "That is the local gradient of b, for one row. Multiply by the upstream gradient, g_t2.",
         ),
         _slip("g_b", "g_W.sum(axis=0)", "g_W has x in it. At b arrives g_t2, as it is."),
         _slip(
@@ -1096,13 +1096,13 @@ g_W2 = a.T @ b""".strip().splitlines()
     mistakes=[
         (
             (8, 12),
-            "Line 8 reads h·h and writes over it, and nobody reads h·h again. h was gone before line 8.",
+            "Line 8 reads h·h and writes over it, and no later line reads h·h. h was gone before line 8.",
         ),
         (
             (2, 12),
-            "Line 2 writes over x·W1: tanh's rule reads its result, so nobody needs x·W1 again.",
+            "Line 2 writes over x·W1: the rule of tanh reads its result, so no line needs x·W1 again.",
         ),
-        ((2, 7), "Line 2 writes over x·W1, which nobody needs again. Line 7 wants h, and gets it."),
+        ((2, 7), "Line 2 writes over x·W1, which no later line reads. Line 7 reads h, and gets h."),
         (
             (4, 6),
             "Line 4 is the last reader of ŷ, and writes over it. Line 6 wants the error, and gets it.",

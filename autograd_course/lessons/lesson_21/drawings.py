@@ -345,7 +345,7 @@ def way(kept, exercises, predictions, titles):
         sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons
     )
     ground, plot, said = 84 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
-    counts = dict.fromkeys(["right", "mended", "missed"], 0)
+    counts = dict.fromkeys(["right", "corrected", "missed"], 0)
 
     def token(px, py, sign):
         """Draw the sign for the result of a prediction."""
@@ -371,7 +371,7 @@ def way(kept, exercises, predictions, titles):
             token(
                 x + size / 2,
                 ground + 36 + k * (size + 3),
-                {"right": "", "mended": "✓", "missed": "?"}[fate],
+                {"right": "", "corrected": "✓", "missed": "?"}[fate],
             )
         if lesson in cards:
             plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=20)
@@ -386,7 +386,7 @@ def way(kept, exercises, predictions, titles):
     heads = [
         f"{right} of {len(exercises)} exercises right. {counted(len(cards), 'card')}.",
         f"{sum(counts.values())} predictions: {counts['right']} right at once,",
-        f"{counts['mended']} missed and mended, {counts['missed']} missed.",
+        f"{counts['corrected']} missed and later right, {counts['missed']} missed.",
     ]
     for y, words in zip((24, 44, 64), heads):
         plot.words(16, y, words, anchor="start", size=14)
@@ -417,4 +417,4 @@ def way(kept, exercises, predictions, titles):
 
 def _fate(made):
     """Return the outcome of a prediction: right at once, right on return, or missed."""
-    return "right" if made["right"] else "mended" if made["recalled"] else "missed"
+    return "right" if made["right"] else "corrected" if made["recalled"] else "missed"

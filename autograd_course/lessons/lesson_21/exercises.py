@@ -440,7 +440,7 @@ def _slope_of(forward, x):
                 tried,
                 f"shape {np.shape(z)}, {brief(z)}",
                 f"shape {x.shape}, each entry from its own of x",
-                "It works entry by entry: z has the shape of x, and no entry of z depends on two of x.",
+                "It must work entry by entry: z has the shape of x, and each entry of z depends on one entry of x.",
             )
         foreign = forward(Foreign(x.copy()))
     except (TypeError, AttributeError) as error:
@@ -537,7 +537,7 @@ def _there_and_back(three, x, g):
             tried,
             f"{len(got)} values",
             "1 value",
-            "backward gives back as many values as there are inputs: one.",
+            "backward returns one value for each input: here, one.",
         )
     got = got[0] if isinstance(got, tuple) else got
     if got is None:
@@ -827,7 +827,7 @@ THREE = [
     ("r is taken for a constant", lambda g, z, x: g / _root(x)),
     ("the mean goes over everything", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
     (
-        "a sum stands in place of the mean",
+        "a sum in place of the mean",
         lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x),
     ),
 ]
@@ -863,7 +863,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         "reaches any other z through r alone.",
         "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
         "x/(n·r) = z/n.",
-        "What arrives at r, added over the row, is −Σ g·z / r. Carry this on to x, and add the direct path.",
+        "The gradient of r, summed over the row, is −Σ g·z / r. Pass it on to x, and add the direct path.",
     ],
     solution="""
         def rms(x):
@@ -883,7 +883,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - x * np.mean(g * x, axis=1, keepdims=True)) / _root(x),
-            "In the second term stands z, not x: both slopes through r are written with z = x/r.",
+            "The second term contains z, not x: both slopes through r are written with z = x/r.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x),
@@ -932,7 +932,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
-            "ε stands under the root here too, and it is 0.1.",
+            "ε is under the root here too, and it is 0.1.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 1e-5),
@@ -940,7 +940,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (_root(x, 0.0) + 0.1),
-            "ε stands under the root here: √(mean(x²) + ε), not √mean(x²) + ε.",
+            "ε is under the root here: √(mean(x²) + ε), not √mean(x²) + ε.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
@@ -948,7 +948,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g * (1 - z * z) / _root(x),
-            "1 − z² is the slope of tanh, where each entry stands by itself. Here an x reaches every z of its row through "
+            "1 − z² is the slope of tanh, where each entry is independent. Here an x reaches every z of its row through "
             "r.",
         ),
         (
@@ -960,7 +960,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-            "What arrives is missing: g is taken for 1.",
+            "The upstream gradient is missing: g is taken to be 1.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
@@ -968,7 +968,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-            "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean.",
+            "g is outside the mean. Each z of the row sends its own g to r, so g belongs inside the mean.",
         ),
         (
             lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
@@ -1104,7 +1104,7 @@ def _judge_check(accepts):
                 "accepts(rule)",
                 f"{type(error).__name__}",
                 "True or False",
-                "PyTorch's gradcheck raises; this one answers: give back False instead.",
+                "PyTorch's gradcheck raises an error; this function returns False instead.",
             ) from None
 
     def says(rule, what):
@@ -1112,7 +1112,7 @@ def _judge_check(accepts):
         said = returned(asked, rule, tried=tried, shown="True or False")
         if not isinstance(said, (bool, np.bool_)):
             raise Wrong(
-                tried, brief(said), "True or False", "Give back True or False: bool(np.isclose(…))."
+                tried, brief(said), "True or False", "Return True or False: bool(np.isclose(…))."
             )
         return said
 
@@ -1135,7 +1135,7 @@ def _judge_check(accepts):
             MEASURE
             if len(let_through) == 3
             else f"It accepts {', '.join(let_through)}. Take random x and "
-            "g of several rows, and a narrow tolerance.",
+            "g of several rows, with a narrow tolerance.",
         )
     for what, rule, hint in [
         (

@@ -273,7 +273,10 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
             _row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
             "That cuts g off. All of g goes back where w is between −1 and 1.",
         ),
-        (_row(lambda g, z, x: 1.0 * (np.abs(x) <= 1)), "What arrives is missing: multiply by g."),
+        (
+            _row(lambda g, z, x: 1.0 * (np.abs(x) <= 1)),
+            "The upstream gradient is missing: multiply by g.",
+        ),
         (
             _row(lambda g, z, x: g * (np.abs(x) > 1)),
             "The other way round: g goes through *between* −1 and 1.",
@@ -370,7 +373,7 @@ _LEGS = "zip(corners, np.roll(corners, -1, axis=0))"
 _MIDDLE, _TERM = "(k + 0.5)", "np.sum(field(start + (k + 0.5) * part) * part)"
 _BACK_HOME = "The last leg is missing: from the last corner back to the first."
 _FIRST = (
-    "That is the first leg alone. Every corner begins one, and return stands behind both loops."
+    "That is the first leg alone. Every corner begins a leg, and return comes after both loops."
 )
 _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts from the start."
 
@@ -525,17 +528,17 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "np.sum(field(start) * part)",
-            "The field is asked anew at every part, at its middle.",
+            "Evaluate the field for every part, at its middle.",
         ),
         edit(
             _TERM,
             "np.sum(field((start + end) / 2) * part)",
-            "The field is asked anew at every part, at the middle of the part, not of the leg.",
+            "Evaluate the field for every part, at the middle of the part, not of the leg.",
         ),
         edit(
             _TERM,
             "np.sum(field(end) * part)",
-            "The field is asked anew at every part, at its middle.",
+            "Evaluate the field for every part, at its middle.",
         ),
         edit("return total", "return round(total, 1)", "Do not round: add up what is there."),
         edit("return total", "return int(total)", "int cuts off: the sum is any number."),
@@ -856,7 +859,7 @@ _ORDER = (
     "g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
     "first is added to g in the loop, the second is the answer."
 )
-_ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return stands behind the loop."
+_ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return comes after the loop."
 _ONE_LESS = (
     "That is one round less: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
     "u."
@@ -875,7 +878,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     importance=2,
     question="""
         Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
-        Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
+        Let u become g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
         `back(u)` is the tuple (Jᵀu, Bᵀu).""",
     stub="""
         def pull_back(f, z, x, g, rounds):
@@ -892,9 +895,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             for _ in range(rounds):
                 u = g + back(u)[0]
             return back(u)[1]""",
-    explained="f is recorded once, and the backward pass runs `rounds` + 1 times. How z was found plays no part.",
-    why="Jᵀ stands here where J stood on the way forward. If each round of the loop for z shrinks every small distance "
-    "from the answer to at most 0.9 of itself, the loop for u arrives too.",
+    explained="f is recorded once, and the backward pass runs `rounds` + 1 times. It does not matter how z was found.",
+    why="Jᵀ takes the place that J has in the forward loop. If each round of the loop for z shrinks every small "
+    "distance from the answer to at most 0.9 of itself, the loop for u converges too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
@@ -908,7 +911,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(
             _END,
             "return back(g)[1]",
-            "That is Bᵀg, as if f did not read z. Give back Bᵀu, with the u of the loop.",
+            "That is Bᵀg, as if f did not read z. Return Bᵀu, with the u of the loop.",
         ),
         edit(_END, "return u", "That is u, at z. What goes to x is Bᵀu."),
         edit(_END, "return back(u)", "That is the tuple (Jᵀu, Bᵀu). What goes to x is the second."),
@@ -988,7 +991,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         ),
         (_forward, "That is J u, from ag.jvp. What goes back is Jᵀu, from ag.vjp."),
         (_solved, _MANY),
-        edit("u = g\n", "u = np.ones_like(g)\n", "u begins as g, what arrives, not as ones."),
+        edit(
+            "u = g\n", "u = np.ones_like(g)\n", "u starts as g, the upstream gradient, not as ones."
+        ),
         printed(_pull_back),
         _nearly,
     ],
