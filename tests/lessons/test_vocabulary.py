@@ -222,7 +222,7 @@ RETIRED = [
     r"\bforetell",
     r"\bwithout end\b",
     r"\btheir kin\b",
-    r"\bmend(s|ed|ing)?\b(?! engines)",
+    r"\bmend(s|ed|ing)?\b",
     r"\bcalm_",
     r"\bwhoever\b",
 ]

@@ -365,7 +365,10 @@ def _expect_silu(answer, xs):
                     g * s,
                     "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)",
                 ),
-                (g * x * s * (1 - s), "The second path is missing: the factor x in front of σ(x) counts too."),
+                (
+                    g * x * s * (1 - s),
+                    "The second path is missing: the factor x in front of σ(x) counts too.",
+                ),
                 (
                     g * s * (1 + x * s * (1 - s)),
                     "One σ too many: the brackets contain x · (1 − σ(x)).",

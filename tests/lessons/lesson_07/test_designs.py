@@ -146,7 +146,7 @@ def test_costs_are_measured_for_each():
 
 
 def test_the_row_that_the_lesson_shows_is_the_librarys():
-    notebook = Path(__file__).parents[3] / "notebooks/07_compare_and_mend_engines.ipynb"
+    notebook = Path(__file__).parents[3] / "notebooks/07_compare_and_fix_engines.ipynb"
     cells = (
         "".join(cell["source"])
         for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
