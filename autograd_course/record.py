@@ -199,7 +199,7 @@ def card(lesson, lines):
 
 
 def derived(name, lines):
-    """Record the lines of a derivation that stand, as [[text, whether it was shown], …]."""
+    """Record the accepted lines of a derivation, as [[text, whether it was shown], …]."""
     _change(lambda record: record["lines"].update({name: [list(line) for line in lines]}))
 
 

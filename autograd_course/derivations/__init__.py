@@ -1,4 +1,4 @@
-"""The learner types the lines of a derivation, and each line is judged.
+r"""Let the learner type the lines of a derivation, and judge each line.
 
 `expressions` reads and writes formulas, `judge` compares a typed line with the right one and says
 what is wrong with it, `panel` is what a lesson shows. A lesson declares its derivations in
@@ -6,11 +6,11 @@ lessons/lesson_NN/exercises.py:
 
     derivation(
         "03.divide",
-        given="$z = x / y$ means $x = z \\cdot y$.",
+        given="$z = x / y$ means $x = z \cdot y$.",
         letters={"x": (), "y": (), "g": (), "z": "x/y", …},
         steps=(
-            Step(r"dx \\approx", "y*dz + z*dy", "product rule", worked=True),
-            Step(r"dz \\approx", "(dx - z*dy)/y", "solved for dz", letters="x y z dx dy"),
+            Step(r"dx \approx", "y*dz + z*dy", "product rule", worked=True),
+            Step(r"dz \approx", "(dx - z*dy)/y", "solved for dz", letters="x y z dx dy"),
         ),
         code="divide_y = lambda g, z, x, y: g * ({})",
     )

@@ -24,7 +24,7 @@ _EMPTY_BOX = (
 def derive(name):
     """Show derivation `name`: a box for one line at a time, checked when the learner asks.
 
-    The lines that were right or shown are recorded, and stand there when the cell runs again.
+    The lines that were right or shown are recorded, and reappear when the cell runs again.
     """
     registered()
     if name not in DERIVATIONS:
@@ -35,7 +35,7 @@ def derive(name):
 class DerivationPanel(Panel):
     """Ask for the lines of a derivation in turn.
 
-    `lines` are the typed lines that stand, as [text, shown]; `line` is the one that is asked now,
+    `lines` are the lines accepted so far, as [text, shown]; `line` is the current one,
     None at the end.
     """
 
@@ -55,7 +55,7 @@ class DerivationPanel(Panel):
             self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Let the line stand that is asked now, record it, and ask for the next."""
+        """Accept the current line, record it, and ask for the next."""
         self._go_on(text, shown)
         record.derived(self.name, self.lines)
         if self.line:
@@ -224,7 +224,7 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason of a line that stands: three choices, never in the way of the next line."""
+    """Ask for the reason of an accepted line: three choices, never in the way of the next line."""
 
     def __init__(self, step):
         self.choices = widgets.RadioButtons(

@@ -276,5 +276,5 @@ class Writer:
         return name
 
     def numbered(self, letter):
-        """Return the next name of a kind: t1, t2, …"""
+        """Return the next name of a kind, such as t1 and then t2."""
         return self.unique_name(f"{letter}{next(self.counts[letter])}")

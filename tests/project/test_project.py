@@ -305,8 +305,9 @@ WORDS = r"\b(nobody|somebody|whoever|so.many|anew|at hand|without end|mend(s|ed|
 WORDS += r"|\b(lost hold|what arrives|way back|walk(s|ed|ing)? back(?!ward)|lowest place)\b"
 RIDDLES = re.compile(
     r"^(What|Whether|Of an?|Those|There|Where|How|Which|That)\b|^[({\[]|(?i:" + WORDS + ")"
+    r"|\bstands?\b(?! for)"
 )
-RIDDLES_IN_TEXTS = re.compile(r"\bstands?\b(?! for)|" + WORDS, re.IGNORECASE)
+RIDDLES_IN_TEXTS = re.compile(WORDS, re.IGNORECASE)
 RIDDLES_IN_ERRORS = re.compile(r"\b(is|are) needed\b|, and (is|this|a|no)\b")
 ENGINE_FILES = sorted(
     path.relative_to(ROOT).as_posix() for path in ROOT.glob("autograd_lib/**/*.py")
@@ -331,7 +332,7 @@ def riddles(source):
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found += [node.value] if RIDDLES_IN_TEXTS.search(node.value) else []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT and RIDDLES_IN_TEXTS.search(token.string):
+        if token.type == tokenize.COMMENT and RIDDLES.search(token.string):
             found.append(token.string)
     return found
 
