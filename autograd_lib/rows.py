@@ -76,8 +76,8 @@ class Primitive:
                 push and not rule for push, rule in zip(given, self.rules)
             ):
                 raise TypeError(
-                    f"{self.name}: expected one push or None for each rule, and a rule for each "
-                    f"push, got {len(self.rules)} rules and {len(given)} pushes"
+                    f"{self.name}: expected one push or None for each rule, with a rule for "
+                    f"each push, got {len(self.rules)} rules and {len(given)} pushes"
                 )
 
     def _read_names(self):

@@ -236,7 +236,7 @@ def _entry(name, indices, values, sizes, bound):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a typed line.
+    """The verdict on a typed line.
 
     kind: "right", "equal" (it has the right value, and is not the line that is asked), "wrong" or
         "unreadable".

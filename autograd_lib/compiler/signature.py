@@ -85,5 +85,5 @@ def copy_argument(x, path, stand_in):
     raise TypeError(
         "compile: expected arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and "
         f"dicts of exactly these as arguments, got {path} of type {kind.__name__}; pass only the "
-        "parts that are needed"
+        "parts you need"
     )

@@ -63,9 +63,9 @@ prediction(
 prediction(
     "15.warm",
     question="""
-        The loop starts *at* the root, at 1.41421356…, a plain number. What is the tangent after no step? And after one?
+        The loop starts *at* the root, at 1.41421356…, a plain number. What is the tangent before the first step? And after one step?
         (The derivative of √a at 2 is 0.3536.)""",
-    answer={"after no step": 0, "after one step": 0.3536},
+    answer={"before the first step": 0, "after one step": 0.3536},
     tolerance=0.001,
     reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and this number does not depend
         on a. One step is enough here, because the error of the value is 0 and is a factor of both terms of the

@@ -387,7 +387,7 @@ _ENDS = (
     importance=2,
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
-        note ⟨v, Hv⟩, and go on with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
+        note ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
         which may be any.""",
     stub="""
         def largest(f, w, v, steps):
@@ -408,7 +408,7 @@ _ENDS = (
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="It keeps two arrays of the shape of w, and builds no matrix.",
+    explained="It keeps two arrays of the shape of w, without building a matrix.",
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit(
@@ -711,8 +711,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             curvature = ag.grad(ag.grad(f))(x)
             return x - slope / abs(curvature)""",
     explained="""
-        Near a lowest point, where the curvature is above 0, this *is* Newton's method. Near a top it leaves: each step
-        about doubles the distance from the top.""",
+        Near a minimum, where the curvature is above 0, this *is* Newton's method. Near a maximum it moves away: each step about doubles the distance from it.""",
     why="The slope alone says which way. The curvature says how far, for a given slope.",
     mistakes=[
         edit(

@@ -66,7 +66,7 @@ prediction(
 prediction(
     "19.greedy",
     question="""Now the network always takes the most likely letter, and nothing is drawn at random. (This is called **greedy
-        decoding**.) It writes on and on. What happens to the text?""",
+        decoding**.) It keeps writing. What happens to the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
     reveal="""**It repeats itself**, in the end forever. The network sees only the last 16 letters. Sooner or

@@ -73,8 +73,8 @@ prediction(
 
 prediction(
     "20.lines",
-    question="""L = (x + y)·w is two lines forward. The upstream gradient at L is g. How many lines, at least, does the
-        backward pass need for the gradients of x, of y and of w together?""",
+    question="""L = (x + y)·w is two lines forward. The upstream gradient at L is g. How many lines does the
+        backward pass need, at least, for the gradients of x, of y and of w together?""",
     answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + passes its upstream gradient on, which needs no line. So x
         and y share the line `g * w`. The value x + y has been computed already.""",

@@ -159,8 +159,8 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
     importance=2,
     names=lambda: {"sign": sign},
     question="""
-        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets what
-        arrives. Beyond, w gets 0. Use `detach`, or a row of your own.""",
+        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets the
+        upstream gradient. Beyond, w gets 0. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
