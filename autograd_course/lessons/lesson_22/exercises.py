@@ -174,8 +174,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
             inside = np.clip(w, -1, 1)
             return inside + (sign(w) - inside).detach()""",
     explained="""
-        The value is that of the sign, for the two `inside` cancel. To the gradient the bracket is a constant. A row
-        does it too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+        The value is that of the sign, because the two `inside` cancel. For the gradient the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
     why="Such a lie takes its value from one function and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),
