@@ -97,7 +97,7 @@ def test_what_is_counted(four):
 
 def test_what_to_talk_about_is_on_top(four):
     shown = page.page(*collect.collect(four))
-    top = shown[shown.index("To talk about tomorrow") : shown.index("Who stands where")]
+    top = shown[shown.index("To talk about tomorrow") : shown.index("<h2>Progress")]
     said = [
         "02.both: 3 of 3 were certain, and wrong.",
         "2 learners said <code>7</code>",
@@ -106,7 +106,7 @@ def test_what_to_talk_about_is_on_top(four):
     ]
     assert [one in top for one in said] == [True] * 4 and "02.path" not in top
     assert 'title="03 Derive the arithmetic: 2 of 5' in shown and "0 of 5 solved, 1 tried" in shown
-    assert "Nobody was certain" in page.page({"dora": collect.collect(four)[0]["dora"]})
+    assert "No learner was certain" in page.page({"dora": collect.collect(four)[0]["dora"]})
 
 
 def test_the_table_has_a_line_for_each_learner_and_question(four):
@@ -313,7 +313,7 @@ def test_a_zip_whose_parts_are_one_another_is_unpacked_to_a_bound(tmp_path, monk
 def test_too_many_records_and_members(four, monkeypatch):
     monkeypatch.setattr(collect, "MANY", 3)
     assert collect.collect(four)[1] == [
-        ("dora/notebooks/progress.json", "3 records are read, and no more")
+        ("dora/notebooks/progress.json", "only the first 3 records are read")
     ]
     monkeypatch.setattr(collect, "MEMBERS", 2)
     put(four / "many.zip", zipped(*((f"{i}.json", GOOD) for i in range(3))))

@@ -179,7 +179,7 @@ WRONG = [
     ("99.slope", lambda x: np.nan, "got       nan"),
     ("99.slope", lambda x: 2 * x + 0j, "A complex number came back"),
     ("99.pair", (500, 1000 + 1e-9j), "complex number"),
-    ("99.slope", lambda x: print(end=""), "is there a return"),
+    ("99.slope", lambda x: print(end=""), "Does every branch return"),
     ("99.slope", lambda: 1, "TypeError"),
     ("99.slope", 1.0, "give it the function"),
     ("99.pair", (1000, 500), "the two swapped"),
@@ -193,7 +193,7 @@ WRONG = [
     ("99.slope", lambda x: 2 * x * np.pi / 180, "degrees"),
     ("99.slope", lambda x: 2 * x / np.log(10), "which base"),
     ("99.slope", lambda x, y: 2 * x, "which order, is in the question"),
-    ("99.slope", lambda x: x(2), "give the function itself"),
+    ("99.slope", lambda x: x(2), "pass the function itself"),
     ("99.slope", lambda x: 2 * print(end=""), "something that it calls has no return"),
     ("99.slope", lambda x: np.expand_dims(x, None), "is an axis None"),
     ("99.slope", lambda x: x * np.zeros(2, 3), "the shape as one tuple"),
@@ -220,7 +220,7 @@ WRONG = [
     (
         "99.slope",
         lambda x: ag.Tensor(x, requires_grad=True).backward(gradient=1.0),
-        "What arrives is called grad here",
+        "Pass the upstream gradient as grad",
     ),
     ("99.applied", lambda f, x: 3 * f(x), "your function(f, 0.5), where f(x) = 2x"),
     ("99.applied", lambda f, x: f(x, x), "f takes one number."),
@@ -331,12 +331,12 @@ def one_array_for_all(x, out=np.empty(5)):  # noqa: B008
         (
             "99.row",
             one_array_for_all,
-            "It keeps what it gives back, and writes into it at the next call",
+            "Your function returns the same array every time and overwrites it at the next call",
         ),
         ("99.row", lambda x: np.float16(2.002 * x), "Right to the 3 digits that a float16 holds"),
         ("99.row", lambda x: 2 * x + 0j, "A complex number came back"),
-        ("99.rule", careless, "It writes into the caller's array. -= and *= do that too"),
-        ("99.last", pops, "It writes into the caller's list."),
+        ("99.rule", careless, "Your function modifies the caller's array. -= and *= do that too"),
+        ("99.last", pops, "Your function modifies the caller's list."),
         ("99.slope", grows, "something is kept in between"),
         ("99.slope", endless, "no end after 1,000,000 steps"),
         ("99.slope", lambda x: sum(1 for _ in iter(int, 1)), "It does not come to an end"),
@@ -411,7 +411,7 @@ def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatc
 
     begun = time.perf_counter()
     verdict = check("99.slope", lambda x: time.sleep(5) or 2 * x)
-    assert "no answer after 1 seconds" in repr(verdict) and "It waits" in repr(verdict)
+    assert "no answer after 1 seconds" in repr(verdict) and "Your function waits" in repr(verdict)
     assert time.perf_counter() - begun < 4
     assert bounded(works, 2) == 4
     in_a_thread = Thread(
@@ -911,7 +911,7 @@ def product():
         ),
         (
             lambda g, z, x, y: np.multiply(g, y, out=y) if np.ndim(y) == np.ndim(g) > 0 else g * y,
-            "writes into the caller's array",
+            "modifies the caller's array",
         ),
         (lambda g, z, x, y: np.maximum(g, -0.2) * y, "What goes back follows g"),
         (lambda g, z, x, y: g * y + 1, "follows g"),

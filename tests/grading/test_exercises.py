@@ -754,7 +754,7 @@ def test_weave_leaves_somebodys_work_alone(folder, capsys):
     sync_notebooks.write(folder / "99_nothing.ipynb", notebook)
     assert (
         sync_notebooks.main([], folder) == 1
-        and "somebody has worked in two-sides-stub" in capsys.readouterr().out
+        and "a learner has edited two-sides-stub" in capsys.readouterr().out
     )
     assert (
         sync_notebooks.main(["--check"], folder) == 1

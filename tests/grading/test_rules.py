@@ -520,7 +520,7 @@ def test_source_is_cut_out_of_the_cell(cell):
 
 def test_without_source_the_code_is_still_compared():
     found = same_line(eval("lambda g, z, x, y: g * y"), ag.multiply, 0)
-    assert found.lines[0].verdict == "same line" and "its source is not at hand" in found.text
+    assert found.lines[0].verdict == "same line" and "its source is not available" in found.text
 
 
 # --- The table ------------------------------------------------------------------------------------------------------------

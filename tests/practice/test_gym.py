@@ -127,7 +127,7 @@ CLAIMS = {
     r"0 would mean": lambda t, r, w, arrows: t == 0 != r,
     r"1 would mean": lambda t, r, w, arrows: t == 1 != r,
     r"That is the value of (?P<name>\w)": lambda t, r, w, name: t == value(w, name),
-    r"That is what arrives at (?P<name>\w)\.": lambda t, r, w, name: np.isclose(
+    r"That is the gradient of (?P<name>\w)\.": lambda t, r, w, name: np.isclose(
         t, gradient(w, name)
     ),
     r"That is the gradient of (?P<name>\w)": lambda t, r, w, name: np.isclose(t, gradient(w, name)),
@@ -218,7 +218,7 @@ def test_a_hint_on_an_arrow_lets_the_other_input_stand_still():
         hint for _, hint in walks.wrong_locals(walk, arrow) if "grow" in hint or "still" in hint
     ]
     assert len(asked) > 3 and all(
-        "when y grows a little, and the other input stands still" in hint for hint in asked
+        "when y grows a little, and the other input is fixed" in hint for hint in asked
     )
 
 
@@ -242,7 +242,7 @@ def test_what_follows_from_a_wrong_number_is_called_so(monkeypatch):
             },
         )
         assert not mark[n + user].good and mark[n + card].hint == (
-            f"Worked out rightly from what stands at the card of {walk.called[arrow.user]}: mend that first."
+            f"Correct for your value at the card of {walk.called[arrow.user]}, but that value is wrong: fix it first."
         )
         told += 1
     assert told > 5
@@ -614,11 +614,11 @@ def test_no_zero_of_a_matrix_that_is_drawn_came_about_by_chance():
         ("cumsum", "j < i", "All is right but the diagonal"),
         ("cumsum", "1", "The diagonal is right"),
         ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
-        ("running_mean", "(j <= i)", "The zeros stand where they should"),
+        ("running_mean", "(j <= i)", "The zeros are in the right places"),
         ("running_mean", "(j <= i) / n", "The zeros stand"),
         ("mean", "1", "too large: the factor is the number"),
-        ("mean", "1 / 4", "does a size stand in your line"),
-        ("reverse", "(i + j == n - 1) * (i != j)", "does a size stand in your line"),
+        ("mean", "1 / 4", "does your line contain a size"),
+        ("reverse", "(i + j == n - 1) * (i != j)", "does your line contain a size"),
         ("softmax", "0", "In row"),
         ("sum", "1 + (i == 0)", "In row"),
         ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"),
@@ -648,7 +648,7 @@ def test_no_zero_of_a_matrix_that_is_drawn_came_about_by_chance():
         ("matvec", "A[j, i]", "At i = 0, j = 2: index 2"),
         ("matvec", "A[i, i]", "In row"),
         ("convolution", "w[j - i] * (0 <= j - i < len(w))", "asks first"),
-        ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "Does a size stand in your line"),
+        ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "Does your line contain a size"),
         ("transpose", "(i == k) * (j == l)", "In row"),
         ("square", "2 * x[i]", "The diagonal is right"),
     ],

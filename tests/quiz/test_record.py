@@ -341,7 +341,7 @@ def test_progress_by_lesson(folder):
         "02 Draw the graph: exercises 0 of 1, predictions 1 right of 1",
         "How sure, how right: guessing: 1 of 1 right, certain: 1 of 2 right",
         "Certain, and wrong: 01.mean. Worth remembering, so they come back when a later lesson opens.",
-        "Kept in progress.json, in this folder. Delete the file to begin anew: every lesson runs without it.",
+        "Kept in progress.json, in this folder. Delete the file to start over: every lesson runs without it.",
     ]
     assert "●○</span> 1 of 2" in picture.html and picture.html.count("<tr") == 6
     (folder / "progress.json").unlink()

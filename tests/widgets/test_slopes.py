@@ -239,7 +239,7 @@ def test_jumps_and_poles_are_not_joined():
             ag.sqrt,
             {},
             0.0,
-            "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so no tangent is drawn: the curve stands upright\n",
+            "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so no tangent is drawn: the tangent is vertical\n",
         ),
         (
             ag.power,

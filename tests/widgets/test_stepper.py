@@ -238,7 +238,7 @@ def test_visited_again_with_what_is_new():
     story = told(early(again=6))
     assert story[7].endswith("b has been visited already, with 7, and will be visited again.")
     assert story[8] == "b is visited again: 6 has arrived there."
-    assert story[9] == "2 × 6 = 12 goes to a. What arrives at a adds up: 14 so far + 12 = 26."
+    assert story[9] == "2 × 6 = 12 goes to a. The gradient of a adds up: 14 so far + 12 = 26."
     assert story[-1] == "The pass is over, after 5 visits. The leaves have a 26."
 
 

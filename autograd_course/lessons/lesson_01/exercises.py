@@ -404,18 +404,18 @@ def _bowl(x):
     return (x - 3) ** 2 + 5
 
 
-def _walk(slope, x, rate, steps):
+def _walk(slope, x, lr, steps):
     """Return the positions of `descend`, with the slope given as a function."""
     xs = [x]
     for _ in range(steps):
-        xs.append(xs[-1] - rate * slope(xs[-1]))
+        xs.append(xs[-1] - lr * slope(xs[-1]))
     return xs
 
 
-def _stopping(f, x, rate, steps, stops):
+def _stopping(f, x, lr, steps, stops):
     """Return what a wrong `descend` returns that stops as soon as stops(old x, new x) is true."""
     xs = [x]
-    for new in _walk(lambda x: central_difference(f, x), x, rate, steps)[1:]:
+    for new in _walk(lambda x: central_difference(f, x), x, lr, steps)[1:]:
         if stops(xs[-1], new):
             break
         xs.append(new)
@@ -436,9 +436,9 @@ def _stopping(f, x, rate, steps, stops):
     question="""
         Now take all the steps, on any curve. `descend` returns the list of all positions, including the start. The loop is already there.
         Append the next position, and measure the slope with `central` and the step `1e-5`. For example, `descend(bowl, 0.0, 0.3, 1)`
-        returns about `[0, 1.8]`. (`rate` is the learning rate.)""",
+        returns about `[0, 1.8]`. (`lr` is the learning rate.)""",
     stub="""
-        def descend(f, x, rate, steps):
+        def descend(f, x, lr, steps):
             xs = [x]
             for _ in range(steps):
                 xs.append(...)
@@ -453,86 +453,82 @@ def _stopping(f, x, rate, steps, stops):
         ),
     ],
     solution="""
-        def descend(f, x, rate, steps):
+        def descend(f, x, lr, steps):
             xs = [x]
             for _ in range(steps):
-                xs.append(xs[-1] - rate * central(f, xs[-1], 1e-5))
+                xs.append(xs[-1] - lr * central(f, xs[-1], 1e-5))
             return xs""",
     explained="Each step measures the slope at the newest x and starts from there.",
     why="Measure the slope, take a step, repeat. The next lessons replace the measurement by something better.",
     mistakes=[
         edit(
-            "append(xs[-1] - rate * central(f, xs[-1], 1e-5))",
+            "append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
             "append(xs[-1])",
             "x never changes: is the new x appended?",
         ),
         edit("central(", "forward(", "You measure to one side only: use central."),
         (
-            lambda f, x, rate, steps: _walk(
-                lambda x: abs(central_difference(f, x)), x, rate, steps
-            ),
+            lambda f, x, lr, steps: _walk(lambda x: abs(central_difference(f, x)), x, lr, steps),
             "You always go left. If the slope is negative, downhill is to the right.",
         ),
-        edit("- rate", "+ rate", "You go uphill. Downhill is against the slope, so use a minus."),
+        edit("- lr", "+ lr", "You go uphill. Downhill is against the slope, so use a minus."),
         edit(
             "f, xs[-1]",
             "f, x",
             "You use the slope at the start for every step. Measure inside the loop, at the newest x.",
         ),
         edit(
-            "xs[-1] - rate",
-            "x - rate",
+            "xs[-1] - lr",
+            "x - lr",
             "Each step must start where the last one ended: xs[-1] − …, not x − …",
         ),
         edit(
-            "xs[-1] - rate",
-            "x - rate",
+            "xs[-1] - lr",
+            "x - lr",
             "f, xs[-1]",
             "f, x",
             "Every step starts from the first x again: measure at xs[-1], and move from xs[-1].",
         ),
-        edit("- rate", "- 0.3", "Your learning rate is always 0.3: use the parameter rate."),
-        edit("- rate * ", "- ", "The learning rate is missing: move by rate times the slope."),
+        edit("- lr", "- 0.3", "Your learning rate is always 0.3: use the parameter lr."),
+        edit("- lr * ", "- ", "The learning rate is missing: move by lr times the slope."),
         edit(
-            "xs[-1] - rate",
+            "xs[-1] - lr",
             "-rate",
-            "Those are the moves alone. The new x is xs[-1] minus rate times the slope.",
+            "Those are the moves alone. The new x is xs[-1] minus lr times the slope.",
         ),
         edit(
-            "xs[-1] - rate * ",
+            "xs[-1] - lr * ",
             "",
-            "Those are the slopes alone. The new x is xs[-1] minus rate times the slope.",
+            "Those are the slopes alone. The new x is xs[-1] minus lr times the slope.",
         ),
-        edit("1e-5", "rate", "The step of central is not the learning rate: measure with 1e-5."),
+        edit("1e-5", "lr", "The step of central is not the learning rate: measure with 1e-5."),
         edit("1e-5", "h", "You measure with a step of 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit(
-            "xs[-1] - rate",
-            "xs - rate",
+            "xs[-1] - lr",
+            "xs - lr",
             "f, xs[-1]",
             "f, xs",
             "You use a list in place of a number. The newest position is xs[-1]; append a number, without brackets.",
         ),
         edit(
-            "xs[-1] - rate",
-            "xs[steps] - rate",
+            "xs[-1] - lr",
+            "xs[steps] - lr",
             "f, xs[-1]",
             "f, xs[steps]",
             "The list is not that long yet. The newest x in it is xs[-1].",
         ),
+        edit("xs[-1] - lr", "lr", "That is the move alone. The new x is xs[-1] minus the move."),
         edit(
-            "xs[-1] - rate", "rate", "That is the move alone. The new x is xs[-1] minus the move."
-        ),
-        edit(
-            "xs[-1] - rate * central",
+            "xs[-1] - lr * central",
             "x - 0.3 * central",
             "f, xs[-1]",
             "f, x",
-            "You repeat the line that gave 1.8, always from the start. Use rate, and start at xs[-1].",
+            "You repeat the line that gave 1.8, always from the start. Use lr, and start at xs[-1].",
         ),
         edit(
-            "rate * central",
-            "rate / central",
+            "lr * central",
+            "lr / central",
             "You divide by the slope. Multiply by it: where it is steep, the step is long.",
         ),
         edit(
@@ -563,18 +559,18 @@ def _stopping(f, x, rate, steps, stops):
         edit(
             "[x]",
             "[0.0]",
-            "- rate",
+            "- lr",
             "- 0.3",
             "central(f",
             "central(bowl",
             "You always start at 0, with the learning rate 0.3, on bowl. Use the parameters.",
         ),
         edit(
-            "- rate",
+            "- lr",
             "- 0.3",
             "central(f",
             "central(bowl",
-            "You always use bowl and the learning rate 0.3. Use the parameters f and rate.",
+            "You always use bowl and the learning rate 0.3. Use the parameters f and lr.",
         ),
         edit("[x]", "[0.0]", "You start at 0: start at the parameter x."),
         edit(
@@ -610,22 +606,20 @@ def _stopping(f, x, rate, steps, stops):
             "You round the positions: keep all the digits.",
         ),
         (
-            lambda f, x, rate, steps: _stopping(
-                f, x, rate, steps, lambda old, new: f(new) > f(old)
-            ),
+            lambda f, x, lr, steps: _stopping(f, x, lr, steps, lambda old, new: f(new) > f(old)),
             "You stop where the value rises. Take every step: rising values show that the learning rate is too large.",
         ),
         (
-            lambda f, x, rate, steps: _stopping(
-                f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6
+            lambda f, x, lr, steps: _stopping(
+                f, x, lr, steps, lambda old, new: abs(new - old) < 1e-6
             ),
             "You stop when x no longer moves. Take all the steps.",
         ),
         (
-            lambda f, x, rate, steps: _walk(
-                lambda x: np.sign(central_difference(f, x)), x, rate, steps
+            lambda f, x, lr, steps: _walk(
+                lambda x: np.sign(central_difference(f, x)), x, lr, steps
             ),
-            "You move by the learning rate alone. Move by rate times the slope.",
+            "You move by the learning rate alone. Move by lr times the slope.",
         ),
         _count,
     ],

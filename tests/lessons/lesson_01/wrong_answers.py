@@ -131,7 +131,7 @@ cases(
             "range(5)",
             "[x]",
             "[0.0]",
-            "- rate",
+            "- lr",
             "- 0.3",
             "central(f",
             "central(bowl",
@@ -152,30 +152,30 @@ cases(
     ],
     accepted=[
         """
-        def descend(f, x, rate, steps):
+        def descend(f, x, lr, steps):
             positions = (x,)
             while len(positions) <= steps:
-                x -= rate * central(f, x, 1e-5)
+                x -= lr * central(f, x, 1e-5)
                 positions += (x,)
             return positions""",
         """
-        def descend(f, x, rate, steps):
+        def descend(f, x, lr, steps):
             if steps == 0:
                 return [x]
-            return [x] + descend(f, x - rate * central(f, x, 1e-5), rate, steps - 1)""",
+            return [x] + descend(f, x - lr * central(f, x, 1e-5), lr, steps - 1)""",
         """
-        def descend(f, x, rate, steps):
+        def descend(f, x, lr, steps):
             xs = np.zeros(steps + 1)
             xs[0] = x
             for i in range(steps):
-                xs[i + 1] = xs[i] - rate * (f(xs[i] + 1e-5) - f(xs[i] - 1e-5)) / 2e-5
+                xs[i + 1] = xs[i] - lr * (f(xs[i] + 1e-5) - f(xs[i] - 1e-5)) / 2e-5
             return xs""",
         """
         from itertools import accumulate
-        def descend(f, x, rate, steps):
-            return list(accumulate(range(steps), lambda x, _: x - rate * central(f, x, 1e-5), initial=x))""",
+        def descend(f, x, lr, steps):
+            return list(accumulate(range(steps), lambda x, _: x - lr * central(f, x, 1e-5), initial=x))""",
         """
-        def descend(f, x, rate, steps):
-            return [x := x if k == 0 else x - rate * central(f, x, 1e-5) for k in range(steps + 1)]""",
+        def descend(f, x, lr, steps):
+            return [x := x if k == 0 else x - lr * central(f, x, 1e-5) for k in range(steps + 1)]""",
     ],
 )

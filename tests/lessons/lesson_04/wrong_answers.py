@@ -67,7 +67,7 @@ cases(
         *((((lambda g, z, x: g / x, wrong)), own(hint)) for wrong, hint in TURN[1]),
         (
             (lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)),
-            "own: z stands where an input belongs",
+            "own: z is used where an input belongs",
         ),
         (
             (lambda g, z, x: g / x, lambda g, z, x, y: g * np.log(z)),
@@ -180,7 +180,7 @@ cases(
         (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "no g"),
         (
             _but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(z)),
-            "own: z stands where an input belongs",
+            "own: z is used where an input belongs",
         ),
         *(
             (_but(SIN_COS_SOFTPLUS, i, wrong), own(hint))
@@ -189,7 +189,7 @@ cases(
         ),
         (
             _but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)),
-            "own: z stands where an input belongs",
+            "own: z is used where an input belongs",
         ),
         (
             _but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)),

@@ -54,7 +54,7 @@ cases(
             "kept = multiply.__dict__.setdefault('kept', [0, 0])\n    kept[:] = x, y\n    return",
             "(x, y), (",
             "kept, (",
-            "own: writes into it at the next call",
+            "own: overwrites it at the next call",
         ),
         edit("(x, y), (", "(x,) if x is y else (x, y), (", "own: There are two inputs"),
         edit("x.data * y.data,", "round(x.data * y.data),", "own: whole number"),
@@ -178,7 +178,7 @@ cases(
             "found = order.__dict__.setdefault('found', [])\n    found[:] = [output]",
             SORTED,
             "found.sort(key=lambda value: -value.number)\n    return found",
-            "own: writes into it at the next call",
+            "own: overwrites it at the next call",
         ),
         edit(", reverse=True", "", "own: begins with the oldest"),
         edit("value.number", "value.number // 2", "own: a comes before b which"),
@@ -433,7 +433,7 @@ cases(
         edit(
             "value.grad += g",
             "value.grad = value.grad + g if value.inputs or value is not output else 1.0",
-            "own: Two calls gave what one gives. An input adds up what arrives, until somebody clears it",
+            "own: Two calls gave the same as one",
         ),
         edit(
             "for value in order(output):\n        g = ledger.pop(value)",

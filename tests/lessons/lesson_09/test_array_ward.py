@@ -60,7 +60,7 @@ def test_healthy_takes_whole_numbers_and_adds_a_second_call():
 
 
 def test_healthy_starts_at_a_single_number():
-    with pytest.raises(ValueError, match=r"single number, and this has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"single number to start from, got shape \(3,\)"):
         Array(b).backward()
 
 

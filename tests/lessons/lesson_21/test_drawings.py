@@ -156,10 +156,10 @@ def test_the_way_counts_what_was_missed_and_mended():
     head, *lessons = picture.text.splitlines()
     assert (
         head
-        == "2 of 3 exercises right. 1 card. 3 predictions: 1 right at once, 1 missed and mended, 1 missed."
+        == "2 of 3 exercises right. 1 card. 3 predictions: 1 right at once, 1 missed and later right, 1 missed."
     )
     assert lessons == [
-        "01 Measure a slope: 1 of 2 exercises, predictions 1 right, 1 mended, a card",
+        "01 Measure a slope: 1 of 2 exercises, predictions 1 right, 1 corrected, a card",
         "03: 1 of 1 exercises, predictions 1 missed",
     ]
     assert "✓" in words(picture) and "?" in words(picture)
