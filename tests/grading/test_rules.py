@@ -210,7 +210,7 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
         (lambda g: "g", ag.add, 0, "'g'"),
         (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
         (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
-        (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),
+        (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "Does every branch return"),
         (6.0, ag.multiply, 0, "A rule is a function"),
     ],
 )

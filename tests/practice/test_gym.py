@@ -381,7 +381,7 @@ def test_rules(key):
         mark = one(problem, 0, text)
         assert mark.good is False and mark.hint, text
     assert one(problem, 0, "...").good is None and one(problem, 0, "g * (").good is None
-    assert "not known here" in one(problem, 0, "g * q").hint
+    assert "not defined here" in one(problem, 0, "g * q").hint
 
 
 @pytest.mark.parametrize(
@@ -592,7 +592,7 @@ def test_puzzles(name):
         (f"({puzzle.answer}) + 1", ""),
         (f"({puzzle.answer}) * 1.001", "1.001 times"),
         (puzzle.by, "whole array"),
-        ("nothing[i]", "not known here"),
+        ("nothing[i]", "not defined here"),
         (f"{puzzle.by}.fill(0)", "read-only"),
         ("1 / 0", "ZeroDivisionError"),
         ("float('nan')", ""),
@@ -615,7 +615,7 @@ def test_no_zero_of_a_matrix_that_is_drawn_came_about_by_chance():
         ("cumsum", "1", "The diagonal is right"),
         ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
         ("running_mean", "(j <= i)", "The zeros are in the right places"),
-        ("running_mean", "(j <= i) / n", "The zeros stand"),
+        ("running_mean", "(j <= i) / n", "The zeros are"),
         ("mean", "1", "too large: the factor is the number"),
         ("mean", "1 / 4", "does your line contain a size"),
         ("reverse", "(i + j == n - 1) * (i != j)", "does your line contain a size"),

@@ -494,7 +494,7 @@ cases(
         (_fooled(accepts=lambda rule: np.array([True, True])), "own: True or False"),
         (_fooled(accepts=lambda rule: 1.0), "own: True or False"),
         (_fooled(accepts=lambda rule: print(True)), "printed"),
-        (_fooled(accepts=_asserted), "own: give back False"),
+        (_fooled(accepts=_asserted), "own: returns False"),
         (_fooled(accepts=lambda rule: not _accepts(rule)), "own: refuses the right rule"),
         (
             _fooled(
