@@ -12,7 +12,7 @@ def spec(name, derivation):
     """Return the derivation as JSON: its letters with their values at each point, and its lines.
 
     A letter that a formula defines comes as that formula. `matrices` are the letters that are
-    multiplied as matrices when they stand side by side.
+    multiplied as matrices when they are side by side.
     """
     from autograd_course.derivations.judge import POINTS
     from autograd_course.derivations.panel import keys

@@ -18,7 +18,7 @@ MOST_SUMS = 3  # each sum multiplies the number of entries to compute
 MOST_SYMBOLS = 80  # letters, numbers and signs; the longest line of the course has 20
 MOST_NESTED = 40  # brackets, signs and powers inside one another
 
-# What people type or paste, and what stands for it in the grammar.
+# What people type or paste, and the symbol that the grammar uses for it.
 _SPELLINGS = {
     "−": "-",
     "–": "-",

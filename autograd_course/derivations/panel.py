@@ -107,7 +107,7 @@ class FromMemory(widgets.VBox):
         super().__init__([widgets.HTMLMath(asked), *before, self.line, _key_row(self)])
 
     def keep(self, text, shown):
-        """Let the line stand, and record it if it was typed."""
+        """Accept the line, and record it if it was typed."""
         lines = record.read()["lines"].get(self.name, [])
         if not shown and self.index < len(lines):
             record.derived(
@@ -138,7 +138,7 @@ def from_memory(lesson):
 
 
 def _standing(derivation, step, text):
-    """Return a line that stands, with its reason unless that is asked."""
+    """Return an accepted line, with its reason unless that is the current question."""
     reason = "" if step.rivals else f"\u2003{step.reason}"
     return widgets.HTMLMath(say(_drawn(derivation, step, text) + reason))
 
