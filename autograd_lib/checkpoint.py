@@ -26,7 +26,6 @@ def checkpoint(f):
     callable
         The function with the arguments of `f`.
     """
-
     check_function("checkpoint", f)
 
     def run(*args, **kwargs):

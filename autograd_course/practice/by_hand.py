@@ -414,7 +414,7 @@ def _twice(rng):
             "right engine",
             2 * g,
             [
-                (g, "A leaf adds up what arrives: two calls bring twice the gradient."),
+                (g, "Gradients accumulate in a leaf: two calls give twice the gradient."),
                 (3 * g, "That is what an engine gives whose c is not fresh in the second call."),
             ],
         ),
