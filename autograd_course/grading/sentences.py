@@ -18,7 +18,7 @@ SENTENCES = {
     "one part": "{0} values were expected, and this is one: give them in this order, in brackets.",
     "not a text": "The answer is a text, in quotes.",
     "not a truth value": "The answer is True or False.",
-    "a comparison times g": "That is True and False: a comparison, which comes last unless it stands in brackets. "
+    "a comparison times g": "This is a Boolean. Comparisons bind last, so put the comparison in parentheses. "
     "Multiply g by it: g * (…).",
     "truth values": "That is True and False, one for each entry, where numbers are expected.",
     "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets or a comma.",
@@ -63,16 +63,16 @@ SENTENCES = {
     "right elsewhere": "Right for {0}, and not here: what is different?",
     # what the function does
     "not a function": "The check calls your answer: give it the function, not a result.",
-    "function in a tuple": "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?",
+    "function in a tuple": "Expected a function, got a list or tuple that contains one: is a comma or a bracket in the wrong place?",
     "endless": "It does not come to an end: what is to become smaller, or False, each time round the loop?",
-    "waits": "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer.",
+    "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments and cannot answer.",
     "printed": "It prints the result and gives None back: write return, and no print.",
-    "nothing": "Nothing came back: is there a return, on every way through it? (list.sort and list.append return None.)",
-    "array overwritten": "It writes into the caller's array. -= and *= do that too: make a new one, x - … in place of "
+    "nothing": "Your function returned None. Does every branch return a value? (list.sort and list.append return None.)",
+    "array overwritten": "Your function modifies the caller's array. -= and *= do that too: make a new one, x - … in place of "
     "x -= ….",
-    "list overwritten": "It writes into the caller's list. Make a new one, and leave theirs as it was.",
-    "result overwritten": "It keeps what it gives back, and writes into it at the next call: whoever holds the first "
-    "result sees it change. Make a new one each time, inside the function.",
+    "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
+    "result overwritten": "Your function returns the same array every time and overwrites it at the next call, so "
+    "earlier results change. Create a new array inside the function.",
     "state: second call": "Right at the first call, and another result at the second, with the same arguments: something "
     "is kept in between.",
     "state: other arguments": "Right if asked once more: something is kept from an earlier call, with other arguments.",
@@ -83,7 +83,7 @@ SENTENCES = {
     "error: name": "Nothing is called {0} here. A slip in the name? Or a cell above that has not been run?",
     "error: unset variable": "{0} is used before it has a value: give it its first one before the loop.",
     "error: arguments": "Which arguments it takes, and in which order, is in the question.",
-    "error: number called": "A number stands where a function is wanted: give the function itself, or make one with lambda.",
+    "error: number called": "Expected a function, got a number: pass the function itself, or make one with lambda.",
     "error: float as whole number": "A whole number is wanted, and / gives a float: // drops the rest.",
     "error: truth of an array": "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, max, sorted and count. Use np.where, & and |, with each comparison in brackets.",
     "error: item of many": "item() takes a single number out of an array, and this one has more.",
@@ -93,18 +93,18 @@ SENTENCES = {
     "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log.",
     "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
     "error: negative whole power": "NumPy raises whole numbers to no negative whole power: divide, or write it as y ** -1.0.",
-    "error: function as value": "A function stands where its value belongs: call it, f(x). Or are the parameters in another order?",
+    "error: function as value": "Expected a value, got a function: call it, f(x). Or are the parameters in another order?",
     "error: caret": "A power is ** in Python: ^ is something else.",
     "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
     "error: create_graph": "There is no such switch here: a graph may be walked again, and what ag.grad gives can be differentiated.",
-    "error: gradient": "What arrives is called grad here, and may stand without its name: z.backward(g).",
+    "error: gradient": "Pass the upstream gradient as grad, or by position: z.backward(g).",
     "error: number attribute": "That is a plain number of Python, and has no .{0}.",
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (What .data and .grad hold are arrays.)",
     "error: NumPy already": "It is NumPy's already. A copy is x.copy().",
     "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
     "error: number method": "That is a single number, and has no .{0}: a function of np takes numbers too.",
     "error: array attribute": "An array has no .{0}: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT.",
-    "error: None as whole number": "A None stands where a whole number is wanted: is an axis None, or has something that it calls no return?",
+    "error: None as whole number": "Expected an integer, got None: is an axis None, or has something that it calls no return?",
     "error: None among numbers": "A None is among the numbers: something that it calls has no return.",
     "error: recursion": "It calls itself, and never comes to an end.",
     "error: exit": "exit ends the whole program. To end a function, write return.",
@@ -231,7 +231,7 @@ def brief(x, digits=8):
 
 
 def shortest(text, most):
-    """Return a text cut to at most so many characters."""
+    """Return a text cut to at most `most` characters."""
     return text if len(text) <= most else text[: most - 3] + "…"
 
 

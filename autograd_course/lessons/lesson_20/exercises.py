@@ -788,7 +788,7 @@ def needed(answer):
             if wrong.cause.kind != "endless" or len(lines) < 100:
                 raise
             raise wrong.because(
-                "Each line reads the one above twice: going up anew for each takes 2¹³⁰ "
+                "Each line reads the one above twice: following each separately takes 2¹³⁰ "
                 "visits. Remember which names you have visited.",
             ) from None
 

@@ -114,8 +114,8 @@ cases(
 cases(
     "01.descend",
     wrong=[
-        edit("- rate *", "- min(rate, 2.0) *", "none in part 2 | 2.5"),
-        edit("- rate *", "- abs(rate) *", "none in part 2 | -0.3"),
+        edit("- lr *", "- min(lr, 2.0) *", "none in part 2 | 2.5"),
+        edit("- lr *", "- abs(lr) *", "none in part 2 | -0.3"),
         edit("return xs", "return xs[:-2]", "own: There should be"),
         edit("1e-5", "1e-3", "nearly"),
         edit("range(steps)", "range(5)", "own: There should be"),
