@@ -1,4 +1,4 @@
-"""What a learner reads, written from the data in causes.py. No other module of the grader holds these sentences."""
+"""Write the sentences that a learner reads from the data in causes.py. No other module of the grader holds these sentences."""
 
 import re
 
