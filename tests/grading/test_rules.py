@@ -210,7 +210,7 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
         (lambda g: "g", ag.add, 0, "'g'"),
         (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
         (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
-        (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "Does every branch return"),
+        (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),
         (6.0, ag.multiply, 0, "A rule is a function"),
     ],
 )
@@ -310,10 +310,10 @@ ALL, NONE, HALF = (
 @pytest.mark.parametrize(
     "rules, shares",
     [
-        ([ALL], "the library’s rule for y, it gives away 1.5 of 1"),
-        ([NONE], "the library’s rule for y, it gives away 0.5 of 1"),
-        ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, it gives away 2 of 1"),
-        ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, it gives away 0 of 1"),
+        ([ALL], "the library’s rule for y, it passes on 1.5 of 1"),
+        ([NONE], "the library’s rule for y, it passes on 0.5 of 1"),
+        ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, it passes on 2 of 1"),
+        ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, it passes on 0 of 1"),
     ],
 )
 def test_a_forgotten_tie_is_wrong(rules, shares):
@@ -351,12 +351,12 @@ def test_a_tie_that_is_shared_in_another_way_is_another_choice(row, rules):
 
 def test_ties_of_a_whole_array():
     once = lambda g, z, x, *, axis=None, keepdims=False: g * (x == np.max(x, axis, keepdims=True))  # noqa: E731
-    assert "It gives away 6 of 1." in same_line(once, ag.max).text
+    assert "It passes on 6 of 1." in same_line(once, ag.max).text
     (line,) = same_line(lambda g, x, low, high: g * ((low < x) & (x < high)), ag.clip).lines
     assert (
         line.verdict == "not the same"
         and "your rule" not in str(line.note)
-        and "gives away 0 of 1" in str(line.note)
+        and "passes on 0 of 1" in str(line.note)
     )
 
 
