@@ -437,7 +437,7 @@ def test_catches_agree_with_the_library(key):
     for seed in range(max(COUNT // 40, 3)):
         problem = catches.make(key, np.random.default_rng(seed))
         rule = re.search(r"`(.*?)`", problem.question)[1]
-        letter = re.search(r"somebody sends to (\w)", problem.question)[1]
+        letter = re.search(r"an engine returns for (\w)", problem.question)[1]
         row = ag.ops.ROWS[key.partition(".")[2]]
         caught = []
         for box in problem.boxes:
