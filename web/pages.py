@@ -32,6 +32,7 @@ from nbconvert import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from share_pictures import share_picture
 from tex import block, formulas, inline
 from tqdm import tqdm
 
@@ -58,9 +59,16 @@ PAGE = """<!DOCTYPE html>
 <meta property="og:site_name" content="{{ course }}">
 <meta property="og:title" content="{{ page.named }}">
 <meta property="og:description" content="{{ page.description }}">
-{%- if address %}
+{%- if address and not missing %}
 <link rel="canonical" href="{{ address }}{{ page.file }}">
 <meta property="og:url" content="{{ address }}{{ page.file }}">
+<meta property="og:image" content="{{ address }}{{ page.picture }}">
+<meta property="og:image:alt" content="{{ page.named }}. {{ page.description }}">
+<meta name="twitter:card" content="summary_large_image">
+{%- endif %}
+{%- if missing %}
+<meta name="robots" content="noindex">
+{% if address %}<base href="{{ address }}">{% endif %}
 {%- endif %}
 <link rel="icon" href="icon.svg" type="image/svg+xml">
 <link rel="apple-touch-icon" href="icon.png">
@@ -141,6 +149,16 @@ changes.</p>
 """,
     autoescape=True,
 )
+
+# At the end of each heading. Its sign is in site.css, so that it is not part of the heading's text.
+SECTION_LINK = '<a class="section-link" href="#\\g<2>" aria-label="Link to this section"></a>'
+
+# A host shows this page for an address that does not exist, at any depth, so it needs a <base>.
+MISSING = """<h1 id="Page-not-found">Page not found</h1>
+<p>There is no page at this address. Search the course, choose a page from the list of all pages, or start at
+<a href="index.html">the first page</a>.</p>
+<div id="search-here"></div>
+"""
 
 # An interactive picture: the script makes its controls. The words are below, folded if the drawing contains them all.
 MOVING = jinja2.Template(
@@ -472,7 +490,7 @@ class Page:
         self.file, self.body, self.number = (
             f"{name}.html",
             body,
-            name[:2] if name[:2].isdigit() else "",
+            name[:2] if re.match(r"\d\d_", name) else "",
         )
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
         self.named = f"{self.number} {self.title}".strip()
@@ -495,6 +513,13 @@ class Page:
             else self.body
         )
         self.body = self.body.replace(f' font-family="{style.FONT}"', "")  # said once, in site.css
+        self.body = re.sub(
+            r'(<h[23] id="([^"]+)">.*?)(</h[23]>)',
+            rf"\g<1>{SECTION_LINK}\g<3>",
+            self.body,
+            flags=re.DOTALL,
+        )
+        self.picture = f"{name}.png"  # shown with a link in a chat
 
 
 def read_out(body):
@@ -578,6 +603,7 @@ def build(folder, executed=executed, parts=None):
     for page in lessons:
         page.group = headings.get(page.number, "")
     files, repository = {}, launch_links.repository()
+    address = repository and launch_links.pages(repository)
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
         places = (
@@ -592,11 +618,14 @@ def build(folder, executed=executed, parts=None):
             after=after,
             places=places,
             course=pages[0].title,
-            address=repository and launch_links.pages(repository),
+            address=address,
             source=repository and launch_links.GITHUB + repository,
         )
+    missing = Page("404", MISSING)
+    files[missing.file] = template.render(
+        pages=pages, page=missing, missing=True, course=pages[0].title, address=address
+    )
     if repository:
-        address = launch_links.pages(repository)
         files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
     for beside in ("site.css", "site.js", "derivations.js", "icon.svg", "manifest.webmanifest"):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
@@ -607,6 +636,10 @@ def build(folder, executed=executed, parts=None):
     files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)
     files["icon.png"] = (ROOT / "web/icon.png").read_bytes()
     files["sw.js"] = service_worker(files)
+    for page in pages if address else []:
+        files[page.picture] = share_picture(
+            page.named, page.description, pages[0].title, ROOT / "web/icon.png"
+        )
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:

@@ -526,7 +526,7 @@ const sought = element("input", {type: "search", id: "sought", autocomplete: "of
 search.setAttribute("role", "search");
 many.setAttribute("role", "status");
 search.append(element("label", {htmlFor: "sought", textContent: "Search"}), sought, many, found);
-document.querySelector(".aside").prepend(search);
+(document.getElementById("search-here") ?? document.querySelector(".aside")).prepend(search);
 let index;
 sought.onfocus = () => index ??= new Promise((ready, failed) => {
     document.head.append(element("script", {src: "search.js", onerror: failed, onload: () => ready(finder(TEXTS))}));

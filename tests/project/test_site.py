@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import drawn
 import lab
+import launch_links
 import nbformat
 import numpy as np
 import once
@@ -21,6 +22,7 @@ import precomputed_frames
 import predictions
 import pytest
 import tex
+from PIL import Image
 
 import autograd_lib as ag
 from autograd_course import (
@@ -1012,6 +1014,47 @@ def test_every_page_says_what_it_is_to_a_search_engine_and_in_a_chat(site):
         descriptions.append(description)
         assert '<link rel="icon" href="icon.svg"' in head
     assert len(set(descriptions)) == len(descriptions) and (site / "icon.svg").exists()
+
+
+def test_a_published_page_has_an_address_and_a_picture(tmp_path, monkeypatch):
+    """The head of a page names both; the page for a wrong address finds its styles from any folder."""
+    monkeypatch.setattr(launch_links, "repository", lambda: "Owner/name")
+    folder, address = pages.build(tmp_path / "site", once.text), "https://owner.github.io/name/"
+    listed = (folder / "sitemap.txt").read_text().split()
+    assert listed == [f"{address}{name}.html" for name in NAMES]
+    for name in NAMES:
+        head = (folder / f"{name}.html").read_text(encoding="utf-8").partition("</head>")[0]
+        assert f'<link rel="canonical" href="{address}{name}.html">' in head
+        assert (
+            f'<meta property="og:image" content="{address}{name}.png">' in head
+            and "<base" not in head
+        )
+        with Image.open(folder / f"{name}.png") as picture:
+            assert picture.size == (1200, 630) and len(picture.convert("L").getcolors()) > 8
+        assert (folder / f"{name}.png").stat().st_size < 30_000
+    missing = (folder / "404.html").read_text(encoding="utf-8")
+    assert missing.index(f'<base href="{address}">') < missing.index('href="site.css"')
+    assert "noindex" in missing and "canonical" not in missing
+
+
+def test_a_page_that_does_not_exist_offers_the_search(site, page):
+    page.goto((site / "404.html").as_uri())
+    page.locator("main").get_by_label("Search").fill("product rule")
+    assert page.locator("h1").inner_text() == "Page not found"
+    page.locator("main").get_by_role("link", name="product rule").first.click()
+    assert page.locator("h1").inner_text() == "03 Derive the arithmetic"
+
+
+def test_each_heading_has_a_link_to_its_section(site, page):
+    """The Tab key reaches the link, and its sign is not part of the heading's text."""
+    page.goto((site / "03_derive_the_arithmetic.html").as_uri())
+    heading = page.locator("h2", has_text="Division")
+    assert heading.text_content() == "Division"
+    heading.get_by_role("link", name="Link to this section").focus()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#Division")
+    links = page.locator("main :is(h2, h3) .section-link")
+    assert links.count() == page.locator("main :is(h2, h3)[id]").count() > 5
 
 
 @pytest.mark.parametrize("heading", ["## The lessons", "## Installing", "# Automatic"])
