@@ -374,7 +374,7 @@ def _repairs(derivation, step, tree, right):
     letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
     yield from _sign_repairs(tree, right)
     if derivation.sizes:
-        yield from _index_repairs(derivation, tree)
+        yield from _index_repairs(derivation, step, tree)
     yield from _letter_repairs(letters, tree)
     yield from _factor_repairs(derivation, letters, tree)
     yield from _order_repairs(derivation, tree)
@@ -425,7 +425,7 @@ def _sign_repairs(tree, right):
         )
 
 
-def _index_repairs(derivation, tree):
+def _index_repairs(derivation, step, tree):
     every, sizes = parts(tree), derivation.sizes
     for one in (part for part in every if part[0] == "entry" and len(part[2]) > 1):
         yield (
@@ -454,12 +454,13 @@ def _index_repairs(derivation, tree):
             "The sum is over the wrong index.",
             f"You add over {one[1]}. Which index does the left side not have?",
         )
-        yield (
-            replace(tree, {one: one[2]}),
-            "There is a sum too many.",
-            f"The left side has the index {one[1]}, so there is no sum over it.",
-        )
-    for index in sizes:
+        if one[1] in step.indices:
+            yield (
+                replace(tree, {one: one[2]}),
+                "There is a sum too many.",
+                f"The left side has the index {one[1]}, so there is no sum over it.",
+            )
+    for index in (index for index in sizes if index not in step.indices):
         yield (
             ("sum", index, tree),
             "A sum is missing.",

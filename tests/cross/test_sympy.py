@@ -36,6 +36,9 @@ SPELLINGS = [
 
 # Lines with indices: what SymPy rewrites, with each entry as a symbol, and what is then put around it.
 INDEXED = {
+    ("08.sum", 2): ("g_i", "{}"),
+    ("08.mean", 1): ("1/n", "{}"),
+    ("08.mean", 2): ("g_i/n", "{}"),
     ("09.matmul", 0): ("A_ik*B_kj", "sum_k ({})"),
     ("09.matmul", 1): ("A_ik", "{}"),
     ("09.matmul", 2): ("A_ik*g_ij", "sum_i ({})"),

@@ -92,6 +92,12 @@ def test_the_first_sentence_names_the_part_and_the_hint_the_repair(name, number,
     assert verdict.hint
 
 
+def test_no_sum_is_added_over_an_index_of_the_left_side():
+    """1/3 added over j is 1, but ∂z_i/∂x_ij has the index j."""
+    for name, typed in [("08.sum", "1/3"), ("08.mean", "1/6")]:
+        assert "sum" not in judge(DERIVATIONS[name], 1, typed).message
+
+
 def test_equal_lines_that_are_not_the_line_asked():
     tanh = DERIVATIONS["04.tanh"]
     assert "without x" in judge(tanh, 3, "1 - tanh(x)^2").message

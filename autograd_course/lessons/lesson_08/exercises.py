@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ...derivations import Step, derivation
 from ...grading import Named, NotYet, Wrong, brief, exercise, expect_over, is_stub
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -46,6 +47,104 @@ prediction(
     answer={"shape": (2, 3), "at [1, 2]": 20},
     reveal="""**(2, 3)**, the shape of x. And **20**: `x[1, 2]` is part of the second sum only. If it rises by 1, so does this sum.
         So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""",
+)
+
+derivation(
+    "08.sum",
+    letters={"x": (2, 3), "g": (2,), "z[i]": "sum_j x[i,j]"},
+    sizes={"i": 2, "j": 3},
+    steps=(
+        Step("z_i =", "sum_j x[i,j]", "the definition of the sum", indices="i", worked=True),
+        Step(
+            r"\frac{\partial z_i}{\partial x_{ij}} =",
+            "1",
+            "the other entries are held still",
+            indices="ij",
+            mistakes=(
+                (
+                    "x[i,j]",
+                    "That is the entry itself. If it rises by 1, how much does the sum rise?",
+                ),
+                ("sum_j x[i,j]", "That is the sum itself. How does it change with one entry?"),
+                ("sum_j 1", "Only one of the three entries moves; the others are constants."),
+                (
+                    "g[i]",
+                    "That is the upstream gradient, for the next line. Here the local gradient is asked.",
+                ),
+            ),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial x_{ij}} =",
+            "g[i]",
+            "one path: x[i, j] is a term of z[i] only",
+            letters="g",
+            indices="ij",
+            mistakes=(
+                ("1", "That is the local gradient. Multiply it by the upstream gradient."),
+                ("g[i] x[i,j]", "The local gradient is 1, and not the entry: see the line above."),
+                (
+                    "sum_j g[i]",
+                    "There is no sum over j: the left side is about a single entry, and it has one path.",
+                ),
+                ("sum_i g[i]", "The entry is in row i, so it reaches L through z[i] only."),
+            ),
+            rivals=("paths add: one path for each j", "the product rule: both factors move"),
+        ),
+    ),
+)
+
+derivation(
+    "08.mean",
+    letters={"x": (2, 3), "g": (2,), "n": "3", "z[i]": "(sum_j x[i,j]) / n"},
+    sizes={"i": 2, "j": 3},
+    steps=(
+        Step(
+            "z_i =",
+            "(sum_j x[i,j]) / n",
+            "the definition of the mean",
+            indices="i",
+            worked=True,
+        ),
+        Step(
+            r"\frac{\partial z_i}{\partial x_{ij}} =",
+            "1/n",
+            "n is a constant",
+            indices="ij",
+            mistakes=(
+                ("1", "That is the derivative of the sum. The mean is the sum divided by n."),
+                (
+                    "x[i,j] / n",
+                    "If the entry rises by 1, the sum rises by 1, whatever the entry is.",
+                ),
+                ("-1 / n^2", "That is the derivative with respect to n, and n is a constant here."),
+                (
+                    "-z[i] / n",
+                    "That is the derivative with respect to n, and n is a constant here.",
+                ),
+                (
+                    "g[i] / n",
+                    "g is the upstream gradient, for the next line. Here the local gradient is asked.",
+                ),
+            ),
+            rivals=("the quotient rule: n moves with x", "paths add: one path for each j"),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial x_{ij}} =",
+            "g[i] / n",
+            "upstream times local, on one path",
+            letters="g n",
+            indices="ij",
+            mistakes=(
+                ("1/n", "That is the local gradient. Multiply it by the upstream gradient."),
+                ("g[i]", "That is the rule of the sum. What is the local gradient of the mean?"),
+                ("g[i] n", "The local gradient is 1/n: divide, do not multiply."),
+                (
+                    "sum_i g[i] / n",
+                    "The entry is in row i, so it reaches L through z[i] only.",
+                ),
+            ),
+        ),
+    ),
 )
 
 prediction(
