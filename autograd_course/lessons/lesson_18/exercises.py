@@ -199,6 +199,8 @@ CANCEL = (
         ),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=1)).max(axis=-1)", CANCEL),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=(1, 3)))", CANCEL),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=(1, 3)))", CANCEL),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.abs(slopes[:, 0]).max(axis=-1)",
@@ -435,6 +437,7 @@ def _unmasked(g, Q, K, V, P):
 _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
 ARRIVES = "The gradient of P has P's shape, (T, n): gP = g @ V.T. Pass gP, and not g, to the rule of softmax."
+IN_NUMPY = "(In NumPy a matrix's .transpose(-2, -1) is the matrix itself.)"
 FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
 
 
@@ -484,14 +487,15 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
         edit(
             "P.T @ g",
             "P @ g",
-            "For V: row t of P says what output t took. Every output that took from place s pays it. That is column s "
-            "of P, so P.T.",
+            "For V: row t of P holds the weights with which output t reads the values. So every output that reads "
+            "value s sends a gradient to it: that is column s of P, so P.T @ g. " + IN_NUMPY,
         ),
         edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
         edit(
             "g @ V.T",
             "g @ V",
-            "For P: back through a product, g meets the other factor transposed: V.T.",
+            "For P: the gradient of one factor of a product is g times the other factor, transposed: g @ V.T. "
+            + IN_NUMPY,
         ),
         edit("g @ V.T", "P @ V", ARRIVES),
         edit(
@@ -524,6 +528,12 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
             "P * (gP - " + _SUM + ")",
             "gP - P * np.sum(gP, axis=-1, keepdims=True)",
             "That is the rule of log_softmax. P came out of softmax, so the rule is p · (g − Σ g·p).",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "P - gP",
+            "p − target is the rule of softmax and cross-entropy together. Here P comes from softmax alone, and gP is a "
+            "gradient, not a target: p · (g − Σ g·p).",
         ),
         edit("P * (gP -", "(gP -", "The factor P in front of softmax's bracket is missing."),
         edit("P * (gP - np", "P * (gP + np", "softmax: g *less* the sum."),
@@ -589,7 +599,9 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
         edit(
             "gS @ K /", "gS.T @ K /", "To Q: its rows are those of gS, so gS @ K, not transposed."
         ),
-        edit("gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q."),
+        edit(
+            "gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q. " + IN_NUMPY
+        ),
         edit("gS.T @ Q", "gS.T @ K", "To K goes gS.T times the *other* factor: Q."),
         edit(
             "gS.T @ Q",

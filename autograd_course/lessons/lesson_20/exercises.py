@@ -675,7 +675,7 @@ def _read_by_any(lines, results):
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
         that it returns. Return the lines that are needed for these results, in their order. A line that only dead
-        lines read is dead too.""",
+        lines read is dead too. Do not modify the caller's lists.""",
     stub="""
         def needed(lines, results):
             ...""",
