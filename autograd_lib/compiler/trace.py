@@ -23,7 +23,6 @@ import operator
 import random
 import sys
 from collections import namedtuple
-from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import count
@@ -33,7 +32,7 @@ import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
-from ..rows import Primitive, primitive, traced_in
+from ..rows import primitive, traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
 from ..values import as_array, copied
@@ -73,34 +72,6 @@ class _StandIn(Tensor):
     grad = property(_refuse_grad, _refuse_grad)
 
 
-class _ObservedRow(Primitive):
-    """A row whose rules tell the trace which lines are theirs; else the same as `row`."""
-
-    def __init__(self, row, trace):
-        vars(self).update(vars(row))
-        self.row, self.trace = row, trace
-        self.rule = lambda i: self._observed(i, row.rule(i)) if row.rule(i) else None
-
-    def _observed(self, i, rule):
-        """Return the rule of argument `i`, which names the lines that it computes."""
-        trace, formula = self.trace, _formula(rule)
-
-        def observed(g, z, *values, **params):
-            call, x = next(trace.rule_calls), values[i]
-            first = f"{self.name}: {formula}" if formula else f"{self.name}, backward"
-            with trace.origin(Origin(call, x, first, self.name)):
-                gx = rule(g, z, *values, **params)
-            # Undo broadcasting here, where it is known for which rule it is done.
-            note = f"{self.name}: what was broadcast is summed"
-            with trace.origin(Origin(call, x, note, note)):
-                gx = match_input(gx, SimpleNamespace(op=self, values=values), i)
-            if isinstance(gx, Tensor):
-                trace.gradient_of[to_array(gx).number] = x
-            return gx
-
-        return observed
-
-
 class Trace:
     """The lines of one call of `f`.
 
@@ -131,8 +102,8 @@ class Trace:
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
         self.checks, self.names, self.constant_names, self.originals = [], {}, {}, {}
         # Errors that may not be caught; and calls of rules, which are numbered.
-        self.refused, self.rule_calls, self._origin = [], count(), NO_ORIGIN
-        self.gradient_of = {}  # {creation number of what a rule returned: the value it is for}
+        self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
+        self._gradient_of = {}  # {creation number of what a rule returned: the value it is for}
         self._closed_inputs, self._lines, self._copies = {}, {}, {}
         self._inlining, self._frames = set(), {}
         try:
@@ -241,12 +212,13 @@ class Trace:
             )
         args = [self._on_level(a) for a in args]
         params = mapped(lambda a: to_array(a) if isinstance(a, Tensor) else a, params)
-        row = getattr(row, "row", row)
         above = [a for a in args if isinstance(a, Tensor) and a.level > self.level]
         if not above:
             return self.add_line(row, args, params)
         top = max(above, key=operator.attrgetter("level"))
-        return top.process(_ObservedRow(row, self), args, params)
+        z = top.process(row, args, params)
+        z.edges = [(i, self._observed(row, rule, i)) for i, rule in z.edges]
+        return z
 
     def _on_level(self, a):
         """Return an argument of a call; for a Tensor from outside of this trace, its input."""
@@ -328,14 +300,27 @@ class Trace:
 
     # --- Where lines come from, and what the user calls them --------------------------------------
 
-    @contextmanager
-    def origin(self, origin):
-        """Give all lines that are recorded in the block this Origin."""
-        before, self._origin = self._origin, origin
-        try:
-            yield
-        finally:
-            self._origin = before
+    def _observed(self, row, rule, i):
+        """Return the rule of argument `i` of `row`; it gives the lines that it computes their Origin."""
+        formula = _formula(rule)
+        first = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
+        summed = f"{row.name}: what was broadcast is summed"
+
+        def observed(g, z, *values, **params):
+            call, x, before = next(self._rule_calls), values[i], self._origin
+            try:
+                self._origin = Origin(call, x, first, row.name)
+                gx = rule(g, z, *values, **params)
+                # Undo broadcasting here, where it is known for which rule it is done.
+                self._origin = Origin(call, x, summed, summed)
+                gx = match_input(gx, SimpleNamespace(op=row, values=values), i)
+            finally:
+                self._origin = before
+            if isinstance(gx, Tensor):
+                self._gradient_of[to_array(gx).number] = x
+            return gx
+
+        return observed
 
     def _caller_of(self, node):
         """Return the Origin of a line that no rule computes, and note the functions that called it.
@@ -347,10 +332,10 @@ class Trace:
         # A thread that the user started has frames of its own, which end without `_record`.
         while frame is not None and frame.f_code is not Trace._record.__code__:
             if frame.f_code is tape.backward_pass.__code__:
-                known = [self.gradient_of.get(x.number, x.origin.of) for x in node.reads]
+                known = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
                 of = next((x for x in known if x is not None), None)
                 note = "two paths meet: what they bring adds up"
-                return Origin(next(self.rule_calls), of, note, note)
+                return Origin(next(self._rule_calls), of, note, note)
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
             frame = frame.f_back
