@@ -58,32 +58,25 @@ def assign_buffers(lines, returned, new_name):
         {name: source that allocates it}.
     out : dict
         {creation number of a line: the name of the buffer that it writes into}.
-    given_away : set of str
-        The buffers that a result leaves the function in. The others are kept between the calls.
     """
     # What a row of the user returns may be any of its arguments, so these keep their memory.
     read_by_users = [x for node in lines if is_user_op(node.op) for x in node.reads]
     held = {x.root.number for x in [*returned, *read_by_users]}
     last_reader = {x.root.number: node for node in lines for x in node.reads}
-    buffers, out, free, given_away = {}, {}, {}, set()
+    buffers, out, free = {}, {}, {}
     for node in lines:
         roots = {x.root.number: x for x in node.reads}
         ended = [out[n] for n in roots if last_reader[n] is node and n in out and n not in held]
         usable, z = [*reversed(free)], node._value  # the newest first, which is still in the cache
         if ufunc(node) not in (np.matmul, None):  # a ufunc of entries may write over what it reads
             usable = ended + usable
-        if takes_out(node) and np.ndim(z) and z.nbytes >= LARGE:
+        if takes_out(node) and np.ndim(z) and z.nbytes >= LARGE and node.number not in held:
             allocation = f"np.empty({z.shape}, np.{z.dtype.name})"
-            name = next((m for m in usable if buffers[m] == allocation), None)
-            if node.number in held and name:
-                given_away.add(name)
-            elif node.number not in held:
-                name = name or new_name()
-            if name:
-                out[node.number], buffers[name] = name, allocation
+            name = next((m for m in usable if buffers[m] == allocation), None) or new_name()
+            out[node.number], buffers[name] = name, allocation
         free |= dict.fromkeys(ended)
         free.pop(out.get(node.number), None)
-    return buffers, out, given_away
+    return buffers, out
 
 
 def ufunc(node):

@@ -235,9 +235,7 @@ class Trace:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
             # A row computes with NumPy's numbers, Python's operators with Python's.
-            first = next(i for i, a in enumerate(args) if type(a) is Traced)
-            number = self.add_line(FLOAT64, [args[first]], {})
-            args = [*args[:first], number, *args[first + 1 :]]
+            args = [self.add_line(FLOAT64, [a], {}) if type(a) is Traced else a for a in args]
         if row is ops.sum and (factors := _large_factors(args[0], params)):
             row, args, params = VDOT, factors, {}
         if computed := [

@@ -64,7 +64,7 @@ PYTHON_ROWS = {
         ops.divide: operator.truediv,
         ops.power: operator.pow,
         ops.negative: operator.neg,
-        ops.abs: operator.abs,
+        ops.abs: abs,
     }.items()
 }
 

@@ -92,12 +92,11 @@ class Writer:
             Returned beside `returned`, for the backward functions.
         """
         results = [*traced_in(returned), *(saved or ())]
-        buffers, out, given_away = assign_buffers(lines, results, lambda: self.numbered("m"))
+        buffers, out = assign_buffers(lines, results, lambda: self.numbered("m"))
         reads = [x for node in lines for x in node.reads]
         self.readers = Counter(x.number for x in [*results, *results, *reads])
         last = {node.origin.call: node for node in lines}
         text = [f"def {name}({', '.join(map(self.name_of, inputs))}):"]
-        buffers = {name: buffers[name] for name in buffers if name not in given_away}
         if buffers:
             # Calls that run at the same time, in several threads, have buffers of their own.
             pool = self.unique_name(f"{name}_memory")
@@ -105,14 +104,10 @@ class Writer:
             memory = f"{', '.join(buffers)},"
             text.append(f"    {memory} = {pool}.pop() if {pool} else (")
             text += [*(f"        {allocation}," for allocation in buffers.values()), "    )"]
-        before, first_line = None, {}
+        before = None
         for node in lines:
             if not self.is_inlined(node):
-                name_of_line, buffer = self.name_of(node, last), out.get(node.number)
-                if buffer in given_away:  # the first line that writes there allocates it
-                    first = first_line.setdefault(buffer, name_of_line)
-                    buffer = None if first == name_of_line else first
-                line = f"    {name_of_line} = {self.expression(node, buffer)}"
+                line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.number))}"
                 note = node.origin.rest if node.origin.call == before else node.origin.first
                 text.append(f"{line:<59} # {note}" if note else line)
                 before = node.origin.call
