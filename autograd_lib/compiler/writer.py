@@ -69,8 +69,8 @@ class Writer:
         self.trace = trace
         # Of Traced, rows and constant arrays, by creation number or id: their names in the source.
         self.named, self.texts = {}, []
-        # Assignments above the functions; and what the source cannot write: rows and long arrays.
-        self.header, self.namespace = [], {}
+        # Imports and assignments above the functions; and objects that the source cannot write.
+        self.imports, self.header, self.namespace = ["import numpy as np"], [], {}
         self.used_names = Counter({"np", "ops", *dir(builtins)})
         self.counts = defaultdict(lambda: count(1))
         self.name = self.unique_name(trace.name)
@@ -138,11 +138,8 @@ class Writer:
 
     def build(self):
         """Return the source, and its functions by name."""
-        imports = ["import numpy as np\n"]
-        if any("= ops." in text for text in self.header):
-            imports.append("from autograd_lib import ops\n")
-        header = ["\n".join(self.header) + "\n"] if self.header else []
-        source = "\n".join([*imports, *header]) + "\n\n" + "\n\n".join(self.texts)
+        header = "\n".join([*self.imports, "", *self.header]).rstrip()
+        source = f"{header}\n\n\n" + "\n\n".join(self.texts)
         exec(compile(source, f"<{self.name}, compiled>", "exec"), self.namespace)
         return source, self.namespace
 
@@ -206,6 +203,7 @@ class Writer:
             self.named[id(row)] = name = self.unique_name(row.name)
             self.namespace[name] = function
             if ops.ROWS.get(row.name) is row:
+                self.imports[1:] = ["", "from autograd_lib import ops"]
                 self.header.append(f'{name} = ops.ROWS["{row.name}"].function')
         return self.named[id(row)]
 
