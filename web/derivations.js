@@ -8,7 +8,7 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["²", "^2"], ["³", "^3"], ["ᵀ", "^T"], ["'", "^T"],
-                   ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["np.", ""], [".mT", "^T"], [".T", "^T"],
+                   ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["yhat", "ŷ"], ["np.", ""], [".mT", "^T"], [".T", "^T"],
                    ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\", ""]];
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
@@ -280,7 +280,7 @@ function drawn(tree) {
     const within = (part, least) => bare(part, least) ? drawn(part) : row(mo("("), drawn(part), mo(")"));
     switch (kind) {
         case "number": return `<mn>${first}</mn>`;
-        case "name": return /^d[a-z]$/i.test(first) ? row("<mi>d</mi>", `<mi>${first[1]}</mi>`) : `<mi>${first}</mi>`;
+        case "name": return first === "ŷ" ? `<mover><mi>y</mi>${mo("^")}</mover>` : /^d[a-z]$/i.test(first) ? row("<mi>d</mi>", `<mi>${first[1]}</mi>`) : `<mi>${first}</mi>`;
         case "entry": return `<msub><mi>${first}</mi>${row(...[...second].map(index => `<mi>${index}</mi>`))}</msub>`;
         case "negative": return row('<mo form="prefix">−</mo>', within(first, 3));
         case "transpose": return `<msup>${within(first, 6)}${mo("⊤")}</msup>`;

@@ -35,6 +35,7 @@ _SPELLINGS = {
     "∑": " sum",
     "σ": " sigmoid",
     "√": " sqrt",
+    "yhat": "ŷ",
     "np.": "",
     ".mT": "^T",
     ".T": "^T",
@@ -306,6 +307,8 @@ def as_tex(tree):
 
 def _letter(name):
     """Return TeX for a name: dz and y are written as they are, longer words upright."""
+    if name == "ŷ":
+        return r"\hat y"
     return name if len(name) == 1 or re.fullmatch("d[a-zA-Z]", name) else rf"\mathrm{{{name}}}"
 
 

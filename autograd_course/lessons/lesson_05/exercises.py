@@ -6,6 +6,7 @@ import numpy as np
 
 from autograd_lib import Tensor
 
+from ...derivations import Step, derivation
 from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
 from ...grading.causes import Cause, own
 from ...grading.inputs import where_it_may_turn
@@ -1025,6 +1026,67 @@ prediction(
     reveal="""
         **14**: b has 7, so it sends 7 · 2. Only then does c send its 6 to b, and b does not get another turn to send it on. The right
         gradient is (7 + 6) · 2 = 26.""",
+)
+
+derivation(
+    "05.neuron",
+    letters={"x": (), "w": (), "b": (), "y": (), "s": "w*x + b", "ŷ": "tanh(s)"},
+    steps=(
+        Step(
+            r"\frac{\partial L}{\partial \hat y} =",
+            "ŷ - y",
+            "the power rule: the 2 and the ½ cancel",
+            letters="ŷ y",
+            mistakes=(
+                ("y - ŷ", "If ŷ is above y, a larger ŷ raises L. So which sign has the gradient?"),
+                ("2 (ŷ - y)", "The ½ in front of the square cancels the 2."),
+                ("(ŷ - y)^2 / 2", "That is L itself. What is its derivative with respect to ŷ?"),
+            ),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial s} =",
+            "(ŷ - y) (1 - ŷ^2)",
+            "the chain rule: upstream times local",
+            letters="ŷ y",
+            mistakes=(
+                ("1 - ŷ^2", "That is the local gradient. Multiply it by the upstream gradient."),
+                (
+                    "ŷ - y",
+                    "That is the upstream gradient. Multiply it by the local gradient of tanh.",
+                ),
+                (
+                    "(ŷ - y) ŷ^2",
+                    "The local gradient of tanh is 1 − tanh². This is the tutorial's mistake.",
+                ),
+                ("(ŷ - y) (1 - s^2)", "The rule of tanh uses its output ŷ, not its input s."),
+            ),
+            rivals=(
+                "the product rule: both factors move with s",
+                "paths add: one path for each factor",
+            ),
+        ),
+        Step(
+            r"\frac{\partial L}{\partial w} =",
+            "(ŷ - y) (1 - ŷ^2) x",
+            "in w · x, the local gradient of w is x",
+            letters="ŷ y x",
+            mistakes=(
+                (
+                    "(ŷ - y) (1 - ŷ^2) w",
+                    "That is the gradient of x. In w · x, the local gradient of w is the other factor.",
+                ),
+                (
+                    "(ŷ - y) (1 - ŷ^2) (x + b)",
+                    "b is added, not multiplied by w, so it adds nothing to the local gradient.",
+                ),
+                (
+                    "(ŷ - y) x",
+                    "The path leads through tanh too, so its local gradient is a factor.",
+                ),
+                ("x", "That is the last local gradient. Multiply it by the upstream gradient."),
+            ),
+        ),
+    ),
 )
 
 prediction(
