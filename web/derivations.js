@@ -230,18 +230,21 @@ function judge(spec, number, typed) {
                 return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
         return {kind: "wrong", message: differs(spec, step, tree, right, points), tree};
     }
+    const bag = tree => parts(tree).map(part => JSON.stringify(part)).sort().join();
+    for (const [line, message] of step.mistakes)
+        if (bag(tree) === bag(read(line, spec)))
+            return {kind: "equal", message, tree};
     for (const [letter, given] of spec.letters) {
         if (typeof given === "string" || shape(given[0]).length)
             continue;
         const where = pointsOf(spec, 3, {[letter]: 0});
         if (values(right, step, where, spec.sizes).flat(Infinity).every(Number.isFinite) && !agree(spec, step, tree, right, where))
-            return {kind: "equal", message: `It is equal, except where ${letter} is 0: there your line has no value, and the left side has one.`, tree};
+            return {kind: "equal", message: `It is equal, except where ${letter} is 0: there your line has no value, and the line asked for has one.`, tree};
     }
     const allowed = step.letters ? step.letters.split(" ") : letters(spec);
     const surplus = [...names(tree)].filter(name => !allowed.includes(name) && !(name in CONSTANTS)).sort();
     if (surplus.length)
         return {kind: "equal", message: `It is equal, but write it without ${surplus.join(" and ")}: use only ${allowed.join(", ")}.`, tree};
-    const bag = tree => parts(tree).map(part => JSON.stringify(part)).sort().join();
     if (number && bag(tree) === bag(read(spec.steps[number - 1].right, spec)))
         return {kind: "equal", message: "It is equal, but it is the line above: take one more step.", tree};
     return {kind: "right", message: "", tree};

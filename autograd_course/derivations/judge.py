@@ -47,7 +47,8 @@ class Step:
 
     `left` is TeX; `right` is the line as one may type it; `letters` are the letters that it may
     contain, separated by spaces, or "" for all of them; `indices` are the indices of the left side;
-    `mistakes` are pairs (a wrong line, a sentence that teaches). A step with `worked=True` is shown
+    `mistakes` are pairs (a wrong line, a sentence that teaches); one that has the right value, such
+    as a copy of the left side, is compared by its pieces, and its sentence begins with "It is equal". A step with `worked=True` is shown
     and not asked. `rivals` are two other reasons, offered beside `reason` where the reason is asked.
     """
 
@@ -269,11 +270,15 @@ def _judge(derivation, number, typed):
             message = f"This is read as `{as_text(tree)}`. Put brackets around what you divide by."
             return Verdict("unreadable", message, tree=tree)
         return _explain(derivation, step, tree, right)
+    pieces = sorted(map(str, parts(tree)))
+    for line, sentence in step.mistakes:
+        if pieces == sorted(map(str, parts(derivation.read(line)))):
+            return Verdict("equal", sentence, tree=tree)
     for letter in derivation.drawn:
         at_zero = derivation.points(3, **{letter: 0.0})
         due = _values(derivation, step, right, at_zero)
         if np.isfinite(due).all() and not _agree(derivation, step, tree, right, at_zero):
-            message = f"It is equal, except where {letter} is 0: there your line has no value, and the left side has one."
+            message = f"It is equal, except where {letter} is 0: there your line has no value, and the line asked for has one."
             return Verdict("equal", message, tree=tree)
     allowed = step.letters.split() or derivation.names
     surplus = sorted(names(tree) - {*allowed, *CONSTANTS})
@@ -282,7 +287,7 @@ def _judge(derivation, number, typed):
         return Verdict("equal", message, tree=tree)
     if number:
         above = derivation.read(derivation.steps[number - 1].right)
-        if sorted(map(str, parts(tree))) == sorted(map(str, parts(above))):
+        if pieces == sorted(map(str, parts(above))):
             return Verdict(
                 "equal", "It is equal, but it is the line above: take one more step.", tree=tree
             )

@@ -14,7 +14,7 @@ from .judge import judge
 
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
 _MOST_FROM_MEMORY = 2  # lines that were shown, at the beginning of a later lesson
-_SIGNS = ["1", "2", "+", "-", "*", "/", "^", "(", ")"]
+_SIGNS = ["+", "-", "*", "/", "^", "(", ")"]
 _EMPTY_BOX = (
     '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
     'border-radius:3px;vertical-align:middle"></span>'
@@ -259,7 +259,9 @@ def keys(derivation):
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]
     constants = ["e"] * any(part == ("name", "e") for part in trees)
     indices = ["[", ",", "]", *derivation.sizes, "sum_", "@", ".T"] if derivation.sizes else []
-    return [*derivation.names, *constants, *functions, *indices, *_SIGNS]
+    largest = max([2, *(int(part[1]) for part in trees if part[0] == "number")])
+    digits = [str(digit) for digit in range(1, largest + 1)]
+    return [*derivation.names, *constants, *functions, *indices, *digits, *_SIGNS]
 
 
 def _as_html(derivation):

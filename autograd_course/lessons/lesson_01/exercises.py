@@ -6,6 +6,7 @@ import numpy as np
 
 from autograd_lib import grad
 
+from ...derivations import Step, derivation
 from ...grading import Wrong, brief, edit, exercise, expect, expect_call, expect_over, formula
 from ...grading.causes import Cause
 from ...grading.compare import returned, same
@@ -32,6 +33,68 @@ recall(
             "By about gradient × nudge, which is **−0.3**. This lesson shows what “about” means.",
         ),
     ],
+)
+
+derivation(
+    "01.central",
+    letters={"x": (), "h": ()},
+    steps=(
+        Step("(x + h)^3 =", "x^3 + 3x^2 h + 3x h^2 + h^3", "multiplied out", worked=True),
+        Step("(x - h)^3 =", "x^3 - 3x^2 h + 3x h^2 - h^3", "the sign of h is turned", worked=True),
+        Step(
+            r"\frac{(x + h)^3 - x^3}{h} =",
+            "3x^2 + 3x h + h^2",
+            "divide by h, which is not 0",
+            mistakes=(
+                (
+                    "((x + h)^3 - x^3) / h",
+                    "It is equal, but it is the left side. Use the first line.",
+                ),
+                (
+                    "3x^2",
+                    "That is the limit. For a step that is not 0, some terms with h are left.",
+                ),
+                ("3x^2 h + 3x h^2 + h^3", "That is the numerator. Divide it by h."),
+                ("3x^2 + 3x h + h^3", "Divide the last term, h³, by h too."),
+            ),
+        ),
+        Step(
+            "(x + h)^3 - (x - h)^3 =",
+            "6x^2 h + 2h^3",
+            "the even powers of h cancel",
+            mistakes=(
+                (
+                    "(x + h)^3 - (x - h)^3",
+                    "It is equal, but it is the left side. Subtract the second line from the first.",
+                ),
+                (
+                    "2x^3 + 6x h^2",
+                    "That is the sum of the two lines. Which terms are left in the difference?",
+                ),
+                ("6x^2 h", "What is h³ − (−h³)?"),
+                (
+                    "3x^2 h + h^3",
+                    "Each of these terms is in both lines, with opposite signs: the difference is twice as large.",
+                ),
+            ),
+            rivals=("the odd powers of h cancel", "h³ is so small that it may be left out"),
+        ),
+        Step(
+            r"\frac{(x + h)^3 - (x - h)^3}{2h} =",
+            "3x^2 + h^2",
+            "divide by 2h, which is not 0",
+            mistakes=(
+                (
+                    "((x + h)^3 - (x - h)^3) / (2h)",
+                    "It is equal, but it is the left side. Use the line above.",
+                ),
+                ("3x^2", "That is the derivative. What is left of 2h³?"),
+                ("6x^2 + 2h^2", "The two outer points are 2h apart, so divide by 2h."),
+                ("3x^2 + 2h^2", "Divide the last term, 2h³, by 2h too."),
+                ("3x^2 + h^3", "Divide the last term, 2h³, by 2h: one h goes."),
+            ),
+        ),
+    ),
 )
 
 prediction(
