@@ -11,7 +11,7 @@ function prepare() {
     const bar = live.bar = element("div", {className: "live"});
     const note = live.note = element("span", {className: "live-note"});
     const title = [...document.querySelector("main").children].find(one => one.contains(document.querySelector("h1")));
-    title.after(bar);
+    (document.querySelector(".front") ?? title).after(bar);
     if (location.protocol === "file:") {
         note.append("To run this page, start a web server in its folder: ",
                     element("code", {textContent: "python -m http.server"}), ". Then open the address it prints.");

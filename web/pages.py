@@ -36,7 +36,6 @@ from share_pictures import share_picture
 from tex import block, formulas, inline
 from tqdm import tqdm
 
-from autograd_course import live_graph
 from autograd_course.drawing import style
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,18 +129,22 @@ FRONT = jinja2.Template(
 <p>A <strong>gradient</strong> tells you how much a result changes when one of its inputs changes a little. Here you
 derive every rule for it by hand, build an engine that applies the rules automatically, and use it to train networks
 that recognise digits and generate text.</p>
-<p class="facts">{{ many }} lessons, each in two parts of an hour at most · school calculus in one variable is enough ·
-Python runs in these pages, and your answers are checked: nothing to install, and free</p>
-<p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
-<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It changes by −4, because the gradient of x (<code>grad</code> in its box)
-is −4. The number <code>local</code> on an arrow is the gradient of that one step. Then move w: the gradient of x
-changes.</p>
-{{ graph | safe }}
+<p class="facts">Python runs in this page, your answers are checked, nothing to install, free. {{ many }} lessons, about
+{{ hours }} hours. Ten of them ({{ enough }}; about {{ enough_hours }} hours) are enough to train a network. You need school
+calculus in one variable.</p>
+<p class="begin"><a class="start" href="{{ first }}">Start with lesson 00</a> <span class="continue"></span></p>
+<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It changes by −4, because the gradient of x (<code>grad</code>
+in its box) is −4. The number <code>local</code> on an arrow is the gradient of that one step. Then change the code, for
+example to <code>z = x * y</code>, and press Run.</p>
+<div id="cell-id=try-stub" class="cell code_cell front">
+<div class="input"><figure aria-label="code"><div class="input_area">{{ code | safe }}</div></figure></div>
+<div class="output_wrapper">{{ graph | safe }}</div>
+</div>
 {%- for part, lessons in parts %}
 <h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
 <ul class="lessons">
 {%- for number, name, what in lessons %}
-<li>{{ icons[number] | safe }}{{ name | safe }}<p>{{ what | safe }}</p></li>
+<li data-exercises="{{ exercises[number] }}">{{ icons[number] | safe }}{{ name | safe }}<p>{{ what | safe }}</p></li>
 {%- endfor %}
 </ul>
 {%- endfor %}
@@ -427,13 +430,19 @@ def front():
     rest = re.sub(
         r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}"
     )
+    exercises, minutes = measured()
     mark = "<!-- moves 0 -->"
     page = FRONT.render(
         title=title,
-        many=sum(len(lessons) for _, lessons in parts),
+        many=len(minutes),
+        hours=round(sum(minutes.values()) / 60),
+        enough=f"{ENOUGH[0]} to {ENOUGH[6]}, {', '.join(ENOUGH[7:-1])} and {ENOUGH[-1]}",
+        enough_hours=round(sum(minutes[number] for number in ENOUGH) / 60),
         first=first,
         graph=mark,
+        code=UNCOLOURED.sub(r"\1", Highlight2HTML(pygments_lexer="ipython3")(FRONT_CODE)),
         parts=parts,
+        exercises={number: " ".join(names) for number, names in exercises.items()},
         icons=icons.ICONS,
         rest=markdown(rest),
     )
@@ -470,18 +479,43 @@ def cells(text):
     )
 
 
+def measured():
+    """Return {number of a lesson: names of its exercises} and {number: minutes it takes}, from the notebooks."""
+    exercises, minutes = {}, {}
+    for path in NOTEBOOKS.glob("[0-9]*.ipynb"):
+        first, *rest = (cell.source for cell in nbformat.read(path, as_version=4).cells)
+        checks = [re.match(r'check\("([^"]+)"', source) for source in rest]
+        exercises[path.name[:2]] = [check[1] for check in checks if check]
+        minutes[path.name[:2]] = int(re.search(r"\| (\d+) minutes", first)[1])
+    return exercises, minutes
+
+
+# The code on the front page, which readers can change and run. It draws the graph of docs/graph.svg.
+FRONT_CODE = """from autograd_course import live_graph
+
+def L(x, y, w):
+    z = x + y
+    L = z * w
+    return L
+
+live_graph(
+    L,  # min, max, step, start
+    x=(-4.0, 4.0, 1.0, 2.0),
+    y=(-4.0, 4.0, 1.0, 3.0),
+    w=(-4.0, 4.0, 1.0, -4.0),
+)"""
+
+# The lessons that are enough to train a network on images, as README.md says.
+ENOUGH = ["00", "01", "02", "03", "04", "05", "06", "08", "10", "12"]
+
+
 @cache
 def front_graph():
-    """Return the interactive version of docs/graph.svg: its pictures, packed."""
-
-    def L(x, y, w):
-        z = x + y
-        L = z * w
-        return L
-
-    return precomputed_frames.packed(
-        live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0))
-    )
+    """Return the pictures that FRONT_CODE shows, packed."""
+    definition, call = FRONT_CODE.rsplit("\n\n", 1)
+    names = {}
+    exec(definition, names)
+    return precomputed_frames.packed(eval(call, names))
 
 
 class Page:
@@ -527,7 +561,7 @@ def read_out(body):
 
     Code, outputs and folded text are left out.
     """
-    code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|\Z)'
+    code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|<h2 id=|\Z)'
     body = re.sub(code, " ", body, flags=re.DOTALL)
     body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
     _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)

@@ -283,6 +283,9 @@ const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it li
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
 const unkept = new Map();       // what this browser would not keep: it is full, or keeps nothing for us
 addEventListener("beforeunload", event => unkept.size && event.preventDefault());
+showProgress();
+for (const kind of ["pageshow", "storage"])      // back from a lesson, or solved in another tab
+    addEventListener(kind, showProgress);
 document.querySelectorAll(".ask").forEach(ask);
 offer();
 
@@ -566,6 +569,28 @@ function excerpt(text, terms) {
     const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
     const end = to < 0 ? text.length : to;
     return [from ? "… " : "", ...marked(text.slice(from, end).trimStart(), terms), end < text.length ? " …" : ""];
+}
+
+// On the first page: how many exercises of each lesson are solved, and a link to the last lesson in which the reader has
+// answered anything, or to the lesson after it if that one is complete.
+function showProgress() {
+    const {exercises, predictions} = progress();
+    const begun = [...exercises, ...Object.keys(predictions), ...Object.keys(work())].map(name => name.slice(0, 2));
+    const links = [];
+    let next = -1;
+    for (const [place, lesson] of document.querySelectorAll("[data-exercises]").entries()) {
+        const all = lesson.dataset.exercises.split(" ").filter(Boolean), link = lesson.querySelector("a");
+        const solved = all.filter(name => exercises.includes(name)).length, complete = solved > 0 && solved === all.length;
+        lesson.querySelector(".done")?.remove();
+        if (solved)
+            lesson.append(element("p", {className: "done", textContent: `${complete ? "✓ " : ""}${solved} of ${all.length} exercises`}));
+        if (begun.includes(link.textContent.slice(0, 2)))
+            next = place + complete;
+        links.push(link);
+    }
+    const link = links[next];
+    document.querySelector(".continue")?.replaceChildren(...link ? ["Continue where you left off: ",
+        element("a", {href: link.getAttribute("href"), textContent: link.textContent})] : []);
 }
 
 // The pages can be put on a home screen, and open without a network: sw.js keeps them. Not from disk, where a browser allows

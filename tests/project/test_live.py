@@ -196,7 +196,7 @@ def other(request, tmp_path_factory):
 
 
 @pytest.mark.rotating(every=9)
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", ["index", *RUNS])
 def test_a_page_runs_in_other_browsers(other, address, name, record_property):
     """All cells of the page as it comes, and each slider; nothing raises an error."""
     other.open(f"{address}/{name}.html")
@@ -262,6 +262,30 @@ def test_python_starts_when_the_reader_begins_to_type(page, record_property):
     page.get_by_text("Stopped. Press Run").wait_for()
     cell(page, "square-stub").locator("textarea").fill("xy")
     assert page.locator(".live").get_attribute("data-state") == "failed"
+
+
+def test_the_code_on_the_first_page_is_changed_and_run(visit):
+    """Its graph moves before Python is there; afterwards the graph is that of the reader's code."""
+    page = visit("index")
+    graph = page.locator(".front .output_wrapper")
+    graph.get_by_role("slider", name="x").press("ArrowRight")
+    page.wait_for_function(
+        "document.querySelector('.front .words').textContent.includes('value −24')"
+    )
+    editor = cell(page, "try-stub").locator("textarea")
+    code = editor.input_value()
+    editor.fill(code.replace("z = x + y", "z = x * y"))
+    shown = press(page, "try-stub", "Run")
+    assert "z = x × y" in shown and "value −24" in graph.locator(".words").text_content()
+    page.reload()
+    assert "z = x * y" in editor.input_value(), "the reader's version is kept"
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    tab.evaluate("change(({exercises}) => exercises.push('05.order'))")
+    page.get_by_text("1 of 3 exercises").wait_for()
+    tab.close()
+    page.evaluate("localStorage.clear()")
+    assert not page.faults
 
 
 def test_a_link_to_a_picture_holds_before_python_and_after(page):

@@ -35,7 +35,7 @@ from autograd_course import (
     slope_explorer,
     tour,
 )
-from autograd_course.grading import registered
+from autograd_course.grading import EXERCISES, registered
 from autograd_course.quiz import questions
 from autograd_course.quiz.texts import PREDICTIONS, Question
 
@@ -210,6 +210,33 @@ def test_the_front_page_says_what_x_does_to_L(site):
     assert "x: value 2, gradient −4" in before
     shown = re.findall(r'<svg class="icon".*?</svg>', text)
     assert len({*shown}) == len(shown) == sum(name[:2].isdigit() for name in NAMES)
+
+
+def test_the_front_page_adds_up_the_hours_of_the_lessons(site):
+    """Of all, and of those that the README calls enough to train a network."""
+    minutes = {}
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        minutes[path.name[:2]] = int(
+            re.search(r"(\d+) minutes in two parts", path.read_text(encoding="utf-8"))[1]
+        )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first, last, *more = re.search(
+        r"Lessons (\d+) to (\d+) are enough.*with (\d+), (\d+) and (\d+) you can train a network",
+        readme,
+        re.DOTALL,
+    ).groups()
+    enough = [number for number in minutes if first <= number <= last] + more
+    assert enough == pages.ENOUGH and len(enough) == 10
+    facts = re.search(
+        r'<p class="facts">(.*?)</p>', (site / "index.html").read_text(encoding="utf-8"), re.DOTALL
+    )
+    numbers = [int(number) for number in re.findall(r"\d+", facts[1])]
+    assert numbers == [
+        len(minutes),
+        round(sum(minutes.values()) / 60),
+        *map(int, [first, last, *more]),
+        round(sum(minutes[number] for number in enough) / 60),
+    ]
 
 
 def plain(text):
@@ -1043,6 +1070,50 @@ def test_a_page_that_does_not_exist_offers_the_search(site, page):
     assert page.locator("h1").inner_text() == "Page not found"
     page.locator("main").get_by_role("link", name="product rule").first.click()
     assert page.locator("h1").inner_text() == "03 Derive the arithmetic"
+
+
+def test_the_front_page_shows_the_progress_of_the_reader(site, page):
+    """Solved exercises at each lesson, and a link to the lesson that the reader did last or has to do next."""
+    home, shown, go_on = (
+        (site / "index.html").as_uri(),
+        page.locator(".done"),
+        page.locator(".continue a"),
+    )
+    of_05 = [name for name in EXERCISES if name.startswith("05.")]
+    work = {"text": "1", "ours": "..."}
+
+    def visited(exercises=(), predictions=(), cells=()):
+        given = {"answer": ["1"], "sure": None, "right": True, "recalled": False, "missed": 0}
+        kept = {
+            "exercises": list(exercises),
+            "predictions": dict.fromkeys(predictions, given),
+            **{part: {} for part in ("cards", "lines", "gym", "tries")},
+        }
+        page.goto(home)
+        page.evaluate(
+            """([record, cells]) => {
+                localStorage.clear();
+                localStorage.setItem("autograd-course progress.json", JSON.stringify(record));
+                for (const [name, cell] of Object.entries(cells))
+                    localStorage.setItem(`autograd-course cell ${name}`, JSON.stringify(cell));
+            }""",
+            [kept, dict.fromkeys(cells, work)],
+        )
+        page.reload()
+        return go_on.inner_text() if go_on.count() else ""
+
+    assert visited() == "" and not shown.count()
+    assert visited(predictions=["00.first"]) == "00 Start here" and not shown.count()
+    assert visited(["05.order", "02.routes"]) == "05 Walk backward"
+    assert shown.all_inner_texts() == ["1 of 3 exercises", "1 of 3 exercises"]
+    assert visited(of_05) == "06 Train a neuron", "lesson 05 is complete"
+    lesson = page.get_by_role("listitem").filter(has=shown)
+    assert lesson.get_by_role("link").inner_text() == "05 Walk backward"
+    assert shown.inner_text() == "✓ 3 of 3 exercises"
+    assert visited(of_05, cells=["12_classify/curve-stub", "index/try-stub"]) == "12 Classify"
+    go_on.click()
+    assert page.locator("h1").inner_text() == "12 Classify"
+    page.evaluate("localStorage.clear()")
 
 
 def test_each_heading_has_a_link_to_its_section(site, page):
