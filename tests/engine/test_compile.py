@@ -1907,3 +1907,14 @@ def test_an_argument_that_is_assigned_to_keeps_its_name():
         return x + 1
 
     assert "def f(x):" in both(f, np.ones(2)).source
+
+
+def test_a_keyword_that_is_a_closed_tensor_is_read_at_every_call():
+    i, x = ag.Tensor(np.array(0)), np.arange(6.0).reshape(2, 3)
+    f = ag.grad(lambda x: ag.sum(ag.ops.getitem(x, index=(i, i)) ** 2))
+    compiled = ag.compile(f)
+    for index in (0, 1):
+        i.data = np.array(index)
+        same(compiled(x), f(x))
+    with pytest.raises(TypeError, match="sum: axis is computed from .* pass it as an int"):
+        ag.compile(lambda x: ag.sum(x, axis=i))(x)
