@@ -136,7 +136,7 @@ def _idx(path, magic):
                 )
             data = file.read(
                 prod(shape) + 1
-            )  # no further: a small gzip file may unpack to one that fills the memory
+            )  # read no further: a small gzip file may unpack to more than the memory holds
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
             f"{path}: the gzip file is damaged ({error}). Download it again."

@@ -167,7 +167,7 @@ def _new(kind, name):
         "id": name,
         "metadata": {},
         "source": [],
-    }  # `write` adds what a code cell has besides
+    }  # `write` adds the other keys of a code cell
 
 
 def _unfold(cells, name, base):

@@ -130,7 +130,7 @@ def _dispatch(function, args, kwargs):
         if name == "clip":  # the ufunc behind the method of arrays, as in np.ones(3).clip(0, t)
             return ops.clip(*args, **kwargs)
         if all(a.opaque for a in args if isinstance(a, Tensor)):
-            return _zero_gradient(function)(*args, **kwargs)  # of arrays, inside compile
+            return _zero_gradient(function)(*args, **kwargs)  # arrays inside compile
     module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
         f"{module}.{name} has no row in the table, so it cannot be differentiated: "

@@ -109,7 +109,7 @@ class Primitive:
         return f"<{self.kind} {self.name}>"
 
     def __reduce__(self):
-        return self.name  # copied and pickled as functions are: the row of this name in its module
+        return self.name  # copied and pickled by name, as functions are
 
     def __call__(self, *args, **params):
         """Call the row on arrays and Tensors."""

@@ -40,7 +40,10 @@ def as_array(data, what):
             )
         try:
             array = np.asarray(data)
-        except (TypeError, ValueError) as error:  # of Tensors in a list, or of unequal lengths
+        except (
+            TypeError,
+            ValueError,
+        ) as error:  # a list that contains Tensors, or lists of unequal lengths
             raise type(error)(
                 f"{what}: "
                 + ("expected rows of equal length" if "inhomogeneous" in str(error) else str(error))

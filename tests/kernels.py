@@ -85,7 +85,7 @@ def serve(listener):
     from importlib import import_module
     from select import select
 
-    sys.path[0] = ""  # as in a kernel; it was the folder of this file
+    sys.path[0] = ""  # the working folder is on the path, as in a kernel
     # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second ends kernels with this
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     os.environ["JPY_PARENT_PID"] = str(os.getpid())

@@ -32,7 +32,7 @@ from autograd_course.tour.page import NOTICED
 
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests/engine"
-LONGEST = 40, 400  # seconds of one test: of its own, and on the clock, for one that waits for ever
+LONGEST = 40, 400  # seconds allowed for one test: of CPU time, and of wall time if it waits forever
 SLOW = {"test_a_million_ops_deep", "test_derivatives_of_a_deep_chain_by_every_transform"}
 MOST_STEPS = 30_000_000  # of one test: a million ops deep takes four
 MOST_MEMORY = 6 * 2**30  # bytes: what grows without end

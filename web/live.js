@@ -149,7 +149,7 @@ function cell(box, place) {
 
 const HOW_TO_LEAVE = "Shift+Enter runs the cell. Tab indents. To leave the editor, press Escape, then Tab.";
 
-// An editor in the place of the code: a plain text box, which every phone knows, upon its own coloured copy.
+// Replace the code by an editor: a plain text box, which works on every phone, over a coloured copy of its text.
 function edit(one) {
     if (one.editor)
         return one.editor;

@@ -211,7 +211,7 @@ Here is one example with its answer.</p>"""
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
-# A call whose output is all that a reader of a page wants of it.
+# Calls of which a reader of a page needs only the output.
 PLUMBING = re.compile(
     r"(predict|derive|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
     r"|yours_and_ours)\([^()]*\)(\s*#.*)?"

@@ -24,8 +24,8 @@ EACH = [
     11,
     9,
 ]  # values of one slider: the first that keeps all together within MOST
-PLAYED = 101  # of one that plays, if the others leave room for them
-ALONE = 41  # where nothing fits: of each, while the others stay where they start
+PLAYED = 101  # values of a slider with a play button, if the others leave room
+ALONE = 41  # values of each slider if no combination fits, while the others keep their start values
 MARK = "\x1f"  # occurs in no picture
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 FEW = 4  # pictures built alike: of fewer each is stored by itself

@@ -54,7 +54,7 @@ LOCK = {
         "version": PYODIDE[1],
     },
     "packages": {},
-}  # what Pyodide asks for
+}  # files that Pyodide loads
 PURE = [
     "comm",
     "graphviz",

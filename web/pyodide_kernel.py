@@ -30,7 +30,7 @@ PROGRESS = Path("progress.json")
 tell = print  # worker.js puts its own here
 shown_in = None  # the cell that what is shown now belongs to
 comms, explorers, numbers = {}, {}, itertools.count(1)
-kept = None  # the text of PROGRESS as the page knows it
+kept = None  # the text of PROGRESS that the page has stored
 # What NumPy and the kit import, to be in the memory that worker.js keeps; and the folders of which the code is: NumPy
 # itself cannot be there.
 EARLY = [
@@ -60,7 +60,7 @@ COMPILED = [
     "numpy/linalg",
     "numpy/random",
 ]
-absent = ""  # what a cell wanted to import, and a browser has not
+absent = ""  # the module that a cell imports and a browser does not have
 
 
 # ---------------------------------------------------------------- what the course imports and a browser has not

@@ -154,7 +154,7 @@ function attach(box, draw) {
             track.append(back, slider, forward);
             row.append(label, typed, track);
             track.classList.toggle("steps", !!pace);        // without a player only a finger needs them: site.css
-            if (pace && !calm.matches)       // who wants no motion steps
+            if (pace && !calm.matches)       // readers who prefer reduced motion use the step buttons
                 row.append(player(row, number, name, values, pace));
             row.follow = () => {
                 slider.value = at[number];
@@ -281,7 +281,7 @@ const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it li
              shape: "Write it like (8, 5), or () for a single number."};
 // In localStorage: the same record as JupyterLab's progress.json, and what a reader wrote in each cell.
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
-const unkept = new Map();       // what this browser would not keep: it is full, or keeps nothing for us
+const unkept = new Map();       // records that this browser could not store, because storage is full or blocked
 addEventListener("beforeunload", event => unkept.size && event.preventDefault());
 showProgress();
 for (const kind of ["pageshow", "storage"])      // back from a lesson, or solved in another tab
@@ -563,7 +563,7 @@ function marked(text, terms) {
     return [text.slice(0, at), element("mark", {textContent: text.slice(at, end)}), text.slice(end)];
 }
 
-// Some words around the first term that stands in the text.
+// Some words around the first term that occurs in the text.
 function excerpt(text, terms) {
     const [at] = firstOf(terms, text);
     const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);

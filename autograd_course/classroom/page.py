@@ -15,8 +15,8 @@ from ..grading import EXERCISES
 from ..quiz.texts import PREDICTIONS
 from ..sync_notebooks import NOTEBOOKS
 
-FIRST = 5  # of each kind are to be talked about
-GROUPS = 8  # of wrong answers are listed; the others are counted
+FIRST = 5  # items of each kind suggested for discussion
+GROUPS = 8  # groups of wrong answers listed; the others are only counted
 
 CSS = """
 *{box-sizing:border-box} html{color-scheme:light dark}

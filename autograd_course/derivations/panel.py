@@ -63,7 +63,7 @@ class DerivationPanel(Panel):
 
     def _go_on(self, text, shown):
         self.lines.append([text, shown])
-        self.children = self.children[:-2]  # without the box and its keys
+        self.children = self.children[:-2]  # remove the box and its keys
         self._stand(text)
         self._ask()
 

@@ -52,11 +52,11 @@ class Axes:
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """Draw a line, clipped to the box."""
         left, top, w, h = self.box
-        with np.errstate(all="ignore"):  # some diverge
+        with np.errstate(all="ignore"):  # some values diverge
             places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
         points = " ".join(["%.1f,%.1f"] * len(places)) % tuple(
             places.ravel().tolist()
-        )  # one by one: twice as long
+        )  # formatting them one by one takes twice as long
         self.parts.append(
             f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
             f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
@@ -77,7 +77,7 @@ class Axes:
         if slope:
             far = min(
                 far, 3 * (self.y[1] - self.y[0]) / abs(slope)
-            )  # one that is steep ends not a mile above the box
+            )  # a steep tangent must not end far above the box
         ends = [way * far if way in ways else 0.0 for way in (-1, 1)]
         self.line([x + end for end in ends], [y + slope * end for end in ends], colour, width, dash)
 

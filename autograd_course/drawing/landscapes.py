@@ -28,7 +28,7 @@ CLASSES = [
     (shape, *map(style.role, (name, f"{name}-ground", f"{name}-sure")))
     for shape, name in [("circle", "class-0"), ("square", "class-1")]
 ]
-ROWS, COLUMNS = 60, 90  # of the grid on which a classifier is asked
+ROWS, COLUMNS = 60, 90  # points of the grid on which a classifier is evaluated
 
 
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
@@ -75,7 +75,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         said.append(
             f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}"
         )
-        wide = 46 + 10 * len(ends)  # on a phone, where letters are larger beside the rest
+        wide = 46 + 10 * len(ends)  # on a phone, where letters are larger relative to the picture
         if px + wide > 560:
             px, py = LEGEND[0], py + LEGEND[2]
         plot.parts.append(
@@ -91,7 +91,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     plot.parts += [
         levels,
         *top,
-    ]  # a path crosses no number of a level, and a marker is never behind a path
+    ]  # drawn last, so that no path crosses a level's number or hides a marker
     text = "\n".join(said)
     return Picture(svg(f"0 0 560 {py + 11}", "".join(plot.parts), text, even=True), text)
 

@@ -41,7 +41,7 @@ class Picture:
 
 
 LEAST = (
-    "var(--least,.9231)"  # of its size, how small a picture is shown: then letters of 13 px have 12
+    "var(--least,.9231)"  # the smallest scale of a picture, at which 13 px letters shrink to 12 px
 )
 PHONE = 400  # px: what is wider has that width on a phone
 WORDS = re.compile(

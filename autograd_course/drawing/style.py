@@ -7,10 +7,10 @@ knows no more shows the light form; `sheet` says the dark one where a reader has
 PALETTE = {  # role: (on white, on a dark ground)
     "ink": ("#222222", "#e4e6e8"),
     "faint": ("#5f6368", "#a9b0b7"),  # words of less weight
-    "line": ("#878d94", "#737b84"),  # of axes and cards; what is still to come
+    "line": ("#878d94", "#737b84"),  # axes, cards, and anything that comes later
     "paper": ("#ffffff", "#16181b"),
-    "value": ("#0072b2", "#56aee6"),  # forwards: solid
-    "gradient": ("#d55e00", "#f58a3c"),  # backwards: dashed
+    "value": ("#0072b2", "#56aee6"),  # forward: solid lines
+    "gradient": ("#d55e00", "#f58a3c"),  # backward: dashed lines
     "tangent": ("#009e73", "#2fc496"),  # dotted
     "difference": ("#000000", "#ffffff"),  # hollow circles
     "change": (
@@ -21,12 +21,12 @@ PALETTE = {  # role: (on white, on a dark ground)
     "class-1": ("#8a6500", "#e0b54a"),  # a square
     "above": ("#0b7285", "#4fc3d6"),  # a weight above 0: +
     "below": ("#a61e4d", "#f783ac"),  # a weight below 0: −
-    "other": ("#a61e4d", "#f783ac"),  # what is compared: another engine, another way
-    "path-2": ("#6a51a3", "#b6a2ee"),  # of optimizers; the first is ink
+    "other": ("#a61e4d", "#f783ac"),  # the other side of a comparison: another engine or method
+    "path-2": ("#6a51a3", "#b6a2ee"),  # paths of optimizers; the first path is drawn in ink
     "path-3": ("#8a6500", "#e0b54a"),
     "path-4": ("#0b7285", "#4fc3d6"),
     "path-5": ("#4f7302", "#a9cf54"),
-    # Grounds, to be written on in ink.
+    # Background colours for text in ink.
     "value-ground": ("#cfe5f2", "#123a54"),
     "gradient-ground": ("#fadfcb", "#52301a"),
     "tangent-ground": ("#ccebe1", "#12443a"),
@@ -38,9 +38,9 @@ PALETTE = {  # role: (on white, on a dark ground)
     "ground": (
         "#e8eaed",
         "#2d3237",
-    ),  # the head of a result; what is out of bounds, forgotten, safe
+    ),  # the header of a result; anything out of bounds, forgotten or safe
     "height": ("#fdfdfd", "#3b4148"),
-    "depth": ("#202020", "#000000"),  # of a landscape: darker where it is lower
+    "depth": ("#202020", "#000000"),  # a landscape: darker where it is lower
     "panel": ("#f5f6f8", "#202428"),
     # The same roles in letters, dark enough to be read small.
     "gradient-words": ("#b84e00", "#f58a3c"),
@@ -109,7 +109,7 @@ READING = (
 )
 # The style sheet in a notebook: dark forms for the dark themes of JupyterLab, which sets no media query, and of VS Code.
 SHEET = f"<style>{sheet(1, 'body[data-jp-theme-light=false],body.vscode-dark')}{FITTING}{READING}</style>"
-# Of an image that is black where there is ink, else clear.
+# For an image that is black where there is ink, and transparent elsewhere.
 SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
@@ -122,7 +122,7 @@ CARD = (
 # Text in a <pre>: wrapped between words, where JupyterLab would break a number in two.
 LINES = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;line-height:1.35;margin:0"
 
-# matplotlib knows no variables: it draws in the light form, and `Picture.of` puts the roles in place of these colours.
+# matplotlib has no CSS variables: it draws in the light colours, and `Picture.of` replaces them by the variables.
 _INK, _FAINT, _LINE, _PAPER = (PALETTE[name][0] for name in ("ink", "faint", "line", "paper"))
 value = {"color": PALETTE["value"][0], "linestyle": "-", "linewidth": 2}
 gradient = {"color": PALETTE["gradient"][0], "linestyle": "--", "linewidth": 2}

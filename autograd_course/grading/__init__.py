@@ -267,7 +267,7 @@ def check(name, answer):
             )
         with warnings.catch_warnings(
             action="ignore", category=RuntimeWarning
-        ):  # of NumPy's, about ddof
+        ):  # NumPy warns about ddof
             remark = exercise.check(answer)
     except NotYet:
         return Verdict(
@@ -304,7 +304,7 @@ def _tried(error):
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 
 
-OURS = []  # solutions that yours_or_ours returned; run again, they are not the learner's
+OURS = []  # solutions that yours_or_ours returned, so that a later check does not take them for answers
 
 
 def yours_or_ours(name, answer, **names):

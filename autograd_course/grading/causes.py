@@ -87,8 +87,8 @@ class Part:
     number: int
     count: int
     alone: bool
-    inner: "Part | None" = None  # of a part that is itself in several parts
-    name: str = ""  # what the learner calls it
+    inner: "Part | None" = None  # set if this part has parts itself
+    name: str = ""  # the learner's name for it
 
 
 @dataclass(frozen=True)

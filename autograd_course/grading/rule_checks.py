@@ -103,7 +103,7 @@ def _elementwise(row, arg, d):
     if d.kind == "whole":
         xs = [x if i == arg else int(np.ceil(np.max(x))) or 2 for i, x in enumerate(xs)]
     with np.errstate(all="ignore"):
-        if not (valued := np.isfinite(row.function(*xs))).all():  # as where y is 0 in x / y
+        if not (valued := np.isfinite(row.function(*xs))).all():  # such as y = 0 in x / y
             xs = [x if type(x) is int else np.where(valued, x, 1.0)[()] for x in xs]
         return d.g(*shape), row.function(*xs), *xs
 
@@ -289,7 +289,7 @@ def special_points(row, arg):
                     smooth.append(xs)
                 elif not np.isclose(*sides[arg], rtol=1e-3, atol=1e-3):
                     kinks.append((xs, *sides[arg]))
-    order = np.random.default_rng(4).permutation(len(smooth))[:100]  # of clip's thousand
+    order = np.random.default_rng(4).permutation(len(smooth))[:100]  # a sample: clip has a thousand
     return [smooth[i] for i in sorted(order)], kinks, none
 
 
@@ -517,7 +517,7 @@ def _outcome(probe, Scalar):
 
 
 def _expect_each_node_once(Scalar):
-    one = Scalar(1.0)  # a walk that takes what came last is quick in doublings alone
+    one = Scalar(1.0)  # depth-first order is quick only for doublings, so other graphs follow
     for times, words, longer, visits in [
         (40, "40 doublings, b = b + b", lambda b: b + b, 41),
         (20, "b = b · 1 · 1 + b, 20 times", lambda b: b * one * one + b, 62),

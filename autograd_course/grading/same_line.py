@@ -282,7 +282,9 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
     trials = []
     for case in _cases(row, argument):
         trials.append(_trial(mine, how, case, letters))
-        if trials[-1].fault == "endless":  # the next ones would be, too, and each takes its time
+        if (
+            trials[-1].fault == "endless"
+        ):  # the next ones would end the same way, and each takes time
             break
     if any(trial.fault == "not yet" for trial in trials):
         return line._replace(library=LATER)
@@ -524,7 +526,7 @@ def _trial(mine, how, case, letters):
                 if how == "name"
                 else partial(mine, *passed, **case.keywords),
                 most=100_000,
-            )  # of one rule, which is short
+            )  # one rule is short, so this limit is enough
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -620,7 +622,7 @@ def _convention(mine, letters, keywords):
     """Return how `mine` can be called like the library's rule: "position", "name" or None."""
     try:
         signature = inspect.signature(mine)
-    except ValueError:  # of NumPy's own functions it is not known
+    except ValueError:  # NumPy's own functions may have no signature
         return None
     try:
         signature.bind(*letters, **dict.fromkeys(keywords))

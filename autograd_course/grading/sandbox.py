@@ -21,8 +21,8 @@ import autograd_lib
 from .causes import Cause, said
 
 LONGEST = 2  # seconds that an answer may wait, for a sleep or for an input
-MOST_SECONDS = 20  # of computing, for a loop without an end whose steps are slow
-MOST_STEPS = 1_000_000  # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+MOST_SECONDS = 20  # seconds of computing, the limit for an infinite loop with slow steps
+MOST_STEPS = 1_000_000  # lines of the answer and calls of any function; a correct answer needs a fraction of a second
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
 LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -33,7 +33,9 @@ LIBRARIES = tuple(
 MOST_PRINTED = 5_000  # characters that the calls of one check may print
 
 
-class Endless(BaseException):  # or an `except Exception` inside the loop would take it
+class Endless(
+    BaseException
+):  # a BaseException, because an `except Exception` inside the loop would catch an Exception
     """Report that a call did not end."""
 
     cause = Cause("endless")

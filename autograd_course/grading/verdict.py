@@ -17,7 +17,7 @@ class Verdict:
     `rows` are (label, text) pairs. As text it begins with the status.
     """
 
-    # Each with a line beside it; in no colour, as those of the lessons mean something else.
+    # Each has a line style and no colour, because colours have other meanings in the lessons.
     ICONS = {"not yet": ("…", "dotted"), "wrong": ("✗", "dashed"), "right": ("✓", "solid")}
 
     LONGEST = 2000  # characters of a text: the learner's own error may hold a whole data set

@@ -475,7 +475,7 @@ class Case:
     """
 
     names: dict
-    shape: tuple  # of z
+    shape: tuple  # the shape of z
     right: np.ndarray
 
 

@@ -144,7 +144,7 @@ def _worked_out(node):
 
 # --- Whole numbers without an end -------------------------------------------------------------------------------------
 
-MOST_BITS = 10_000  # 3,000 digits; of a whole number Python works out every one, and nothing stops it on the way
+MOST_BITS = 10_000  # 3,000 digits: Python computes every digit of an integer and cannot be interrupted meanwhile
 
 
 def _bits(node):
@@ -187,7 +187,7 @@ def _range(*bounds):
 
 # --- One line of Python -----------------------------------------------------------------------------------------------
 
-# What a line finds besides its letters: NumPy, the library, and their functions by their bare names.
+# Names that a line may use besides its letters: NumPy, the library, and their functions by bare name.
 NAMES = {
     "np": np,
     "ag": ag,

@@ -143,7 +143,7 @@ def _matmul(key, rng):
     )
     inside, kept = (
         (len(z) - 1, len(z) - 2) if asked == "X" else (len(z) - 2, len(z) - 1)
-    )  # of g·Yᵀ, and of Xᵀ·g
+    )  # the sizes of g·Yᵀ and of Xᵀ·g
     wrong = [
         (
             (inside,),

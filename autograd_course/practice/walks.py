@@ -25,7 +25,7 @@ TITLES = {
 PLAIN = ["add", "multiply", "multiply"]
 ARITHMETIC = ["subtract", "divide", "square", "add", "multiply"]
 FUNCTIONS = ["relu", "abs", "maximum", "multiply", "add", "subtract"]
-NAMES = ["p", "q", "r", "s"]  # of results on the way
+NAMES = ["p", "q", "r", "s"]  # names of intermediate results
 ON_ARROWS, ON_CARDS = "Local gradients, on the arrows", "Gradients, on the cards"
 
 # An arrow from the node `source` into slot `slot` of the node `user`: its number in the drawing, its local gradient,

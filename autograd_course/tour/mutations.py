@@ -30,10 +30,12 @@ NAMES = (
     ast.Import,
     ast.ImportFrom,
     ast.Pass,
-)  # not struck: what only brings a name
+)  # never deleted: these only define names
 
 
-class Endless(BaseException):  # or an `except Exception` of the engine's would take it
+class Endless(
+    BaseException
+):  # a BaseException, because an `except Exception` in the engine would catch an Exception
     """Report that a program did not end."""
 
 

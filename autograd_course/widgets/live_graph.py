@@ -82,7 +82,7 @@ def live_graph(f, /, **arguments):
 
     def compute(values):
         moved, notes = _move(arrays, entries, values)
-        with np.errstate(all="ignore"):  # the drawing says nan or inf
+        with np.errstate(all="ignore"):  # the drawing shows nan or inf
             return _picture(
                 run({name: values[name] for name in sliders}, moved),
                 notes,
@@ -431,7 +431,7 @@ def _picture(run, notes, opened, shown):
     }
     if any(node.value.ndim for node in labels.values()):
         choices[SHOW] = [NOTHING, *labels]
-    lines = list(notes)  # what the drawing does not say
+    lines = list(notes)  # details that the drawing leaves out
     boxes = list(
         dict.fromkeys(
             f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes if node.inside

@@ -25,7 +25,7 @@ PLAYING = (
     "playing" if hasattr(widgets.Play, "playing") else "_playing"
 )  # in ipywidgets 7, which Colab has
 # Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
-# a line. It names no group: each says its name first.
+# a line. The group has no accessible name; each button's label starts with its name.
 ROW = (
     "<style>.toggle{{align-items:start!important}}.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
     ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
@@ -89,7 +89,7 @@ def explore(picture, **sliders):
         widgets.HTML(),
     )
     dark = widgets.HTML(style.SHEET, layout={"display": "none"})
-    view.tabbable = True  # what scrolls must be reached by the keyboard too
+    view.tabbable = True  # a scrolling region must be reachable by keyboard
     fold.add_class("in-words")
     ui = Explorer([*rows, dark, view, words])
     ui.sliders, ui.players, ui.draw, ui.view = controls, players, picture, view

@@ -114,7 +114,7 @@ class compile:
         try:
             out = program.run(leaves)
         except Exception as error:
-            self.f(*args, **kwargs)  # if the arguments are wrong, it says so in its own words
+            self.f(*args, **kwargs)  # if the arguments are wrong, f raises its own error here
             raise RuntimeError(
                 f"compile: the program of {self.__name__} raised {type(error).__name__} ({error}), "
                 f"and {self.__name__} itself did not. Either a value decides in it, as in a try "

@@ -124,7 +124,7 @@ class Trace:
         kwargs = copy_argument(kwargs, "kwargs", self._input)
         containers, random_states = mapped(id, [args, kwargs]), _rng_states()
         out = f(*args, **kwargs)
-        if self.refused:  # the function has caught the error, and gone another way
+        if self.refused:  # the function has caught the error and continued
             raise self.refused[0]
         if random_states != _rng_states():
             raise TypeError(
@@ -339,7 +339,9 @@ class Trace:
             frame = frame.f_back
         if not self._frames.keys() >= {*users}:
             self._frames |= dict.fromkeys(reversed(users))
-            for user in reversed(users):  # now: a function may assign to its arguments later
+            for user in reversed(
+                users
+            ):  # note the names now, because a function may assign to its arguments later
                 self._note_names(user)
         return NO_ORIGIN
 

@@ -42,7 +42,7 @@ SIGNS = {
 SIGNS |= {function: SIGNS[uf] for function, uf in UFUNCS.items()}
 METHODS = {ops.sum, ops.mean, ops.max, ops.min, ops.astype, ops.reshape, ops.transpose}
 POSITIONAL = {"dtype", "shape", "axes"}
-MOST_ENTRIES = 64  # of a constant array that is written out
+MOST_ENTRIES = 64  # entries of the largest constant array that is written into the source
 
 
 class _Code(str):
@@ -67,7 +67,7 @@ class Writer:
 
     def __init__(self, trace):
         self.trace = trace
-        # Of Traced, rows and constant arrays, by creation number or id: their names in the source.
+        # Names in the source, by the creation number of a Traced or the id of a row or constant array.
         self.named, self.texts = {}, []
         # Imports and assignments above the functions; and objects that the source cannot write.
         self.imports, self.header, self.namespace = ["import numpy as np"], [], {}

@@ -777,7 +777,7 @@ def test_21_what_is_kept_and_changed_in_place():
     y = leaf([1.0, 2.0]) * 1
     z = y + 1
     y[0] = 5.0
-    z.sum().backward()  # nothing of y was needed
+    z.sum().backward()  # the backward pass needs no value of y
     x = jnp.array([3.0, 4.0])
     with pytest.raises(TypeError, match="immutable"):
         x[0] = 1.0

@@ -95,7 +95,7 @@ def test_convolution_and_pooling_layers():
         )
         np.testing.assert_array_equal(
             pool(2)(ag.Tensor(x)).data, whole.data
-        )  # a fifth row fills no window
+        )  # the fifth row does not fill a window
         overlapping = pool((3, 2), stride=(2, 1))(ag.Tensor(x)).data
         assert overlapping.shape == (2, 3, 2, 5)
         np.testing.assert_allclose(overlapping[0, 1, 1, 4], reduce(x[0, 1, 2:5, 4:6]), rtol=1e-14)

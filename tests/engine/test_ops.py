@@ -627,7 +627,7 @@ def test_averages_over_more_rows_than_float16_can_count():
     n = 70_000
     x = Tensor(np.ones((n, 1), np.float16), requires_grad=True)
     x.mean().backward()
-    np.testing.assert_allclose(x.grad, 1 / n, rtol=5e-3)  # as near as a float16 is
+    np.testing.assert_allclose(x.grad, 1 / n, rtol=5e-3)  # to the precision of float16
     x.grad = None
     x.max().backward()
     np.testing.assert_allclose(x.grad, 1 / n, rtol=5e-3)

@@ -464,7 +464,7 @@ def test_a_whole_lesson():
         *[(f"clip, to {letter}", "not yet") for letter in ("x", "low", "high")],
         ("concatenate, to xs[0]", "right, with a limit"),
         ("concatenate, to xs[1]", "right, with a limit"),
-    ]  # along axis 0 alone
+    ]  # right along axis 0 only
     assert (
         found.status == "not yet"
         and repr(same_line(rules)) == repr(found)

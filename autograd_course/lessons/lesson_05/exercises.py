@@ -18,9 +18,9 @@ from ...source import underneath
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
 
-as_found = engine(
-    "early"
-).backward  # visits each value as soon as it is found, even if some of its users still wait
+as_found = (
+    engine("early").backward
+)  # visits each value as soon as it is found, even if some of its users have not been visited
 replaced = engine("=").backward  # each contribution replaces the one before
 
 
@@ -583,7 +583,7 @@ QUADRATIC = (
 )
 
 
-# What Python says of a slip, and the hint
+# Python's error message for a slip, and the hint
 SLIPS = {
     "'list' object has no attribute": "A list has no such attribute. To add to a list, use append. Each Value in it has a number: key=lambda value: value.number.",
     "'dict' object has no attribute": "That is a dict. Write an entry of a dict with ledger[x] = ….",

@@ -320,7 +320,7 @@ OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for ev
 ONCE = "Compute the loss of each example after the update for the one before: each example needs a whole training step, update included."
 STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
-# What Python says of a slip, and the hint
+# Python's error message for a slip, and the hint
 SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
     "'function' object has no attribute": "The backward pass begins at L, the loss of this example: backward(L).",

@@ -344,9 +344,9 @@ def cached(answer):
         )
 
 
-YESTERDAY = {}  # of a planted answer
+YESTERDAY = {}  # the cache of a wrong answer that keeps results between calls
 NO_NUMBER = "z is a value of the trace, which stores no gradient. Which call returns its gradient?"
-# What Python says of a slip, and the hint
+# Python's error message for a slip, and the hint
 SAID = {
     **dict.fromkeys(
         ["'function'", "'method'"], "That is a function, not a number. Call it: cached(z, cache)."

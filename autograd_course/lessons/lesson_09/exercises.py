@@ -682,7 +682,7 @@ def _to_w(g, x, w):
     ],
 )
 def batch(answer):
-    def build(d):  # W is (3, 4): the question says so
+    def build(d):  # the question gives W the shape (3, 4)
         n, rows = d.size(), d.size()
         return d.g(n, rows, 4), d(n, rows, 3), d(3, 4)
 

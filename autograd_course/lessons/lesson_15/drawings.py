@@ -68,7 +68,7 @@ def _stripes(left, top, width, height, n, m, forward):
     """Draw the Jacobian as a rectangle, cut into the columns or rows that each sweep computes."""
     colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
     count = n if forward else m
-    few = count <= 12  # then each is an arrow
+    few = count <= 12  # with few stripes, each is drawn as an arrow
     dash = dash if few else "none"
     parts = [
         f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="{style.PANEL}" '
@@ -257,9 +257,7 @@ def medians(*jobs, rounds=5):
         for job in jobs:
             start = perf_counter()
             job()
-            while (
-                perf_counter() == start
-            ):  # a browser's moves by a tenth of a millisecond or a whole one
+            while perf_counter() == start:  # a browser's clock ticks in steps of 0.1 or 1 ms
                 pass
             times.append(perf_counter() - start)
     return [1000 * median(times[i :: len(jobs)]) for i in range(len(jobs))]

@@ -539,7 +539,7 @@ FUNCTIONS = [
         lambda x: x * x[::-1],
         [1.0, -2.0, 0.5, 3.0, 0.1, -0.7, 2.0],
     ),
-    ("relu", lambda x: ag.relu(x), [1.0, -2.0, 0.5]),  # of what is below 0 the row is 0
+    ("relu", lambda x: ag.relu(x), [1.0, -2.0, 0.5]),  # a negative input has a row of zeros
     ("[x0², x0³]", lambda x: ag.concatenate([x[:1] ** 2, x[:1] ** 3]), [0.5]),
 ]
 for words, function, _ in FUNCTIONS:

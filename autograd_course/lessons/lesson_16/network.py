@@ -22,7 +22,7 @@ def largest_curvature(f, w, v, products=10):
     images = [ag.hvp(f, w, space[0])]
     while len(images) < products:
         new = images[-1]
-        for _ in range(2):  # the second time for what rounding left
+        for _ in range(2):  # the second pass removes what rounding left
             new = new - np.transpose(space) @ (space @ new)
         if np.linalg.norm(new) <= 1e-10 * np.linalg.norm(
             images[-1]

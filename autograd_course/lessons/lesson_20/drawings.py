@@ -21,7 +21,7 @@ class Line:
     name: str
     reads: list
     back: bool  # whether it belongs to the backward pass
-    size: int  # bytes of what it makes; 0 of what is a view, or a number of Python's
+    size: int  # bytes of its result; 0 for a view or a Python number
 
 
 @dataclass
