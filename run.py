@@ -82,9 +82,13 @@ def python_of(venv):
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def call(*command):
-    """Run a command and return its exit code. Ctrl-C is the command's to answer: JupyterLab asks back."""
-    process = subprocess.Popen([str(part) for part in command], cwd=str(ROOT))
+def call(*command, **options):
+    """Run a command in the course's folder and return its exit code.
+
+    The command handles Ctrl-C itself, because JupyterLab asks for confirmation.
+    """
+    options.setdefault("cwd", str(ROOT))
+    process = subprocess.Popen([str(part) for part in command], **options)
     while True:
         try:
             return process.wait()
@@ -98,8 +102,18 @@ def use_new_enough_python():
     for minor in range(20, OLDEST[1] - 1, -1):
         newer = shutil.which("python3.{}".format(minor))
         if newer and subprocess.call([newer, "-c", ""], stderr=subprocess.DEVNULL) == 0:
-            sys.exit(call(newer, *sys.argv))
+            sys.exit(call(newer, *sys.argv, cwd=None))
     sys.exit(TOO_OLD)
+
+
+def use_utf8():
+    """Run again in UTF-8 mode if the path of the course is not ASCII.
+
+    In a locale without UTF-8, Python can neither write this path to a file nor import from it.
+    """
+    if os.environ.get("PYTHONUTF8") != "1" and any(ord(letter) > 127 for letter in str(ROOT)):
+        os.environ["PYTHONUTF8"] = "1"  # for JupyterLab and its kernels too
+        sys.exit(call(sys.executable, *sys.argv, cwd=None))  # None: paths in argv stay valid
 
 
 def stamp_of(locks):
@@ -474,6 +488,7 @@ def main(target="", *args):
     if target not in TARGETS:
         sys.exit(("There is no target {!r}.\n\n".format(target) if target else "") + __doc__)
     use_new_enough_python()
+    use_utf8()
     os.environ.pop(
         "PYTHONDONTWRITEBYTECODE", None
     )  # else each process recompiles every module, half of its start-up time

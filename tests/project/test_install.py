@@ -47,6 +47,44 @@ def test_packages_land_in_the_environment_whatever_pip_is_told(
     assert list(venv.rglob("tiny.py")) and not other.exists()
 
 
+def test_the_course_is_found_in_a_folder_with_an_umlaut_in_the_c_locale(tmp_path):
+    folder = tmp_path / "Übung"
+    (folder / "autograd_lib").mkdir(parents=True)
+    shutil.copy(ROOT / "run.py", folder)
+    (folder / "autograd_lib" / "__init__.py").write_text("print('found')", encoding="utf-8")
+    (folder / "start.py").write_text(
+        """import sys
+import run
+
+def lab(*args):
+    run.make_venv(run.VENV)
+    run.STAMP.write_text(str(run.ROOT), encoding="utf-8")
+    [packages] = run.VENV.glob("[Ll]ib/**/site-packages")
+    # As `pip install -e` does: a .pth file in ASCII, which imports a module that has the path.
+    (packages / "course.pth").write_text("import finder", encoding="utf-8")
+    (packages / "finder.py").write_text(
+        f"import sys; sys.path.append({str(run.ROOT)!r})", encoding="utf-8"
+    )
+    return run.call(run.python_of(run.VENV), "-c", "import autograd_lib", cwd=run.VENV)
+
+run.TARGETS["lab"] = lab
+sys.exit(run.main("lab"))
+""",
+        encoding="utf-8",
+    )
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    started = subprocess.run(
+        [sys.executable, "Übung/start.py"],  # relative to another folder
+        cwd=tmp_path,
+        env={**os.environ, **locale},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    assert (started.returncode, started.stdout.strip()) == (0, "found"), started.stdout
+
+
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
