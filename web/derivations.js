@@ -1,6 +1,5 @@
 // Derivations on a page without Python: the judge of autograd_course/derivations, and its boxes. The parser, the values and
-// the verdicts follow expressions.py and judge.py; what can be repaired is said in Python only. tests/derivations/typed.json
-// runs through both.
+// the verdicts follow expressions.py and judge.py, also what can be repaired. tests/derivations/typed.json runs through both.
 "use strict";
 const derivations = (() => {
 const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh,
@@ -228,6 +227,9 @@ function judge(spec, number, typed) {
         for (const [line, message] of step.mistakes)
             if (agree(spec, step, ["+", ["-", tree, read(line, spec)], right], right, points))
                 return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
+        for (const [repaired, message, hint] of repairs(spec, step, tree, right))
+            if (agree(spec, step, repaired, right, points))
+                return {kind: "wrong", message, hint, tree};
         return {kind: "wrong", message: differs(spec, step, tree, right, points), tree};
     }
     const bag = tree => parts(tree).map(part => JSON.stringify(part)).sort().join();
@@ -250,7 +252,124 @@ function judge(spec, number, typed) {
     return {kind: "right", message: "", tree};
 }
 
-// A true sentence about a line that is not right.
+// [a repaired tree, where the line is wrong, how it would be right], the likeliest first, in the order of judge.py.
+function* repairs(spec, step, tree, right) {
+    const every = parts(tree), own = letters(spec), sizes = Object.keys(spec.sizes), mine = terms(tree), due = terms(right);
+    const those = (...kinds) => every.filter(([kind]) => kinds.includes(kind)), name = letter => ["name", letter], number = x => ["number", x];
+    const swapped = (one, other, whole = tree) => replaced(whole, part => same(part, one) ? other : undefined);
+    const order = [...new Set([...step.letters.split(" ").filter(Boolean), ...own])];
+    const several = mine.length > 1 ? mine : [];
+    yield [["negative", tree], "A sign is wrong.", "The sign of the whole line is wrong, and its size is right."];
+    for (const [sign, term] of several)
+        yield [["+", tree, ["*", number(-2 * sign), term]], "The sign of one term is wrong.", `The sign of \`${asText(term)}\` is wrong.`];
+    for (const [sign, term] of several)
+        yield [[sign > 0 ? "-" : "+", tree, term], "There is one term too many.", `The term \`${asText(term)}\` does not belong there.`];
+    for (const one of those("+", "-"))
+        yield [swapped(one, [one[0] === "+" ? "-" : "+", one[1], one[2]]), "The sign of one term is wrong.",
+               `The sign of \`${asText(one[2])}\` is wrong in \`${asText(one)}\`.`];
+    for (const [sign, term] of due.length > 1 ? due : [])
+        yield [[sign > 0 ? "+" : "-", tree, term], "A term is missing.",
+               `The missing term contains ${[...names(term)].sort().join(", ") || "no letter"}.`];
+    if (sizes.length)
+        yield* indexRepairs();
+    for (const whole of [tree, ...several.map(([, term]) => term)])
+        for (const old of [...names(tree)].filter(letter => !(letter in CONSTANTS)).sort())
+            for (const letter of order.filter(letter => letter !== old)) {
+                const renamed = replaced(whole, ([kind, first, ...rest]) =>
+                    (kind === "name" || kind === "entry") && first === old ? [kind, letter, ...rest] : undefined);
+                yield [swapped(whole, renamed), "One letter is wrong.",
+                       `Write ${letter} in place of ${old}${same(whole, tree) ? "" : ` in \`${asText(whole)}\``}.`];
+            }
+    yield* factorRepairs();
+    for (const one of those("@"))
+        yield [swapped(one, ["@", one[2], one[1]]), "The order of the matrices is wrong.", `Exchange the two matrices in \`${asText(one)}\`.`];
+    if (tree[0] === "+" || tree[0] === "-")
+        for (const [one, other] of [[tree[1], rest => [tree[0], rest, tree[2]]], [tree[2], rest => [tree[0], tree[1], rest]]])
+            if (one[0] === "*" || one[0] === "/") {
+                yield [["*", one[1], other(one[2])], "Brackets are missing.",
+                       `\`${asText(one[1])}\` is a factor of the whole sum: put brackets around the sum.`];
+                yield [["/", other(one[1]), one[2]], "Brackets are missing.",
+                       `\`${asText(one[2])}\` divides the whole sum: put brackets around the sum.`];
+            }
+    yield [["/", number(1), tree], "Numerator and denominator are not where they belong.", "It is upside down: 1 divided by your line is right."];
+    for (const x of [2, 0.5, -2, -0.5, 3, 4])
+        yield [["*", number(x), tree], "A constant factor is wrong.", `${x} times your line is right.`];
+
+    function* indexRepairs() {
+        for (const one of those("entry").filter(one => one[2].length > 1))
+            yield [swapped(one, ["entry", one[1], [...one[2]].reverse().join("")]), "The order of two indices is wrong.",
+                   `The indices of ${one[1]} are exchanged in \`${asText(one)}\`.`];
+        for (const one of those("entry"))
+            for (const old of sizes.filter(index => one[2].includes(index)))
+                for (const index of sizes.filter(index => index !== old))
+                    yield [swapped(one, ["entry", one[1], one[2].replaceAll(old, index)]), "One index is wrong.",
+                           `Write ${index} in place of ${old} in \`${asText(one)}\`.`];
+        for (const one of those("name", "transpose")) {
+            const other = one[0] === "transpose" ? one[1] : ["transpose", one];
+            yield [swapped(one, other), "One matrix has to be transposed, or must not be.", `\`${asText(other)}\` belongs where \`${asText(one)}\` stands.`];
+        }
+        for (const one of those("sum"))
+            for (const index of sizes) {
+                yield [swapped(one, ["sum", index, one[2]]), "The sum is over the wrong index.",
+                       `You add over ${one[1]}. Which index does the left side not have?`];
+                if (step.indices.includes(one[1]))
+                    yield [swapped(one, one[2]), "There is a sum too many.", `The left side has the index ${one[1]}, so there is no sum over it.`];
+            }
+        for (const index of sizes.filter(index => !step.indices.includes(index)))
+            yield [["sum", index, tree], "A sum is missing.", `The left side has no ${index}, so add over ${index}.`];
+    }
+
+    function* factorRepairs() {
+        const pairs = sizes.length ? [...sizes, ...sizes.flatMap(a => sizes.filter(b => b !== a).map(b => a + b))] : [];
+        for (const letter of order)
+            for (const indices of pairs)
+                for (const one of those("entry")) {
+                    const factor = ["entry", letter, indices];
+                    yield [swapped(one, ["*", one, factor]), "A factor is missing.", `The factor \`${asText(factor)}\` is missing.`];
+                }
+        for (const one of those("*"))
+            for (const [kept, surplus] of [[one[1], one[2]], [one[2], one[1]]])
+                yield [swapped(one, kept), "There is one factor too many.", `The factor \`${asText(surplus)}\` does not belong there.`];
+        for (const one of those("^").filter(one => one[2][0] === "number"))
+            for (const exponent of [one[2][1] - 1, one[2][1] + 1])
+                yield [swapped(one, ["^", one[1], number(exponent)]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` has to be ${exponent}.`];
+        for (const one of those("*", "/"))
+            yield [swapped(one, [one[0] === "*" ? "/" : "*", one[1], one[2]]), "A multiplication and a division are exchanged.",
+                   one[0] === "*" ? `Divide by \`${asText(one[2])}\`, where you multiply.` : `Multiply by \`${asText(one[2])}\`, where you divide.`];
+        for (const letter of sizes.length ? [] : order)
+            for (const factor of [name(letter), ["^", name(letter), number(2)]])
+                for (const operator of "*/") {
+                    const [where, said] = operator === "*" ? ["A factor is missing", `The factor \`${asText(factor)}\` is missing`]
+                                                           : ["A divisor is missing", `It has to be divided by \`${asText(factor)}\``];
+                    yield [[operator, tree, factor], `${where}.`, `${said}.`];
+                    yield [["negative", [operator, tree, factor]], `${where}, and the sign is wrong.`, `${said}, and the sign is wrong.`];
+                }
+    }
+}
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const replaced = (tree, change) => change(tree) ?? tree.map((child, i) => i && Array.isArray(child) ? replaced(child, change) : child);
+// [[sign, term], …] of a sum of terms.
+const terms = ([kind, a, b], sign = 1) => kind === "+" || kind === "-" ? [...terms(a, sign), ...terms(b, kind === "+" ? sign : -sign)]
+                                        : kind === "negative" ? terms(a, -sign) : [[sign, b === undefined ? [kind, a] : [kind, a, b]]];
+
+// The tree as it is typed in this course.
+function asText(tree) {
+    const [kind, first, second] = tree, within = (part, least) => (RANK[part[0]] ?? 9) >= least ? asText(part) : `(${asText(part)})`;
+    switch (kind) {
+        case "number": return `${first}`;
+        case "name": return first;
+        case "entry": return `${first}[${[...second].join(", ")}]`;
+        case "negative": return `-${within(first, 3)}`;
+        case "transpose": return `${within(first, 6)}.T`;
+        case "call": return `${first === "sigmoid" ? "ag" : "np"}.${first}(${asText(second)})`;
+        case "sum": return `sum_${first} ${within(second, 3)}`;
+        case "^": return same(first, ["name", "e"]) ? `np.exp(${asText(second)})` : `${within(first, 6)}**${within(second, 6)}`;
+    }
+    return `${within(first, leastOnTheLeft(kind, first))} ${kind} ${within(second, RANK[kind] + (kind === "-" || kind === "/"))}`;
+}
+
+// A true sentence about a line that no small repair makes right.
 function differs(spec, step, tree, right, points) {
     let mine;
     const due = values(right, step, points, spec.sizes);
@@ -275,11 +394,21 @@ function differs(spec, step, tree, right, points) {
     return "At some points your line has no value, or one that is too large.";
 }
 
+// How tightly the written form of a tree binds.
+const RANK = {"+": 1, "-": 1, negative: 2, "*": 3, "@": 3, "/": 3, sum: 3, "^": 5, transpose: 5};
+
+// How tightly the left operand has to bind; a sum would take in the right one.
+function leastOnTheLeft(kind, left) {
+    while (["*", "/", "@"].includes(left[0]))
+        left = left[2];
+    return RANK[kind] === 1 ? 1 : left[0] === "sum" ? 4 : 3;
+}
+
 // The tree as MathML.
 function drawn(tree) {
-    const [kind, first, second] = tree, rank = {"+": 1, "-": 1, negative: 2, "*": 3, "@": 3, "/": 3, sum: 3, "^": 5, transpose: 5};
+    const [kind, first, second] = tree;
     const row = (...all) => `<mrow>${all.join("")}</mrow>`, mo = sign => `<mo>${sign}</mo>`;
-    const bare = (part, least) => (rank[part[0]] ?? 9) >= least || part[0] === "/" && least <= 3;
+    const bare = (part, least) => (RANK[part[0]] ?? 9) >= least || part[0] === "/" && least <= 3;
     const within = (part, least) => bare(part, least) ? drawn(part) : row(mo("("), drawn(part), mo(")"));
     switch (kind) {
         case "number": return `<mn>${first}</mn>`;
@@ -292,18 +421,15 @@ function drawn(tree) {
         case "/": return `<mfrac>${row(drawn(first))}${row(drawn(second))}</mfrac>`;
         case "^": return `<msup>${within(first, 6)}${row(drawn(second))}</msup>`;
     }
-    let last = first;
-    while (["*", "/", "@"].includes(last[0]))
-        last = last[2];
     const sign = {"*": second[0] === "number" ? "·" : "⁢", "@": "·", "-": "−"}[kind] ?? kind;
-    return row(within(first, rank[kind] === 1 ? 1 : last[0] === "sum" ? 4 : 3), mo(sign), within(second, rank[kind] + (kind === "-")));
+    return row(within(first, leastOnTheLeft(kind, first)), mo(sign), within(second, RANK[kind] + (kind === "-")));
 }
 
 // Ask for the lines of a derivation in turn, in place of its empty boxes; those that stand are kept in the record.
 function ask(box) {
     const spec = JSON.parse(box.dataset.derive), {name, steps, keys} = spec, lines = [], body = element("div", {className: "lines"});
     const math = inside => `<math><mstyle displaystyle="true">${inside}</mstyle></math>`;
-    let number = 0, asked = null;
+    let number = 0, asked = null, checked = null;
     box.append(body);
     box.classList.add("on");
     next();
@@ -378,11 +504,13 @@ function ask(box) {
         }
 
         function check() {
-            const {kind, message} = judge(spec, number, typed.value);
+            const {kind, message, hint} = judge(spec, number, typed.value);
             if (kind === "right")
                 return keep(typed.value, false);
             const title = {wrong: "Not yet.", equal: "True, but not this line."}[kind];
-            said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), message);
+            const more = !hint ? "" : typed.value === checked ? ` ${hint.replaceAll("`", "")}` : " Press Check again for a hint.";
+            said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), message + more);
+            checked = typed.value;
         }
     }
 }

@@ -15,6 +15,7 @@ from playwright.sync_api import sync_playwright
 from autograd_course import derive, record
 from autograd_course.derivations import DERIVATIONS
 from autograd_course.derivations.expressions import FUNCTIONS
+from autograd_course.derivations.judge import judge
 from autograd_course.grading import registered
 
 WEB = Path(pages.__file__).parent
@@ -78,6 +79,29 @@ def test_both_judges_give_the_same_verdicts(page):
         assert message or kind == "right"
 
 
+def test_both_judges_name_the_same_repairs(page):
+    cases = [
+        (name, step, text, judge(derivation_of(name), step, text))
+        for name, typed in TABLE["typed"].items()
+        for step, text, kind in typed
+        if kind == "wrong"
+    ]
+    specs = {name: derivation_spec.spec(name, derivation_of(name)) for name in TABLE["typed"]}
+    given = page.evaluate(
+        """([specs, cases]) => cases.map(([name, step, text]) => {
+            const {message, hint} = derivations.judge(specs[name], step, text);
+            return [message, hint ?? ""];
+        })""",
+        [specs, [case[:3] for case in cases]],
+    )
+    hinted = 0
+    for (*case, verdict), (message, hint) in zip(cases, given, strict=True):
+        assert hint == verdict.hint, case
+        assert not hint or message == verdict.message, case
+        hinted += bool(hint)
+    assert hinted > 100
+
+
 def test_the_functions_are_the_same(page):
     letters = {"letters": [["x", [0.5]]], "matrices": [], "sizes": {}}
     for name in FUNCTIONS:
@@ -100,7 +124,9 @@ def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
     typed.fill("(dx + z dy)/y")
     assert box.locator(".echo mfrac").count() == 1
     typed.press("Enter")
-    assert "Not yet" in box.get_by_role("status").inner_text()
+    assert "Check again" in box.get_by_role("status").inner_text()
+    typed.press("Enter")
+    assert "z * dy" in box.get_by_role("status").inner_text(), "asked again"
     typed.fill("dz")
     box.get_by_role("button", name="check this line").click()
     assert "True, but" in box.get_by_role("status").inner_text()
