@@ -14,6 +14,7 @@ _HOME = {
     "backward_stepper": "widgets.stepper",
     "forward_stepper": "widgets.forward_stepper",
     "slope_explorer": "widgets.slopes",
+    "playground": "play.view",
     "table_of_rules": "drawing.rules",
     "check": "grading",
     "Verdict": "grading",

@@ -7,6 +7,7 @@ import predictions
 for module, name, bundle in [
     ("autograd_course.widgets.sliders", "Explorer", precomputed_frames.bundle),
     ("autograd_course.widgets.stepper", "Stepper", precomputed_frames.bundle),
+    ("autograd_course.play.view", "Playground", precomputed_frames.bundle),
     ("autograd_course.quiz.questions", "Panel", predictions.bundle),
     ("autograd_course.derivations.panel", "DerivationPanel", derivation_spec.bundle),
 ]:

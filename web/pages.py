@@ -172,6 +172,7 @@ MOVING = jinja2.Template(
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
 {%- if packed.last %}<div class="printed">{{ packed.last | safe }}</div>{% endif %}
+{{ packed.below | safe }}
 {%- if packed.says_all %}
 <details><summary>Text description</summary><pre class="words">{{ packed.text }}</pre></details>
 {%- else %}

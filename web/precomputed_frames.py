@@ -73,6 +73,7 @@ def packed(ui):
         "html": first.html,
         "text": first.text,
         "says_all": first.says_all,
+        "below": getattr(ui, "below", ""),
         "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode(),
     }
 

@@ -49,8 +49,9 @@ EARLY = [
 ]
 COMPILED = [
     "autograd_course",
+    "autograd_course/drawing",
     "autograd_course/grading",
-    "autograd_course/show",
+    "autograd_course/widgets",
     "autograd_lib",
     "autograd_lib/compiler",
     "autograd_lib/nn",
@@ -206,6 +207,7 @@ def moves(ui):
         "html": picture.html,
         "text": picture.text,
         "says_all": picture.says_all,
+        "below": getattr(ui, "below", ""),
     }
 
 

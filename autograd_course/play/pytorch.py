@@ -1,0 +1,153 @@
+"""Write a Program as a text for PyTorch that prints the same gradients."""
+
+import ast
+import copy
+
+import numpy as np
+
+from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, TORCH_NEEDS
+from .reader import called
+
+ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plain number
+    *("tanh", "sigmoid", "relu", "exp", "log", "ln", "sqrt", "sin", "cos", "tan", "abs"),
+    *("maximum", "minimum", "softplus", "square"),
+}
+
+
+def torch_text(program, values=()):
+    """Return lines of PyTorch that compute the Program's gradients at these values of its inputs."""
+    values = {**program.inputs, **dict(values)}
+    stored = {
+        node.id
+        for statement in program.statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    lines = ["import torch", "torch.set_default_dtype(torch.float64)"]
+    leaves = {}
+    for name, value in values.items():
+        # `.grad` belongs to the Tensor that was made here, so that one keeps a name of its own.
+        leaves[name] = f"{name}_input" if name in stored else name
+        said = np.asarray(value, dtype=float).tolist()
+        lines.append(f"{leaves[name]} = torch.tensor({said}, requires_grad=True)")
+        if name in stored:
+            lines.append(f"{name} = {leaves[name]}")
+    writer = _Torch(set(values) | stored)
+    for statement in program.statements:
+        tree = writer.visit(copy.deepcopy(statement))
+        lines += ast.unparse(ast.fix_missing_locations(tree)).splitlines()
+    backward = f"{program.output}.sum().backward()"
+    if program.upstream is not None:
+        upstream = writer.visit(copy.deepcopy(program.upstream))
+        backward = f"{program.output}.backward({ast.unparse(ast.fix_missing_locations(upstream))})"
+    lines.append(backward)
+    lines.append(f"print({', '.join(f'{leaf}.grad' for leaf in leaves.values())})")
+    return "\n".join(lines)
+
+
+def _name(dotted):
+    return ast.parse(dotted, mode="eval").body
+
+
+def _tensor(node):
+    return ast.Call(_name("torch.tensor"), [node], [])
+
+
+def _is_plain(node):
+    """Whether a node is a number or a list of numbers: no name stands in it but that of a constant, such as torch.pi."""
+    return not any(
+        isinstance(part, ast.Call) or isinstance(part, ast.Name) and part.id != "torch"
+        for part in ast.walk(node)
+    )
+
+
+class _Torch(ast.NodeTransformer):
+    def __init__(self, variables):
+        self.variables = variables
+
+    def visit_Name(self, node):
+        if node.id in CONSTANTS and node.id not in self.variables and node.id[0].islower():
+            return _name(f"torch.{node.id}")
+        return node
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        for side in ("left", "right"):
+            if isinstance(getattr(node, side), ast.List):
+                setattr(node, side, _tensor(getattr(node, side)))
+        return node
+
+    def visit_Attribute(self, node):
+        if self.is_module(node.value):
+            return self.visit_Name(ast.Name(node.attr, node.ctx))
+        self.generic_visit(node)
+        if node.attr == "data":
+            return ast.Call(ast.Attribute(node.value, "detach", ast.Load()), [], [])
+        return node
+
+    def is_module(self, node):
+        while isinstance(node, ast.Attribute) and node.attr in MODULES:
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in MODULES and node.id not in self.variables
+
+    def visit_Call(self, node):
+        name = called(node)
+        if isinstance(node.func, ast.Attribute) and not self.is_module(node.func.value):
+            node.args = [node.func.value, *node.args]
+        elif not isinstance(node.func, (ast.Name, ast.Attribute)) or name in self.variables:
+            self.generic_visit(node)
+            return node
+        node.args = [self.visit(one) for one in node.args]
+        node.keywords = [
+            self.keyword(one) for one in node.keywords if one.arg not in ("dtype", "label")
+        ]
+        if name in CONSTRUCTORS:
+            return _tensor(node.args[0]) if _is_plain(node.args[0]) else node.args[0]
+        if name in ARRAYS:
+            # The text's own random numbers are not PyTorch's: the values stand there.
+            if name in ("rand", "randn"):
+                return _tensor(_name(str(ARRAYS[name](*map(ast.literal_eval, node.args)).tolist())))
+            node.func = _name(f"torch.{name}")
+            return node
+        if name not in FUNCTIONS:
+            return node
+        return self.function(node, name)
+
+    def keyword(self, node):
+        name = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}.get(
+            node.arg, node.arg
+        )
+        return ast.keyword(name, self.visit(node.value))
+
+    def function(self, node, name):
+        """Return the call of a known function as PyTorch writes it; its arguments are visited already."""
+        known = FUNCTIONS[name].torch
+        if known == "detach":
+            return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])
+        if name in ("sum", "max", "min") and isinstance(
+            node.args[0], (ast.List, ast.ListComp, ast.GeneratorExp)
+        ):
+            if name == "sum":
+                return ast.Call(ast.Name("sum", ast.Load()), node.args, [])
+            node.args = node.args[0].elts if isinstance(node.args[0], ast.List) else node.args
+        if name in ("max", "min") and len(node.args) > 1:
+            known = {"max": "torch.maximum", "min": "torch.minimum"}[name]
+            first, *others = [_tensor(one) if _is_plain(one) else one for one in node.args]
+            for other in others:
+                first = ast.Call(_name(known), [first, other], [])
+            return first
+        if known == "torch.transpose" and len(node.args) == 1:
+            return ast.Attribute(node.args[0], "T", ast.Load())
+        if name in ELEMENTWISE_OF_NUMBERS:
+            node.args = [_tensor(one) if _is_plain(one) else one for one in node.args]
+        if known == "torch.reshape":
+            first, *shape = node.args
+            node.args = [first, shape[0] if len(shape) == 1 else ast.Tuple(shape, ast.Load())]
+            if _is_plain(node.args[1]) and not isinstance(node.args[1], ast.Tuple):
+                node.args[1] = ast.Tuple([node.args[1]], ast.Load())
+        given = {one.arg for one in node.keywords}
+        for key, value in TORCH_NEEDS.get(name, {}).items():
+            if key not in given and not (key == "dim" and len(node.args) > 1):
+                node.keywords.append(ast.keyword(key, ast.Constant(value)))
+        node.func = _name(known)
+        return node

@@ -1,0 +1,289 @@
+"""playground: a text box, and under it the picture of the function typed there.
+
+`picture` draws a Program at given values of its inputs and remembers nothing; the widget and the page only call it.
+"""
+
+from html import escape
+
+import ipywidgets as widgets
+import numpy as np
+
+import autograd_lib as ag
+
+from ..drawing import style
+from ..drawing.axes import round_step
+from ..drawing.formatting import number
+from ..drawing.listing import listing
+from ..drawing.picture import Picture
+from ..drawing.table import table
+from ..widgets import graph, stepper
+from ..widgets.sliders import explore
+from .interpreter import MOST_OPS, run
+from .pytorch import torch_text
+from .reader import KNOWN, CannotDraw, read
+
+STEP = "step"
+GRID = 16  # entries of an array that get a number box each: 4 × 4
+MEASURED = 16  # entries of an array whose slope is measured
+STOPS = 20  # of a slider between the middle and its end
+START = "L = tanh(w*x + b)"
+
+
+def picture(program, values, step=0):
+    """Return the Picture of a Program at these values of its inputs.
+
+    Parameters
+    ----------
+    program : Program
+    values : {name: float or array}
+    step : int
+        0 for the whole graph with its table; k for the k-th step of the backward pass.
+
+    Raises
+    ------
+    CannotDraw
+        If it cannot be computed, or its graph has more than 150 values.
+    """
+    computed = run(program, values)
+    if len(graph.order(computed.output)) > MOST_OPS:
+        raise CannotDraw(f"The graph has more than {MOST_OPS} values, too many to be drawn.")
+    with np.errstate(all="ignore"):
+        if step:
+            story = stepper.frames(computed.output)
+            return stepper.picture(story[min(step, len(story) - 1)])
+        drawn = graph.draw_graph(computed.output)
+        rows, notes = _table(program, computed)
+    html = f'{drawn.html}<div style="overflow-x:auto">{rows}</div>'
+    return Picture(html, "\n".join([drawn.text, *notes]), says_all=True)
+
+
+# --- Beside the graph ---------------------------------------------------------------------------------------------------
+
+
+def _table(program, computed):
+    """Return the table of every input's gradient beside its measured slope, and the same in lines."""
+    computed.output.sum().backward()
+    values = {name: np.array(tensor.data) for name, tensor in computed.inputs.items()}
+    rows, lines = [], []
+    for name, tensor in computed.inputs.items():
+        gradient = np.zeros(tensor.shape) if tensor.grad is None else np.asarray(tensor.grad)
+        tensor.grad = None
+        for index in list(np.ndindex(tensor.shape))[:MEASURED]:
+            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            slope = measured(program, values, name, index)
+            differs = not np.isclose(gradient[index], slope, rtol=1e-4, atol=1e-6)
+            remark = "≠ a kink, a jump, or a constant such as detach" if differs else ""
+            shown = [number(float(x)) for x in (values[name][index], gradient[index], slope)]
+            rows.append(
+                (
+                    label,
+                    shown[0],
+                    (shown[1], f"color:{style.WRITTEN.get(style.GRADIENT, style.GRADIENT)};"),
+                    shown[2],
+                    remark,
+                )
+            )
+            lines.append(
+                f"{label} = {shown[0]}: gradient {shown[1]}, measured slope {shown[2]}"
+                + (f" ({remark})" if remark else "")
+            )
+        if tensor.size > MEASURED:
+            lines.append(f"Of {name}, the first {MEASURED} of {tensor.size} entries are measured.")
+    return table(rows, ("input", "value", "gradient", "measured slope", ""), ruled=True), lines
+
+
+def measured(program, values, name, index=()):
+    """Return the slope of the sum of the output along one entry of an input, by a central difference.
+
+    The step is 1e-5 of the entry, at least 1e-5; the error is of the order of its square.
+    """
+    h = 1e-5 * max(1.0, abs(float(values[name][index])))
+    sides = []
+    for by in (h, -h):
+        moved = {one: np.array(value) for one, value in values.items()}
+        moved[name][index] += by
+        sides.append(float(np.sum(run(program, moved).output.data)))
+    return (sides[0] - sides[1]) / (2 * h)
+
+
+def folds(program):
+    """Return HTML of what stands folded below the picture: the same in PyTorch, the compiled program, what was left out."""
+    parts = [
+        ("The same in PyTorch", listing(torch_text(program)).html),
+        ("The program that ag.compile writes", listing(_compiled(program)).html),
+        ("Functions that can be typed", f"<p>{escape(', '.join(KNOWN))}</p>"),
+    ]
+    if program.left_out:
+        parts.insert(0, ("Left out of the picture", listing("\n".join(program.left_out)).html))
+    return "".join(f"<details><summary>{title}</summary>{html}</details>" for title, html in parts)
+
+
+def _compiled(program):
+    """Return the program that `ag.compile` writes for the function, or why it refuses to."""
+
+    def function(*tensors):
+        return run(program, dict(zip(program.inputs, tensors))).output
+
+    compiled = ag.compile(function)
+    try:
+        compiled(*(ag.Tensor(value, requires_grad=True) for value in program.inputs.values()))
+        return compiled.source
+    except (CannotDraw, RuntimeError, TypeError, ValueError) as error:
+        return f"# {error}"
+
+
+# --- Controls -----------------------------------------------------------------------------------------------------------
+
+
+def _slider(value):
+    """Return (min, max, step, start) around 0 that reaches beyond the value, with the value as one of its stops."""
+    value = float(value)
+    step = round_step(max(3.0, 1.5 * abs(value)) / STOPS)
+    return -STOPS * step, STOPS * step, step, value
+
+
+def controls(program, at=()):
+    """Return {name: (min, max, step, start)} of every number that can be moved, and {STEP: range}.
+
+    An array of at most 16 entries has a control for each entry, called `A[0, 1]`; a larger one has none.
+
+    Parameters
+    ----------
+    program : Program
+    at : {name: float}
+        Where to start instead, by the names of the controls; others are ignored.
+    """
+    at, found = dict(at), {}
+    for name, start in program.inputs.items():
+        for index in np.ndindex(np.shape(start)) if np.size(start) <= GRID else ():
+            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            found[label] = _slider(at.get(label, np.asarray(start)[index]))
+    start = {label: spec[-1] for label, spec in found.items()}
+    steps = len(stepper.frames(run(program, gathered(program, start)).output))
+    return found | {STEP: range(steps)}
+
+
+def gathered(program, moved):
+    """Return {input: float or array} with the entries as the controls have them."""
+    values = {}
+    for name, start in program.inputs.items():
+        value = np.array(start, dtype=float)
+        for index in np.ndindex(value.shape):
+            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            value[index] = moved.get(label, value[index])
+        values[name] = value
+    return values
+
+
+def explorer(text, at=()):
+    """Return the sliders and the picture of a text, at the values and the step that `at` names.
+
+    Raises
+    ------
+    CannotDraw
+        If the text cannot be drawn.
+    """
+    program = read(text)
+
+    def draw(step, **moved):
+        try:
+            return picture(program, gathered(program, moved), step)
+        except CannotDraw as refused:  # at other values another branch is taken
+            return Picture(f"<p>{escape(str(refused))}</p>", str(refused), says_all=True)
+
+    specs = controls(program, at)
+    picture(
+        program, gathered(program, {name: spec[-1] for name, spec in specs.items() if name != STEP})
+    )
+    ui = explore(draw, **specs)
+    ui.sliders[STEP].value = min(int(dict(at).get(STEP, 0)), len(specs[STEP]) - 1)
+    ui.program, ui.below = program, folds(program)
+    return ui
+
+
+class Playground(widgets.VBox):
+    """The box that `playground` returns. `.explorer` holds the sliders of the text that is drawn."""
+
+    def __init__(self, text, at):
+        self.box = widgets.Textarea(
+            text,
+            rows=min(12, text.count("\n") + 2),
+            layout={"width": "min(52em, 98%)"},
+            tooltip="the function",
+        )
+        self.message = widgets.HTML()
+        self.explorer = explorer(text, at)
+        super().__init__(
+            [self.box, self.message, self._arranged(), widgets.HTML(self.explorer.below)]
+        )
+        self.box.observe(self._typed, "value")
+
+    def _typed(self, change):
+        try:
+            self.explorer = explorer(change["new"])
+        except CannotDraw as refused:
+            self.message.value = (
+                f'<div role="status" style="{style.LINES}">{escape(str(refused))}</div>'
+            )
+            return
+        self.message.value = ""
+        self.children = [
+            self.box,
+            self.message,
+            self._arranged(),
+            widgets.HTML(self.explorer.below),
+        ]
+
+    def _arranged(self):
+        """Return the explorer with the entries of each array as a grid of number boxes."""
+        rows = dict(zip(self.explorer.sliders, self.explorer.children))
+        others = list(self.explorer.children[len(rows) :])
+        placed = []
+        for name, start in self.explorer.program.inputs.items():
+            shape = np.shape(start)
+            labels = [label for label in rows if label.startswith(f"{name}[")]
+            if labels:
+                boxes = [rows[label].children[0] for label in labels]
+                columns = shape[-1]
+                placed.append(
+                    widgets.GridBox(
+                        boxes, layout={"grid_template_columns": f"repeat({columns}, max-content)"}
+                    )
+                )
+            elif name in rows:
+                placed.append(rows[name])
+        self.explorer.children = [*placed, rows[STEP], *others]
+        return self.explorer
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        picture = self.explorer.picture
+        return bundle | {
+            "text/html": picture.html,
+            "text/plain": f"{self.box.value}\n\n{picture.text}",
+        }
+
+
+def playground(text=START, /, **at):
+    """Draw any function that is typed: its graph, its gradients, and the backward pass step by step.
+
+    Parameters
+    ----------
+    text : str
+        An expression such as `L = tanh(w*x + b)`, or lines pasted from micrograd, PyTorch, JAX or NumPy. Every name without a
+        value gets a slider, and so does every name that is set once to a number; of an array of at most 4 × 4 every entry
+        gets a number box. The text is read as arithmetic and never run as Python.
+    **at : float
+        Where the sliders start, by name; `step` is the step of the backward pass.
+
+    Returns
+    -------
+    Playground
+        The widget.
+
+    Raises
+    ------
+    CannotDraw
+        If the text cannot be drawn; the message says what to write instead.
+    """
+    return Playground(text, at)
