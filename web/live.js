@@ -31,6 +31,13 @@ function prepare() {
     live.solved = element("span", {className: "live-solved"});
     bar.append(live.start, live.stop, live.again, live.progress, live.solved, note);
     document.querySelectorAll(".code_cell").forEach((box, place) => live.cells.push(cell(box, place)));
+    const plays = live.cells.filter(one => one.plays).map(one => playground(one, source => {
+        write(one, source ?? one.ours);
+        return source && run(one);
+    }));
+    const linked = () => location.hash.startsWith("#text=") && plays[0]?.open(location.hash.slice(1));
+    addEventListener("hashchange", linked);
+    linked();
     dock();
     look("idle");
     count();
@@ -103,6 +110,7 @@ function cell(box, place) {
     const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
     const one = {id, place, box, ours, own, key, text: ours, ran: null, once: !!hidden,
+                 plays: /^playground\(/.test(ours),       // playground.js makes a text box of it
                  asks: !!hidden && !!box.querySelector(".ask")};       // a question that the page itself judges
     const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
@@ -368,7 +376,7 @@ function run(one) {
         live.note.textContent = "Running …";
         live.progress.max = 1;
         const ahead = live.cells.slice(0, one.place + 1)
-            .filter(other => !other.asks && (other === one || other.ran !== other.text));
+            .filter(other => other === one || !other.asks && !(one.plays && other.plays) && other.ran !== other.text);
         const wrong = [], lacking = new Map();
         for (const [i, other] of ahead.entries()) {
             live.progress.value = i / ahead.length;
@@ -456,6 +464,8 @@ function hear({cell: id, output, clear, widget, state, content}) {
 // --- What a cell shows -----------------------------------------------------------------------------------------------
 
 function put(one, output) {
+    if (one.refused && output.error !== undefined)
+        return one.refused(output.error);
     if (output.absent && !one.fresh && one.text.trim() === one.ours) {
         one.fresh = true;
         const textContent = `This needs ${output.absent}, which is not available in the browser. Showing a recorded result.`;
@@ -502,7 +512,7 @@ function tidy(root) {
 }
 
 // An explorer, with the controls that site.js makes; its pictures come from the worker.
-function moves({key, controls, html, text, says_all: saysAll}, one) {
+function moves({key, controls, html, text, says_all: saysAll, below}, one) {
     const era = live.era;
     let place;
     const box = element("div", {className: "moves", id: `live-${key}`});
@@ -512,7 +522,7 @@ function moves({key, controls, html, text, says_all: saysAll}, one) {
     box.dataset.controls = JSON.stringify({controls, together: true});
     box.dataset.link = linkName(one.box, one.output.querySelectorAll(".moves").length);
     box.append(element("div", {className: "controls"}), view);
-    box.append(saysAll ? folded("Text description", words) : words, news);
+    box.append(element("div", {innerHTML: below}), saysAll ? folded("Text description", words) : words, news);
     attach(box, async at => {
         if (era !== live.era)
             return again(at);

@@ -47,11 +47,20 @@ LIVE = "application/vnd.jupyter.widget-view+json"
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "web/kernel_startup.py")}
 PAGE_MOST, SITE_MOST = 1_000_000, 9_000_000  # bytes
 
+# What the browser lets a page do whose links bring text of strangers: only the site's own scripts run, whatever is shown.
+TEXT_ONLY = (
+    "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+)
+
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+{%- if page.plays %}
+<meta http-equiv="Content-Security-Policy" content="{{ page.plays }}">
+{%- endif %}
 <title>{{ page.named }}{% if page.named != course %} · {{ course }}{% endif %}</title>
 <meta name="description" content="{{ page.description }}">
 <meta property="og:type" content="article">
@@ -80,6 +89,7 @@ PAGE = """<!DOCTYPE html>
 {%- endif %}
 {%- if page.runs %}
 <link rel="stylesheet" href="live.css">
+{%- if page.plays %}<script src="playground.js" defer></script>{% endif %}
 <script src="live.js" defer></script>
 {%- endif %}
 </head>
@@ -535,6 +545,7 @@ class Page:
         self.texts = read_out(body)
         self.runs = "code_cell" in body
         self.derives = "data-derive=" in body
+        self.plays = TEXT_ONLY if name == "playground" else ""
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub(
@@ -662,7 +673,7 @@ def build(folder, executed=executed, parts=None):
     )
     if repository:
         files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
-    for beside in ("site.css", "site.js", "derivations.js", "icon.svg", "manifest.webmanifest"):
+    for beside in ("site.css", "site.js", "derivations.js", "playground.js", "icon.svg", "manifest.webmanifest"):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"

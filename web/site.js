@@ -41,7 +41,7 @@ function attach(box, draw) {
     }
     const rows = controls.map((control, number) => row(control, number));
     box.dataset.link ??= linkName(box.closest(".cell"), [...box.closest(".output_wrapper, main").querySelectorAll(".moves")].indexOf(box));
-    box.querySelector(".controls").append(...rows, sharing());
+    box.querySelector(".controls").append(...grids(controls, rows), sharing());
     box.style.setProperty("--longest", Math.max(...controls.map(control => control.name.length)));
 
     box.go = to => {
@@ -117,6 +117,8 @@ function attach(box, draw) {
 
     function move(number, to) {
         at[number] = Math.min(Math.max(to, 0), controls[number].values.length - 1);
+        if (!together && box.beyond && controls.some((control, i) => i !== number && at[i] !== control.start))
+            return box.beyond(Object.fromEntries(controls.map(({name, values}, i) => [name, +values[at[i]]])));
         if (!together)
             controls.forEach((control, i) => at[i] = i === number ? at[i] : control.start);
         rows.forEach(row => row.follow());
@@ -216,6 +218,22 @@ async function pointTo(fragment) {
     box.scrollIntoView({block: "center"});
     await box.restore(linked.positions);
     box.scrollIntoView({block: "center"});
+}
+
+// The rows of controls, those of an array's entries, A[0, 1], as a grid of number boxes.
+function grids(controls, rows) {
+    const found = {};
+    return rows.filter((row, i) => {
+        const [, name, index] = /^(\w+)\[(.*)\]$/.exec(controls[i].name) ?? [];
+        if (!name)
+            return true;
+        const first = !found[name];
+        found[name] ??= element("div", {className: "entries"});
+        found[name].append(row);
+        row.classList.add("entry");
+        found[name].style.setProperty("--columns", +index.split(",").at(-1) + 1);
+        return first;
+    }).map(row => row.matches(".entry") ? row.parentElement : row);
 }
 
 // What is wider than its place scrolls, also for who uses only the keyboard; and where a drawing was moved aside, to the part

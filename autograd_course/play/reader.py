@@ -320,7 +320,11 @@ KNOWN = sorted({*FUNCTIONS, *ARRAYS})
 def _unknown(name):
     """Return what to say of a function that is not known."""
     close = difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.75)
-    meant = f"did you mean {' or '.join(close)}" if close else "the list of functions is below"
+    meant = (
+        f"did you mean {' or '.join(close)}"
+        if close
+        else "the playground's page lists the functions"
+    )
     return f"the function {name} is not known here; {meant}"
 
 

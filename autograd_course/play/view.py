@@ -20,12 +20,12 @@ from ..widgets import graph, stepper
 from ..widgets.sliders import explore
 from .interpreter import MOST_OPS, run
 from .pytorch import torch_text
-from .reader import KNOWN, CannotDraw, read
+from .reader import CannotDraw, read
 
 STEP = "step"
 GRID = 16  # entries of an array that get a number box each: 4 × 4
 MEASURED = 16  # entries of an array whose slope is measured
-STOPS = 20  # of a slider between the middle and its end
+STOPS = 12  # of a slider between the middle and its end
 START = "L = tanh(w*x + b)"
 
 
@@ -111,7 +111,6 @@ def folds(program):
     parts = [
         ("The same in PyTorch", listing(torch_text(program)).html),
         ("The program that ag.compile writes", listing(_compiled(program)).html),
-        ("Functions that can be typed", f"<p>{escape(', '.join(KNOWN))}</p>"),
     ]
     if program.left_out:
         parts.insert(0, ("Left out of the picture", listing("\n".join(program.left_out)).html))
@@ -159,7 +158,8 @@ def controls(program, at=()):
             label = name + (f"[{', '.join(map(str, index))}]" if index else "")
             found[label] = _slider(at.get(label, np.asarray(start)[index]))
     start = {label: spec[-1] for label, spec in found.items()}
-    steps = len(stepper.frames(run(program, gathered(program, start)).output))
+    with np.errstate(all="ignore"):
+        steps = len(stepper.frames(run(program, gathered(program, start)).output))
     return found | {STEP: range(steps)}
 
 
