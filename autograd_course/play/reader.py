@@ -148,7 +148,7 @@ def read(text):
     output = asked if asked in _stored(statements) else last
     if not inputs:
         raise CannotDraw(
-            f"There is nothing to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0"
+            f"There is nothing to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
         )
     return Program(inputs, statements, output, upstream, left_out)
 

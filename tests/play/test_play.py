@@ -1,0 +1,215 @@
+"""The playground: what is typed is drawn with right gradients, or gets a sentence; nothing typed is ever run."""
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import playground_texts as programs
+import pytest
+
+import autograd_lib as ag
+from autograd_course import playground
+from autograd_course.play.interpreter import MOST_STEPS, run
+from autograd_course.play.pytorch import torch_text
+from autograd_course.play.reader import KNOWN, CannotDraw, read
+from autograd_course.play.view import controls, explorer, gathered, measured, picture
+
+NOTEBOOK = Path(__file__).parents[2] / "notebooks/playground.ipynb"
+
+
+@pytest.mark.parametrize("what", programs.DRAWN)
+def test_every_gradient_of_a_drawn_text_is_the_measured_slope(what):
+    program = read(programs.DRAWN[what])
+    computed = run(program)
+    computed.output.sum().backward()
+    values = {name: np.array(tensor.data) for name, tensor in computed.inputs.items()}
+    constant = "detach" in programs.DRAWN[what]
+    differ = []
+    for name, tensor in computed.inputs.items():
+        gradient = np.zeros(tensor.shape) if tensor.grad is None else tensor.grad
+        for index in np.ndindex(tensor.shape):
+            slope = measured(program, values, name, index)
+            if not np.isclose(gradient[index], slope, rtol=1e-5, atol=1e-6):
+                differ.append(f"{name}{index}: {gradient[index]}, measured {slope}")
+    assert bool(differ) == constant, differ
+
+
+@pytest.mark.parametrize("what", programs.DRAWN)
+def test_a_drawn_text_has_a_picture_for_each_step(what):
+    program = read(programs.DRAWN[what])
+    specs = controls(program)
+    start = {name: spec[-1] for name, spec in specs.items() if name != "step"}
+    assert "measured slope" in picture(program, gathered(program, start)).text
+    last = specs["step"][-1]
+    assert f"Step {last} of {last}" in picture(program, gathered(program, start), last).text
+
+
+@pytest.mark.parametrize("text", programs.ANSWERED)
+def test_what_is_not_drawn_gets_a_sentence_that_says_what_to_do(text):
+    with pytest.raises(CannotDraw) as told:
+        explorer(text)
+    assert programs.ANSWERED[text] in str(told.value)
+    assert len(str(told.value)) < 250 and str(told.value).endswith(".")
+
+
+# --- Safe to open -------------------------------------------------------------------------------------------------------
+
+events, listening = [], False
+
+
+def hear(event, arguments):
+    if listening and event != "compile":
+        events.append((event, arguments))
+
+
+sys.addaudithook(hear)  # cannot be removed; it says nothing while nobody is listening
+
+
+def heard(text):
+    """Return what Python was made to do by a text: imports, files, code that is executed."""
+    global listening
+    events.clear()
+    listening = True
+    try:
+        program = read(text)
+        run(program)
+    except CannotDraw:
+        pass
+    finally:
+        listening = False
+    # Python asks for an id here and there, and looks for the source of a text that has a syntax error.
+    expected = {"builtins.id", "sys._getframe", ("open", "<unknown>")}
+    return [
+        (event, given)
+        for event, given in events
+        if event not in expected and (event, *given[:1]) not in expected
+    ]
+
+
+def test_the_test_would_hear_a_text_that_is_run():
+    global listening
+    events.clear()
+    listening = True
+    exec(compile("x = 1", "", "exec"))
+    listening = False
+    assert [event for event, _ in events] == ["exec"]
+
+
+@pytest.mark.parametrize("text", programs.HOSTILE)
+def test_nothing_that_is_typed_runs(text):
+    run(read("tanh(x)"))  # what is imported when it is first used
+    assert heard(text) == []
+
+
+def test_every_hostile_text_is_refused_or_is_arithmetic():
+    drawn = []
+    for text in programs.HOSTILE:
+        try:
+            drawn.append((text, run(read(text)).output))
+        except CannotDraw:
+            continue
+    assert all(isinstance(output, ag.Tensor) for _, output in drawn)
+    assert len(drawn) <= 6, drawn
+
+
+def test_a_text_ends_after_a_fixed_number_of_steps():
+    with pytest.raises(CannotDraw, match=f"{MOST_STEPS:,} steps"):
+        run(read("for i in range(1000):\n    for j in range(1000):\n        x = x + 0.0"))
+
+
+# --- What the page shows ------------------------------------------------------------------------------------------------
+
+
+def test_detach_is_marked_where_gradient_and_slope_differ():
+    text = explorer("x = 3\ny = x*x\nL = x*detach(y)").picture.text
+    assert "x = 3: gradient 9, measured slope 27 (≠" in text
+    assert "≠" not in explorer("x = 3\nL = x*x").picture.text
+
+
+def test_controls_begin_where_the_text_and_the_link_say():
+    specs = controls(
+        read("x = 2\nA = [[1, 2], [3, 4]]\nsum(A)*x*w"), {"w": -3.0, "A[0, 1]": 7, "y": 1}
+    )
+    starts = {name: spec[-1] for name, spec in specs.items() if name != "step"}
+    assert starts == {"x": 2.0, "A[0, 0]": 1, "A[0, 1]": 7, "A[1, 0]": 3, "A[1, 1]": 4, "w": -3.0}
+    for low, high, _, start in (spec for name, spec in specs.items() if name != "step"):
+        assert low <= start <= high
+    assert explorer("w*x", {"w": -1e6, "step": 99}).sliders["step"].value == 6
+
+
+def test_the_widget_draws_what_is_typed_and_keeps_the_picture_of_what_cannot_be():
+    ui = playground("L = w*x", w=2)
+    assert "gradient" in ui.explorer.picture.text and ui.explorer.sliders["w"].value == 2
+    ui.box.value = "y = q**3\nq = 2"
+    assert list(ui.explorer.sliders) == ["q", "step"] and not ui.message.value
+    before = ui.explorer
+    ui.box.value = "y = nn.Linear(2, 3)(x)"
+    assert "W @ x + b" in ui.message.value and ui.explorer is before
+    assert "torch.tensor" in before.below and "ag.compile" in before.below
+
+
+def test_arrays_of_at_most_4_by_4_have_a_box_for_each_entry():
+    ui = playground("A = [[1, 2], [3, 4]]\nx = torch.randn(5, 4)\nsum(A)*sum(x)")
+    assert list(ui.explorer.sliders) == [f"A[{i}, {j}]" for i in (0, 1) for j in (0, 1)] + ["step"]
+    grid = ui.explorer.children[0]
+    assert len(grid.children) == 4 and "repeat(2" in grid.layout.grid_template_columns
+
+
+def test_what_is_left_out_is_listed():
+    program = read("import torch\nx = torch.tensor(2.0)\ny = x*x\nprint(y)\ny.backward()\ny.grad")
+    assert program.left_out == ["import torch", "print(y)", "y.backward()", "y.grad"]
+
+
+def test_the_program_for_pytorch_is_python_and_names_every_input():
+    for text in programs.DRAWN.values():
+        program = read(text)
+        source = torch_text(program)
+        ast.parse(source)
+        assert all(re.search(rf"\b{name}(_input)?\.grad", source) for name in program.inputs)
+
+
+def test_the_notebook_lists_every_function_that_is_known():
+    cells = {
+        cell["id"]: "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text())["cells"]
+    }
+    listed = re.search(r"These functions are known: (.*)\.", cells["what"])[1]
+    assert re.findall(r"`(\w+)`", listed) == KNOWN
+
+
+def test_the_gallery_shows_what_its_sentences_say():
+    cells = {
+        cell["id"]: "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text())["cells"]
+    }
+    texts = {
+        name: re.search(r'playground\("""\n(.*)\n"""\)', source, re.DOTALL)[1]
+        for name, source in cells.items()
+        if name.endswith("-graph")
+    }
+    assert len(texts) == 12
+
+    def gradients(name, **values):
+        computed = run(read(texts[f"{name}-graph"]), values)
+        with np.errstate(all="ignore"):
+            computed.output.sum().backward()
+        return {
+            key: tensor.grad if tensor.ndim else float(tensor.grad)
+            for key, tensor in computed.inputs.items()
+        }
+
+    assert max(map(abs, gradients("neuron", b=20).values())) < 1e-9
+    assert gradients("twice") == {"x": -3 + 1, "y": 2}
+    assert np.isclose(np.sum(gradients("cross-entropy")["z"]), 0)
+    assert set(gradients("dead").values()) == {0} and gradients("dead", b=-0.4)["w"] == 1
+    assert gradients("detach") == {"x": 9}
+    assert np.array_equal(gradients("broadcast")["b"], [2 * (2 + 5), 2 * (1 + 4), 2 * (3 + 6)])
+    assert np.array_equal(gradients("matmul")["A"], [[1, 2], [1, 2]])
+    assert np.isclose(gradients("gate")["c"], 1 / (1 + np.exp(-1.5)))
+    scores = np.exp(np.array([1.0, 0.0]) / np.sqrt(2))
+    assert np.allclose(gradients("attention")["V"][:, 0], scores / scores.sum())
+    assert np.isclose(gradients("power")["x"], 1.5**1.5 * (1 + np.log(1.5)))
+    assert abs(gradients("power", x=np.exp(-1))["x"]) < 1e-12
+    assert np.isnan(gradients("where")["x"])
+    assert gradients("doublings") == {"x": 256}
