@@ -102,7 +102,14 @@ class _Torch(ast.NodeTransformer):
             self.keyword(one) for one in node.keywords if one.arg not in ("dtype", "label")
         ]
         if name in CONSTRUCTORS:
-            return _tensor(node.args[0]) if _is_plain(node.args[0]) else node.args[0]
+            given = node.args[0]
+            if _is_plain(given):
+                return _tensor(given)
+            return (
+                ast.Call(_name("torch.stack"), [given], [])
+                if isinstance(given, ast.List)
+                else given
+            )
         if name in ARRAYS:
             # The text's own random numbers are not PyTorch's: the values stand there.
             if name in ("rand", "randn"):

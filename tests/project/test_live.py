@@ -11,9 +11,11 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product, zip_longest
 from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import browsers
 import lab
+import playground_texts
 import pyodide_bundle
 import pytest
 
@@ -70,7 +72,10 @@ def opened(context, address, name):
 @pytest.fixture(scope="module")
 def visit(browser, address):
     """visit(name) opens a page, in one browser with one memory; whatever it complains of fails the test that asks."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
+    # The playground's own policy would refuse what Playwright evaluates; test_the_playground keeps it.
+    with browser.new_context(
+        viewport={"width": 1280, "height": 900}, bypass_csp=True, **ONLINE
+    ) as context:
         context.set_default_timeout(1000 * lab.PATIENCE)
 
         def visit(name):
@@ -677,6 +682,60 @@ def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
         box.fill("gradient_of_x = ...")
         if room:
             assert page.locator(".keep").inner_text().startswith("Load answers")
+
+
+def test_the_playground(browser, address, request, record_property):
+    """A link shows text, sliders and step; what is typed is drawn or answered; no link runs anything."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
+        context.set_default_timeout(1000 * lab.PATIENCE)
+        page = context.new_page()
+        faults = []
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: (
+                None
+                if asked.url.startswith((address, "blob:", "data:"))
+                else faults.append(asked.url)
+            ),
+        )
+        start = f"{address}/playground.html"
+        page.goto(f"{start}#{urlencode({'text': 'y = a*b', 'a': 2, 'b': 3, 'step': 1})}")
+        cell = page.locator(".code_cell:has(.plays)").first
+        cell.get_by_role("button", name="Draw this function").click()
+        words = cell.locator(".words")
+        words.filter(has_text="Step 1 of 6").wait_for(state="attached")
+        said = cell.locator(".plays [role=status]")
+        text = cell.get_by_label("Function")
+        text.fill("x = 3\ny = x*x\nL = x*detach(y)")
+        words.filter(has_text="gradient 9, measured slope 27").wait_for(state="attached")
+        page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+        cell.get_by_role("button", name="Copy link").click()
+        said.filter(has_text="clipboard").wait_for()
+        copied = page.evaluate("window.copied")
+        assert parse_qs(urlsplit(copied).fragment) == {
+            "text": ["x = 3\ny = x*x\nL = x*detach(y)"],
+            "x": ["3"],
+            "step": ["0"],
+        }
+        for kind, begin in [("svg", b"<svg"), ("png", b"\x89PNG")]:
+            with page.expect_download() as saved:
+                cell.get_by_role("button", name=f"Save as {kind.upper()}").click()
+            assert Path(saved.value.path()).read_bytes().startswith(begin)
+        page.evaluate("localStorage.setItem('secret', 'kept')")
+        texts = playground_texts.HOSTILE[:: 1 if request.config.getoption("--all") else 7]
+        for hostile in [*texts, *playground_texts.HOSTILE[-5:]]:
+            said.evaluate("one => one.textContent = ''")
+            before = words.text_content()
+            page.evaluate("link => location.hash = link", f"#{urlencode({'text': hostile})}")
+            while not said.text_content() and words.text_content() == before:
+                page.wait_for_timeout(20)
+        # The policy of the page holds even if a text should reach its HTML.
+        cell.locator(".view").evaluate("one => one.innerHTML = '<img src=x onerror=window.ran=1>'")
+        page.wait_for_timeout(200)
+        assert page.evaluate("[window.ran, localStorage.getItem('secret')]") == [None, "kept"]
+        assert not faults
 
 
 def test_the_editor(running):
