@@ -145,7 +145,7 @@ LAYERS = {
         {"practice"},
         {"lessons"},
         {"tour"},
-        {"doctor", "classroom"},
+        {"doctor", "classroom", "play"},
         {"__init__"},
     ],
 }
