@@ -673,7 +673,14 @@ def build(folder, executed=executed, parts=None):
     )
     if repository:
         files["sitemap.txt"] = "".join(f"{address}{page.file}\n" for page in pages)
-    for beside in ("site.css", "site.js", "derivations.js", "playground.js", "icon.svg", "manifest.webmanifest"):
+    for beside in (
+        "site.css",
+        "site.js",
+        "derivations.js",
+        "playground.js",
+        "icon.svg",
+        "manifest.webmanifest",
+    ):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
