@@ -141,7 +141,7 @@ ANSWERED = {
     "print(x)": "Write an expression",
     "x" * 2001: "2,000",
     "(" * 60 + "x" + ")" * 60 + "+": "Python",
-    "x" + "**1" * 60: "stand in each other",
+    "x" + "**1" * 60: "levels of brackets",
 }
 # What would reach beyond arithmetic, if a text were run. None of it is drawn.
 HOSTILE = [

@@ -181,7 +181,6 @@ MOVING = jinja2.Template(
 <p class="note">On this page, moving one control resets the others. In JupyterLab you can combine them.</p>
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
-{%- if packed.last %}<div class="printed">{{ packed.last | safe }}</div>{% endif %}
 {{ packed.below | safe }}
 {%- if packed.says_all %}
 <details><summary>Text description</summary><pre class="words">{{ packed.text }}</pre></details>

@@ -61,15 +61,9 @@ def packed(ui):
             "its values"
         )
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
-    last = (
-        ui.draw(**start | {name: values[name][-1] for name in ui.players}).html
-        if ui.players
-        else ""
-    )
     return {
         "controls": controls(ui, values),
         "together": together,
-        "last": last,
         "html": first.html,
         "text": first.text,
         "says_all": first.says_all,

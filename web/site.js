@@ -32,12 +32,18 @@ function attach(box, draw) {
             return new Promise(() => {});       // the picture stays as it is
         });
         near.observe(box);
-        draw = async () => {
+        draw = async at => {
             const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
-            const [group, row] = pictures[which[place()]];
+            const [group, row] = pictures[which[place(at)]];
             const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]);
             return whole.join("").split("\x1f");
         };
+        // On paper, what plays shows its end. A page that is about to be printed cannot wait for it, so it is kept ready.
+        if (controls.some(control => control.pace))
+            addEventListener("load", () => setTimeout(async () => {
+                const end = controls.map(control => control.pace ? control.values.length - 1 : control.start);
+                view.after(element("div", {className: "printed", innerHTML: (await draw(end))[0]}));
+            }));
     }
     const rows = controls.map((control, number) => row(control, number));
     box.dataset.link ??= linkName(box.closest(".cell"), [...box.closest(".output_wrapper, main").querySelectorAll(".moves")].indexOf(box));
@@ -81,12 +87,12 @@ function attach(box, draw) {
         return row;
     }
 
-    // The number of the place in the list of places, in the order of `packed`.
-    function place() {
+    // The number of these positions in the list of places, in the order of `packed`.
+    function place(positions = at) {
         if (together)
-            return controls.reduce((sum, control, i) => sum * control.values.length + at[i], 0);
-        const moved = controls.findIndex((control, i) => at[i] !== control.start), i = Math.max(moved, 0);
-        return controls.slice(0, i).reduce((sum, control) => sum + control.values.length, 0) + at[i];
+            return controls.reduce((sum, control, i) => sum * control.values.length + positions[i], 0);
+        const moved = controls.findIndex((control, i) => positions[i] !== control.start), i = Math.max(moved, 0);
+        return controls.slice(0, i).reduce((sum, control) => sum + control.values.length, 0) + positions[i];
     }
 
     async function show() {

@@ -1,4 +1,4 @@
-"""The functions that a text of the playground may call, each with the name that PyTorch has for it.
+"""List the functions that a text of the playground may call, each with the name that PyTorch has for it.
 
 Everything is here that people write in such texts and that is a few operations of the engine. What could make a large array
 from a short text (`pad`, `tile`, `broadcast_to`) is not.
@@ -14,7 +14,7 @@ import autograd_lib as ag
 
 
 class Function(NamedTuple):
-    """What the engine calls for a function, and the function of PyTorch that computes the same."""
+    """Hold the function of the engine that is called, and the name of PyTorch's."""
 
     call: object
     torch: str
@@ -193,7 +193,7 @@ def _range(start, stop=None, step=1):
     """Return `np.arange` of numbers, at most 1,000 of them."""
     start, stop = (0, start) if stop is None else (start, stop)
     if not step or not abs((stop - start) / step) <= 1000:
-        raise ValueError("arange: expected at most 1,000 entries, and a step that is not 0")
+        raise ValueError("arange: expected at most 1,000 entries and a nonzero step")
     return np.arange(start, stop, step, dtype=float)
 
 

@@ -1,4 +1,4 @@
-"""Compute a Program with Tensors: the tree is walked node by node, and every step is counted.
+"""Compute a Program with Tensors, one node of its tree after the other, and count the steps.
 
 Nothing here can reach Python's own functions, files or modules: a name is a variable of the text or a function of the table.
 """
@@ -41,7 +41,7 @@ OPERATORS = {
 
 
 class Run(NamedTuple):
-    """output : Tensor; variables : {name: value} at the end; inputs : {name: Tensor}."""
+    """Hold the output (a Tensor), the variables at the end, {name: value}, and the inputs, {name: Tensor}."""
 
     output: ag.Tensor
     variables: dict
@@ -105,7 +105,7 @@ def run(program, values=()):
 
 
 class _Function:
-    """A function that the text defines."""
+    """Call a function that the text defines."""
 
     def __init__(self, interpreter, node):
         self.interpreter, self.node = interpreter, node
@@ -258,7 +258,7 @@ class _Interpreter:
         raise self.error(node, f"{node.id} has no value here")
 
     def number(self, node):
-        """Return the value of an operand; a list stands for the array of its entries."""
+        """Return the value of an operand; a list becomes the array of its entries."""
         value = self.value(node)
         return self.guarded(node, array, value) if isinstance(value, list) else value
 
@@ -437,7 +437,7 @@ class _Interpreter:
 
 
 def _is_module(node, variables):
-    """Whether a node is torch, torch.nn.functional and so on, and no variable of the text."""
+    """Return whether a node names a module, such as torch.nn.functional, and no variable of the text."""
     while isinstance(node, ast.Attribute) and node.attr in MODULES:
         node = node.value
     return isinstance(node, ast.Name) and node.id in MODULES and node.id not in variables

@@ -54,7 +54,7 @@ def _tensor(node):
 
 
 def _is_plain(node):
-    """Whether a node is a number or a list of numbers: no name stands in it but that of a constant, such as torch.pi."""
+    """Return whether a node is a number or a list of numbers; its only names are constants, such as torch.pi."""
     return not any(
         isinstance(part, ast.Call) or isinstance(part, ast.Name) and part.id != "torch"
         for part in ast.walk(node)
@@ -111,7 +111,7 @@ class _Torch(ast.NodeTransformer):
                 else given
             )
         if name in ARRAYS:
-            # The text's own random numbers are not PyTorch's: the values stand there.
+            # PyTorch would draw other random numbers, so write the values.
             if name in ("rand", "randn"):
                 return _tensor(_name(str(ARRAYS[name](*map(ast.literal_eval, node.args)).tolist())))
             node.func = _name(f"torch.{name}")

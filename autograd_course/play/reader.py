@@ -63,7 +63,7 @@ INSTEAD = {
     ast.Try: "leave `try` out and paste the lines that compute",
     ast.Dict: "a dict cannot be read here. Give each of its values a name of its own",
     ast.JoinedStr: "leave texts out; only numbers and arrays are computed here",
-    ast.Subscript: "an entry cannot be assigned. Build the array anew, for example with stack([a, b])",
+    ast.Subscript: "an entry cannot be assigned. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
     ast.Starred: "write the values one by one in place of the *",
     "Linear": "write the layer as W @ x + b",
@@ -87,11 +87,11 @@ INSTEAD = {
 
 
 class CannotDraw(Exception):
-    """The text cannot be drawn; the message says what to write instead."""
+    """Say that a text cannot be drawn, and what to write instead."""
 
 
 class Program(NamedTuple):
-    """A text that was read.
+    """Hold a text that was read.
 
     inputs : {name: float or array} with the values that they start at, in their order in the text.
     statements : list of ast statements that compute `output` from the inputs.
@@ -192,7 +192,7 @@ def _parsed(text):
         level, depth = [child for node in level for child in ast.iter_child_nodes(node)], depth + 1
         if depth > MOST_DEPTH:
             raise CannotDraw(
-                f"More than {MOST_DEPTH} brackets or blocks stand in each other; give parts of it names of their own."
+                f"The text has more than {MOST_DEPTH} levels of brackets or blocks; give parts of it names of their own."
             )
     return tree
 
@@ -259,7 +259,7 @@ def _gradient_call(statement):
 
 
 def _is_left_out(statement):
-    """Whether a statement only shows something, trains, or asks for gradients."""
+    """Return whether a statement only shows something, trains, or asks for gradients."""
     if isinstance(statement, (ast.Assert, ast.Delete, ast.Import, ast.ImportFrom)):
         return True
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
@@ -275,7 +275,7 @@ def _is_left_out(statement):
     return bool(names & LEFT_OUT) or "plt" in roots
 
 
-# --- What may stand in it ----------------------------------------------------------------------------------------------
+# --- The syntax that is allowed ----------------------------------------------------------------------------------------------
 
 
 def _check(tree):

@@ -1,4 +1,4 @@
-"""playground: a text box, and under it the picture of the function typed there.
+"""Show a text box, and under it the picture of the function that is typed there.
 
 `picture` draws a Program at given values of its inputs and remembers nothing; the widget and the page only call it.
 """
@@ -107,7 +107,7 @@ def measured(program, values, name, index=()):
 
 
 def folds(program):
-    """Return HTML of what stands folded below the picture: the same in PyTorch, the compiled program, what was left out."""
+    """Return HTML of the folds below the picture: the same in PyTorch, the compiled program, the lines left out."""
     parts = [
         ("The same in PyTorch", listing(torch_text(program)).html),
         ("The program that ag.compile writes", listing(_compiled(program)).html),
@@ -202,7 +202,7 @@ def explorer(text, at=()):
 
 
 class Playground(widgets.VBox):
-    """The box that `playground` returns. `.explorer` holds the sliders of the text that is drawn."""
+    """Hold the text box, its message and the explorer of the text, `.explorer`, which `playground` shows."""
 
     def __init__(self, text, at):
         self.box = widgets.Textarea(
