@@ -188,7 +188,7 @@ MOVING = jinja2.Template(
 <pre class="words">{{ packed.text }}</pre>
 {%- endif %}
 <div class="news" aria-live="polite"></div>
-<script type="application/gzip;base64">{{ packed.data }}</script>
+<script type="application/gzip;base85">{{ packed.data | safe }}</script>
 </div>""",
     autoescape=True,
 )

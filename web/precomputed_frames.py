@@ -40,7 +40,7 @@ def packed(ui):
     """Return JSON of the controls of `ui`, its first picture, and a picture for each control position.
 
     `together`: there is a picture for every combination, the last control running fastest; otherwise
-    one control moves at a time while the others stay at their start. `data` is gzip in base64 of JSON:
+    one control moves at a time while the others stay at their start. `data` is gzip, `as_text`, of JSON:
     `stored`, whose frames are drawing, MARK and words, and `at`, the frame of each position.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
@@ -68,7 +68,7 @@ def packed(ui):
         "text": first.text,
         "says_all": first.says_all,
         "below": getattr(ui, "below", ""),
-        "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode(),
+        "data": as_text(gzip.compress(data.encode(), 9, mtime=0)),
     }
 
 
@@ -96,9 +96,14 @@ def controls(ui, values):
     ]
 
 
+def as_text(data):
+    """Return bytes in base 85, which is 6 % shorter than base 64, with a comma for "<" so that HTML may hold it."""
+    return base64.b85encode(data).decode().replace("<", ",")
+
+
 def unpacked(frames):
     """Return [(drawing, words)] for each position in the result of `packed`, as the page's script does."""
-    data = json.loads(gzip.decompress(base64.b64decode(frames["data"])))
+    data = json.loads(gzip.decompress(base64.b85decode(frames["data"].replace(",", "<"))))
 
     def whole(group, row):
         return "".join(

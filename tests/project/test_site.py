@@ -179,7 +179,7 @@ def test_a_page_needs_no_other_host_and_three_scripts(site, name):
             frozenset({"src": src, "defer": None}.items())
             for src in ("site.js", "derivations.js", "live.js")
         ),
-        frozenset({"type": "application/gzip;base64"}.items()),
+        frozenset({"type": "application/gzip;base85"}.items()),
     }
     assert not page.all("iframe") and not [
         key for _, tag in page.tags for key in tag if key.startswith("on")
