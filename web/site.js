@@ -5,6 +5,9 @@
 
 // --- Sliders ---------------------------------------------------------------------------------------------------------
 
+// The digits of base 85, as Python's base64.b85encode has them, but for "<".
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+const DIGITS = Object.fromEntries([...ALPHABET].map((letter, digit) => [letter, digit]));
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => one.target.load()),
                                       {rootMargin: "600px"});
@@ -287,9 +290,6 @@ addEventListener("beforeprint", () => {
     }
 });
 addEventListener("afterprint", () => document.querySelector(".answers")?.remove());
-
-const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
-const DIGITS = Object.fromEntries([...ALPHABET].map((letter, digit) => [letter, digit]));
 
 // What `as_text` of precomputed_frames.py wrote, as JSON: each five digits are four bytes, and the last five may be cut short.
 async function unpack(text) {
