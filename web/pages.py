@@ -181,7 +181,7 @@ MOVING = jinja2.Template(
 <p class="note">On this page, moving one control resets the others. In JupyterLab you can combine them.</p>
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
-{{ packed.below | safe }}
+{{ below | safe }}
 {%- if packed.says_all %}
 <details><summary>Text description</summary><pre class="words">{{ packed.text }}</pre></details>
 {%- else %}
@@ -345,13 +345,8 @@ def seen(notebook):
             if spec := shown.pop(derivation_spec.MIME, None):
                 shown["text/html"] = deriving(spec, shown["text/html"])
             if "text/html" in shown:
-                shown["text/html"] = formulas(
-                    shown["text/html"].replace(style.SHEET, "")
-                )  # site.css has the sheet
-                shown["text/html"] = re.sub(
-                    r'(<a href=")(?:\./)?(\d\d_\w+)\.ipynb(?=["#])',
-                    r"\1\2.html",
-                    shown["text/html"],
+                shown["text/html"] = linked(
+                    formulas(shown["text/html"].replace(style.SHEET, ""))  # site.css has the sheet
                 )
         if re.match(r'check\("', cell.source):
             cell.outputs = [
@@ -413,6 +408,11 @@ def exporter():
     )
 
 
+def linked(shown):
+    """Return HTML whose links to lessons lead to their pages."""
+    return re.sub(r'(<a href=")(?:\./)?(\d\d_\w+)\.ipynb(?=["#])', r"\1\2.html", shown)
+
+
 def moving(packed, number):
     """Return the HTML of the pictures that precomputed_frames packed, with their place on the page."""
     if not packed["controls"]:
@@ -422,7 +422,7 @@ def moving(packed, number):
         ensure_ascii=False,
         sort_keys=True,
     )
-    return MOVING.render(packed=packed, number=number, spec=spec)
+    return MOVING.render(packed=packed, below=linked(packed["below"]), number=number, spec=spec)
 
 
 def front():
