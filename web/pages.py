@@ -163,9 +163,6 @@ example to <code>z = x * y</code>, and press Run.</p>
     autoescape=True,
 )
 
-# At the end of each heading. Its sign is in site.css, so that it is not part of the heading's text.
-SECTION_LINK = '<a class="section-link" href="#\\g<2>" aria-label="Link to this section"></a>'
-
 # A host shows this page for an address that does not exist, at any depth, so it needs a <base>.
 MISSING = """<h1 id="Page-not-found">Page not found</h1>
 <p>There is no page at this address. Search the course, choose a page from the list of all pages, or start at
@@ -558,12 +555,6 @@ class Page:
             else self.body
         )
         self.body = self.body.replace(f' font-family="{style.FONT}"', "")  # said once, in site.css
-        self.body = re.sub(
-            r'(<h[23] id="([^"]+)">.*?)(</h[23]>)',
-            rf"\g<1>{SECTION_LINK}\g<3>",
-            self.body,
-            flags=re.DOTALL,
-        )
         self.picture = f"{name}.png"  # shown with a link in a chat
 
 

@@ -318,6 +318,12 @@ const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it li
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
 const unkept = new Map();       // records that this browser could not store, because storage is full or blocked
 addEventListener("beforeunload", event => unkept.size && event.preventDefault());
+// A link at the end of each heading. Its sign is in site.css, so that it is not part of the heading's text.
+for (const heading of document.querySelectorAll("main :is(h2, h3)[id]")) {
+    const link = element("a", {className: "section-link", href: `#${heading.id}`});
+    link.setAttribute("aria-label", "Link to this section");
+    heading.append(link);
+}
 showProgress();
 for (const kind of ["pageshow", "storage"])      // back from a lesson, or solved in another tab
     addEventListener(kind, showProgress);
