@@ -273,8 +273,8 @@ def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
         (6, 10)
     ] * 3
     for old, said in [
-        ("x", "'x' stands 2 times"),
-        ("y", "'y' stands 0 times"),
+        ("x", "'x' once in the solution, found it 2 times"),
+        ("y", "'y' once in the solution, found it 0 times"),
         ("left = 1 + x", "overlap"),
     ]:
         slip = edit("1 + x", "x", old, "", "!")

@@ -679,11 +679,12 @@ def test_every_control_moves_its_picture(site, page, name):
             else:
                 onward = "ArrowRight" if slider.get_attribute("type") else "ArrowDown"
                 keys, least = ["Home", onward, "End", "PageDown", "ArrowLeft"], min(3, len(stops))
-            typed = control.query_selector(".entry > [type=number]")
-            if typed:  # an entry of an array has a box of its own instead of a slider
+            entry = "entry" in control.get_attribute("class").split()
+            if entry:  # an entry of an array has a box of its own instead of a slider
                 keys = [stops[0], stops[-1], stops[1]]
             for key in keys:
-                if typed:
+                if entry:
+                    typed = control.query_selector("[type=number]")
                     typed.fill(key)
                     typed.press("Enter")
                 else:
