@@ -10,7 +10,9 @@ import nbformat
 import pytest
 
 import autograd_lib as ag
+from autograd_course.derivations import DERIVATIONS
 from autograd_course.drawing.rules import derived
+from autograd_course.grading import registered
 
 ROOT = Path(__file__).parents[2]
 LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}
@@ -18,6 +20,8 @@ EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 LONGEST_CELL = 25
 WIDEST_LINE = 111  # a cell of JupyterLab shows about as many at 1280 pixels; what is wider is cut off, or scrolled to
 MOST_MINUTES, MOST_WORDS = 60, 2400  # of a part, and of a lesson
+
+registered()  # which fills DERIVATIONS
 
 
 def cells(lesson, kind):
@@ -121,6 +125,7 @@ class Load(NamedTuple):
     exercises: int = 0
     pictures: int = 0
     formulas: int = 0
+    typed: int = 0  # lines of a derivation that the learner types
 
     @property
     def minutes(self):
@@ -131,6 +136,7 @@ class Load(NamedTuple):
             + 1.4 * self.exercises
             + self.pictures
             + self.formulas / 2
+            + 1.5 * self.typed
         )
 
 
@@ -152,10 +158,12 @@ def load(cells):
             formulas = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)
             counts["formulas"] += sum(1 + formula.count(r"\\") for formula in formulas)
             continue
-        counts["pictures"] += sum(
-            isinstance(node, ast.Call) and getattr(node.func, "id", "") in MOVING
-            for node in ast.walk(ast.parse(cell.source))
-        )
+        for node in ast.walk(ast.parse(cell.source)):
+            called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            counts["pictures"] += called in MOVING
+            if called == "derive":
+                steps = DERIVATIONS[node.args[0].value].steps
+                counts["typed"] += sum(not step.worked for step in steps)
         if not cell.metadata.get("jupyter", {}).get("source_hidden"):
             counts["lines"] += len(cell.source.splitlines())
             counts["predictions"] += 'predict("' in cell.source
