@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .hints import as_generator
+
 
 class DataLoader:
     """Iterate over arrays of the same length in mini-batches.
@@ -53,7 +55,7 @@ class DataLoader:
                 f"DataLoader: batch_size must be a positive integer, got {batch_size!r}"
             )
         self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
-        self.rng = np.random.default_rng(rng)
+        self.rng = as_generator(rng, "DataLoader")
 
     def __len__(self):
         n, size = len(self.arrays[0]), self.batch_size

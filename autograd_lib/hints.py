@@ -4,6 +4,8 @@ import functools
 import inspect
 import re
 
+import numpy as np
+
 # Names that PyTorch, JAX or NumPy have and this engine does not, and what to use instead.
 _SUBSTITUTES = {
     "view": "reshape(shape)",
@@ -235,6 +237,8 @@ def argument_error(name, error, keywords, parameters):
 def explain_arguments(f):
     """Wrap a function to explain calls whose arguments do not match its signature.
 
+    An error of a row of its module that it calls is raised in the name of the function.
+
     Parameters
     ----------
     f : callable
@@ -250,15 +254,17 @@ def explain_arguments(f):
     def wrapped(*args, **kwargs):
         try:
             return f(*args, **kwargs)
-        except TypeError:
+        except (TypeError, ValueError, IndexError) as error:
             try:
                 parameters = inspect.signature(f)
                 parameters.bind(*args, **kwargs)
-            except TypeError as error:
+            except TypeError as mismatch:
                 raise argument_error(
-                    f.__name__, error, kwargs, re.sub(r"^\(self(, )?", "(", str(parameters))
+                    f.__name__, mismatch, kwargs, re.sub(r"^\(self(, )?", "(", str(parameters))
                 ) from None
-            raise
+            if (row := str(error).partition(":")[0]) not in getattr(f, "__globals__", ()):
+                raise
+            raise reworded(error, row, f.__name__) from None
 
     return wrapped
 
@@ -308,6 +314,9 @@ _PLAIN_WORDS = {
         "it holds pickled objects, which could run code; write it with save(path)"
     ),
     r"\w+\(\) (missing|got|takes)": r"\1",
+    r".*did not contain a loop with .*\.(\w+)DType.*\.(\w+)DType.*": (
+        r"expected numbers, got arrays of type \1 and \2"
+    ),
 }
 
 
@@ -327,3 +336,56 @@ def plain_words(error):
     return functools.reduce(
         lambda text, words: re.sub(*words, text), _PLAIN_WORDS.items(), str(error)
     )
+
+
+def reworded(error, row, name, details=""):
+    """Return an error of NumPy or of a row in the name of the function that was called.
+
+    Parameters
+    ----------
+    error : Exception
+        The error.
+    row : str
+        The name at the beginning of its text, if there is one.
+    name : str
+        The name to put there: the function that was called.
+    details : str
+        What to add at the end.
+
+    Returns
+    -------
+    Exception
+        A ValueError, IndexError or AxisError like `error`, else a TypeError; to be raised.
+    """
+    kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
+    text = plain_words(error).removeprefix(f"{row}: ")
+    return (type(error) if kept else TypeError)(f"{name}: {text}{details}")
+
+
+def as_generator(rng, name):
+    """Return NumPy's random generator for `rng`.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator, int or None
+        Generator or seed.
+    name : str
+        The function or class whose argument it is.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The generator itself, or a new one.
+
+    Raises
+    ------
+    TypeError
+        If `rng` is neither.
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name}: expected rng to be a seed, an int >= 0, or a numpy.random.Generator, "
+            f"got {rng!r}"
+        ) from None

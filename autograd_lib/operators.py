@@ -62,7 +62,7 @@ def _zero_gradient(function):
             name: to_array(a) if isinstance(a, Tensor) else a for name, a in keywords.items()
         }
         traced = next(traced_in([args, keywords]), None) is not None
-        return row.record(args, keywords) if traced else function(*args, **keywords)
+        return (row.record if traced else row.call_function)(args, keywords)
 
     return call
 
@@ -110,6 +110,7 @@ _rows |= {
     np.ndim: operator.attrgetter("ndim"),
 }
 _constant = {getattr(np, name): _zero_gradient(getattr(np, name)) for name in _ZERO_GRADIENT}
+_rows |= _constant
 _of_shape = {getattr(np, name) for name in _OF_SHAPE}
 
 
@@ -121,8 +122,6 @@ def _like(a):
 def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
-    if function in _constant:
-        return _constant[function](*args, **kwargs)
     if function in _of_shape:  # the values do not matter, so a plain array will do
         return function(*[_like(a) for a in args], **{name: _like(a) for name, a in kwargs.items()})
     name = function.__name__
@@ -251,7 +250,7 @@ def item(self):
         )
     if self.size != 1:
         raise ValueError(
-            f"item, float and int: expected a Tensor of one element, got shape {self.shape}; use "
+            f"item, float, int and format: expected a Tensor of one element, got shape {self.shape}; use "
             "t.data for all entries"
         )
     return to_array(self).item()
@@ -376,7 +375,7 @@ Tensor.__float__ = _float
 Tensor.__int__ = lambda self: int(self.item())
 Tensor.__index__ = _index
 Tensor.__format__ = lambda self, spec: (
-    format(to_array(self)[()], spec)
+    format(Tensor(to_array(self)).item(), spec)
     if spec and not isinstance(to_array(self), Tensor)
     else repr(self)
 )

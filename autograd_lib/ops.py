@@ -196,9 +196,8 @@ def clip(x, min=None, max=None):
         Array of the broadcast shape.
     """
     dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
-    least, most = -np.inf, np.inf
-    if dtype.kind in "iu":
-        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    least, most = (limits.min, limits.max) if limits else (-np.inf, np.inf)
     return _clip(x, least if min is None else min, most if max is None else max)
 
 
@@ -392,11 +391,10 @@ def _slices_along(x, axis):
     if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]):
         return []
     lengths = [x.shape[a] if a in axes else 1 for a in range(x.ndim)]
-    if math.prod(lengths) > 16 or len(set(axes)) < len(axes):
-        return []
+    few = math.prod(lengths) <= 16 and len(set(axes)) == len(axes)
     return [
         x[tuple(i if a in axes else slice(None) for a, i in enumerate(index))]
-        for index in np.ndindex(*lengths)
+        for index in (np.ndindex(*lengths) if few else ())
     ]
 
 
@@ -712,9 +710,7 @@ def _sum_unshared(x, letters, others):
     The rules of einsum find the remaining letters in the result or in the other array.
     """
     alone = tuple(i for i, k in enumerate(letters) if k not in others)
-    if not alone:
-        return x, letters
-    return sum(x, axis=alone), "".join(k for k in letters if k in others)
+    return sum(x, axis=alone) if alone else x, "".join(k for k in letters if k in others)
 
 
 # --- Built from the rows above --------------------------------------------------------------------
@@ -1017,10 +1013,8 @@ def dot(x, y):
         If the lengths of the summed axes differ.
     """
     x_shape, y_shape = np.shape(x), np.shape(y)
-    if not x_shape or not y_shape:
-        return multiply(x, y)
-    if len(y_shape) <= 2:
-        return matmul(x, y)
+    if not x_shape or len(y_shape) <= 2:
+        return (matmul if x_shape and y_shape else multiply)(x, y)
     axes = (len(y_shape) - 2, *range(len(y_shape) - 2), len(y_shape) - 1)
     others = y_shape[:-2] + y_shape[-1:]
     flat = reshape(transpose(y, axes), (y_shape[-2], math.prod(others)))

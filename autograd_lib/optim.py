@@ -6,7 +6,7 @@ from operator import setitem
 
 import numpy as np
 
-from .hints import check_function
+from .hints import check_function, plain_words
 from .state import Stateful
 from .tape import Tensor
 from .values import as_array, assignments, commit
@@ -88,9 +88,8 @@ class Optimizer(Stateful):
                 f"{name}: expected a list of parameters such as model.parameters(), "
                 f"got {type(params).__name__}"
             )
-        groups = list(params)
-        if not any(isinstance(group, dict) for group in groups):
-            groups = [{"params": groups}]
+        params = list(params)
+        groups = params if any(isinstance(p, dict) for p in params) else [{"params": params}]
         self.param_groups, self.params = [], []
         for group in groups:
             if (
@@ -194,7 +193,14 @@ class Optimizer(Stateful):
                 ):
                     g = self._gradient(i, p)
                 steps[i] += 1
-                change, *memory[i] = self._update(g, value, steps[i], *memory[i], **settings)
+                try:
+                    change, *memory[i] = self._update(g, value, steps[i], *memory[i], **settings)
+                except ValueError as error:  # NumPy's, if the "lr" of the group does not fit
+                    raise ValueError(
+                        f"{type(self).__name__}: the step of parameter {i} of shape {value.shape} "
+                        f'failed: {plain_words(error)}; an array given as "lr" must broadcast to '
+                        "the parameter"
+                    ) from error
                 if change.shape != value.shape:
                     raise ValueError(
                         f"{type(self).__name__}: the step of parameter {i} has shape "
@@ -508,8 +514,9 @@ class LRScheduler(Stateful):
     def _changes(self, state):
         settings = {name: state[name].item() for name in self.setting_names}
         _check_settings(self, settings)
-        base_lrs = state["base_lr"].ravel().tolist()
-        return self._changes_at(int(state["last_epoch"]), base_lrs, **settings)
+        return self._changes_at(
+            int(state["last_epoch"]), state["base_lr"].ravel().tolist(), **settings
+        )
 
 
 class LambdaLR(LRScheduler):

@@ -10,7 +10,7 @@ from inspect import signature
 import numpy as np
 from numpy import float32, float64, ndarray
 
-from .hints import argument_error, plain_words
+from .hints import argument_error, reworded
 from .levels import no_grad_level
 from .tape import Tensor, tracer
 from .values import _clock, as_array
@@ -147,9 +147,8 @@ class Primitive:
     def compute(self, values, params):
         """Return the result for plain values: an array or a NumPy scalar."""
         z = self.call_function(values, params)
-        if isinstance(z, (ndarray, np.generic)):
-            return z
-        return as_array(z, f"{self.name}: its result")[()]
+        is_array = isinstance(z, (ndarray, np.generic))
+        return z if is_array else as_array(z, f"{self.name}: its result")[()]
 
     def call_function(self, values, params):
         """Return what the function returns for plain values; errors name the row and the shapes."""
@@ -157,10 +156,7 @@ class Primitive:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
-            kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
-            raise (type(error) if kept else TypeError)(
-                f"{self.name}: {plain_words(error).removeprefix(self.name + ': ')} [{shapes}]"
-            ) from None
+            raise reworded(error, self.name, self.name, f" [{shapes}]") from None
         if isinstance(z, tuple):
             raise TypeError(
                 f"{self.name}: expected one array from the function, got a tuple of {len(z)}; "

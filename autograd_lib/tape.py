@@ -203,11 +203,11 @@ class Tensor(Value):
             )
         if not self._requires_grad:
             why = (
-                "nothing is recorded here, because a no_grad block is open (if you pressed Ctrl-C as "
-                "it ended, restart Python)"
+                "it was computed without requires_grad=True, or under no_grad"
+                if is_recording()
+                else "nothing is recorded here, because a no_grad block is open (if you pressed "
+                "Ctrl-C as it ended, restart Python)"
             )
-            if is_recording():
-                why = "it was computed without requires_grad=True, or under no_grad"
             raise RuntimeError(f"backward() on a Tensor that does not require a gradient: {why}")
         if grad is None:
             if self.size != 1:

@@ -1,5 +1,7 @@
 """Derivatives of functions. Every call of a transform opens a level of its own (see tape.py)."""
 
+import math
+
 import numpy as np
 
 from . import ops
@@ -37,7 +39,9 @@ def vjp(f, *xs):
         If an input is not floating, or a list of arrays.
     """
     check_function("vjp", f)
-    return _vjp("vjp", f, xs, range(len(xs)))
+    value, pull = _vjp("vjp", f, xs, range(len(xs)))
+    pull.__qualname__ = "vjp: pull"  # what Python calls it if g is missing
+    return value, pull
 
 
 def _vjp(name, f, xs, positions):
@@ -119,12 +123,17 @@ def value_and_grad(f, argnums=0):
         tuple `argnums`. A gradient has the shape and dtype of its argument. Raises TypeError if an
         argument is missing or not floating, ValueError if `f` does not return a scalar.
     """
+    return _value_and_grad("value_and_grad", f, argnums)
+
+
+def _value_and_grad(name, f, argnums):
+    """Return what `value_and_grad` returns; `name` is the function in errors."""
 
     def run(*args, **kwargs):
-        value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
+        value, pull = _vjp(name, *_chosen(name, f, args, kwargs, argnums))
         if value.shape != ():
             raise ValueError(
-                f"grad: expected a function that returns a scalar, got shape {value.shape}; reduce "
+                f"{name}: expected a function that returns a scalar, got shape {value.shape}; reduce "
                 "it, for example with .sum(), or use vjp or jacobian"
             )
         grads = pull(value.dtype.type(1))
@@ -178,8 +187,12 @@ def grad(f, argnums=0):
     callable
         Takes the arguments of `f`; returns a gradient, or a tuple of them, as in `value_and_grad`.
     """
-    with_value = value_and_grad(f, argnums)
-    return lambda *args, **kwargs: with_value(*args, **kwargs)[1]
+    return _grad("grad", f, argnums)
+
+
+def _grad(name, f, argnums=0):
+    """Return what `grad` returns; `name` is the function in errors."""
+    return lambda *args, **kwargs: _value_and_grad(name, f, argnums)(*args, **kwargs)[1]
 
 
 def jvp(f, xs, tangents):
@@ -215,18 +228,25 @@ def jvp(f, xs, tangents):
             f"jvp: expected tangents of the shapes of the inputs, {[np.shape(x) for x in xs]}, "
             f"got {[np.shape(t) for t in tangents]}"
         )
+    return _jvp("jvp", f, xs, tangents)
+
+
+def _jvp(name, f, xs, tangents):
+    """Return what `jvp` returns; `name` is the function in errors."""
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
-        dual = new_tensor(Dual, box(x, level, f"jvp: argument {i}")._value, level)
-        t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(dual.dtype)[()]
-        dual.tangent = t
+        dual = new_tensor(Dual, box(x, level, f"{name}: argument {i}")._value, level)
+        dual.tangent = (
+            t
+            if isinstance(t, Tensor)
+            else as_array(t, f"{name}: tangent {i}").astype(dual.dtype)[()]
+        )
         duals.append(dual)
     z = f(*duals)
-    value = _value("jvp", z, level)
-    if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
-        return value, np.zeros(value.shape, value.dtype)
-    return value, copy_if_view(z.tangent)
+    value = _value(name, z, level)
+    moves = isinstance(z, Tensor) and z.level == level and z.tangent is not None
+    return value, copy_if_view(z.tangent) if moves else np.zeros(value.shape, value.dtype)
 
 
 def jacobian(f, argnums=0, mode=None):
@@ -250,13 +270,17 @@ def jacobian(f, argnums=0, mode=None):
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: expected mode 'rev', 'fwd' or None, got {mode!r}")
+    return _jacobian("jacobian", f, argnums, mode)
+
+
+def _jacobian(name, f, argnums, mode=None):
+    """Return what `jacobian` returns; `name` is the function in errors."""
 
     def run(*args, **kwargs):
-        chosen, xs, positions = _chosen("jacobian", f, args, kwargs, argnums)
-        value, pull = _vjp("jacobian", chosen, xs, positions)
+        chosen, xs, positions = _chosen(name, f, args, kwargs, argnums)
+        value, pull = _vjp(name, chosen, xs, positions)
         by_rows = mode == "rev" or mode is None and value.size <= sum(np.size(x) for x in xs)
-        if by_rows:
-            rows = [pull(seed) for seed in _unit_arrays(value.shape)]
+        rows = [pull(seed) for seed in _unit_arrays(value.shape)] if by_rows else []
         jacobians = []
         for i, x in enumerate(xs):
             if by_rows:
@@ -265,7 +289,7 @@ def jacobian(f, argnums=0, mode=None):
                 zeros = [np.zeros(np.shape(x)) for x in xs]
                 slices, axis = (
                     [
-                        jvp(chosen, xs, [*zeros[:i], unit, *zeros[i + 1 :]])[1]
+                        _jvp(name, chosen, xs, [*zeros[:i], unit, *zeros[i + 1 :]])[1]
                         for unit in _unit_arrays(np.shape(x))
                     ],
                     -1,
@@ -283,8 +307,7 @@ def jacobian(f, argnums=0, mode=None):
 
 def _unit_arrays(shape):
     """Return every array of this shape that has one entry 1 and 0 elsewhere."""
-    n = int(np.prod(shape))
-    return np.eye(n).reshape(n, *shape)
+    return np.eye(n := math.prod(shape)).reshape(n, *shape)
 
 
 def hessian(f, argnums=0):
@@ -305,9 +328,9 @@ def hessian(f, argnums=0):
     """
     if np.ndim(argnums):
         return lambda *args, **kwargs: tuple(
-            jacobian(grad(f, i), argnums)(*args, **kwargs) for i in argnums
+            _jacobian("hessian", _grad("hessian", f, i), argnums)(*args, **kwargs) for i in argnums
         )
-    return jacobian(grad(f, argnums), argnums)
+    return _jacobian("hessian", _grad("hessian", f, argnums), argnums)
 
 
 def hvp(f, x, v):
@@ -331,4 +354,6 @@ def hvp(f, x, v):
     ----------
     Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
     """
-    return jvp(grad(f), (x,), (v,))[1]
+    if np.shape(x) != np.shape(v):
+        raise ValueError(f"hvp: expected v of the shape of x, {np.shape(x)}, got {np.shape(v)}")
+    return _jvp("hvp", _grad("hvp", f), (x,), (v,))[1]

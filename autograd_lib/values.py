@@ -89,9 +89,8 @@ def copied(array):
 
 def copy_if_view(g):
     """Return the gradient `g` as an array that owns its memory; a Tensor as it is."""
-    if type(g) is np.ndarray:
-        return g if g.base is None else g.copy()
-    return g if isinstance(g, Value) else np.asarray(g)
+    is_view = type(g) is np.ndarray and g.base is not None
+    return g if isinstance(g, Value) else g.copy() if is_view else np.asarray(g)
 
 
 # --- Changes of values: dated, and whole or not at all --------------------------------------------

@@ -364,7 +364,7 @@ PARTS = {
                 "Open a level, run the function, and pull back as often as you like.",
             ),
             (
-                "transforms:value_and_grad transforms:grad",
+                "transforms:value_and_grad transforms:_value_and_grad transforms:grad transforms:_grad",
                 "06 The engine that you wrote",
                 "The same with g = 1.",
             ),
@@ -386,13 +386,13 @@ PARTS = {
         "Forward, and all of it",
         [
             (
-                "forward:Dual forward:Dual.process rows:Primitive.push_tangents transforms:jvp",
+                "forward:Dual forward:Dual.process rows:Primitive.push_tangents transforms:jvp transforms:_jvp",
                 "15 Forward mode from the table of rules",
                 "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
                 "further line.",
             ),
             (
-                "transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
+                "transforms:jacobian transforms:_jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
                 "16 Hessian–vector products, without the Hessian",
                 "Rows by backward passes, columns by forward passes; the Hessian is the Jacobian of the gradient.",
             ),

@@ -5,6 +5,7 @@ from collections import deque
 import numpy as np
 
 from .. import ops
+from ..hints import as_generator
 from ..state import Stateful
 from ..tape import Tensor
 from ..values import as_array, commit, assignments
@@ -353,10 +354,12 @@ def _parameter(shape, fan_in, rng, dtype):
     return Tensor(np.asarray(rng.uniform(-bound, bound, shape), dtype), requires_grad=True)
 
 
-def _check_sizes(layer, **sizes):
+def _check_sizes(layer, rng=None, **sizes):
+    """Raise TypeError for a size that is no integer >= 0; return the generator for `rng`."""
     for name, n in sizes.items():
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise TypeError(f"{type(layer).__name__}: {name} must be an integer >= 0, got {n!r}")
+    return as_generator(rng, type(layer).__name__)
 
 
 def _linear(layer, x, weight):
@@ -389,8 +392,7 @@ class Neuron(Module):
     """
 
     def __init__(self, in_features, activation=None, *, rng=None, dtype=float):
-        _check_sizes(self, in_features=in_features)
-        rng = np.random.default_rng(rng)
+        rng = _check_sizes(self, rng, in_features=in_features)
         self.weight = _parameter(in_features, in_features, rng, dtype)
         self.bias = _parameter((), in_features, rng, dtype)
         self.activation = activation
@@ -420,8 +422,7 @@ class Linear(Module):
     """
 
     def __init__(self, in_features, out_features, bias=True, *, rng=None, dtype=float):
-        _check_sizes(self, in_features=in_features, out_features=out_features)
-        rng = np.random.default_rng(rng)
+        rng = _check_sizes(self, rng, in_features=in_features, out_features=out_features)
         self.weight = _parameter((out_features, in_features), in_features, rng, dtype)
         self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
@@ -448,8 +449,8 @@ class Embedding(Module):
     """
 
     def __init__(self, num_embeddings, embedding_dim, *, rng=None, dtype=float):
-        _check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
-        rows = np.random.default_rng(rng).normal(size=(num_embeddings, embedding_dim))
+        rng = _check_sizes(self, rng, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        rows = rng.normal(size=(num_embeddings, embedding_dim))
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
     def forward(self, x):
@@ -527,13 +528,12 @@ class MultiheadAttention(Module):
     """
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, *, rng=None, dtype=float):
-        _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
+        rng = _check_sizes(self, rng, embed_dim=embed_dim, num_heads=num_heads)
         if not embed_dim or not num_heads or embed_dim % num_heads:
             raise ValueError(
                 "MultiheadAttention: embed_dim must be a positive multiple of num_heads, "
                 f"got embed_dim {embed_dim} and num_heads {num_heads}"
             )
-        rng = np.random.default_rng(rng)
         self.num_heads, self.dropout = num_heads, Dropout(dropout, rng=rng)
         weight, zeros = np.zeros((3 * embed_dim, embed_dim), dtype), np.zeros(3 * embed_dim, dtype)
         self.in_proj_weight = init.xavier_uniform_(Tensor(weight, requires_grad=True), rng=rng)
@@ -587,9 +587,9 @@ class MultiheadAttention(Module):
         weights = functional.attention_weights(query, key, attn_mask, is_causal)
         z = ops.swapaxes(self.dropout(weights) @ value, -2, -3)
         z = self.out_proj(ops.reshape(z, (*z.shape[:-2], -1)))
-        if not need_weights:
-            return z, None
-        return z, ops.mean(weights, axis=-3) if average_attn_weights else weights
+        if need_weights and average_attn_weights:
+            weights = ops.mean(weights, axis=-3)
+        return z, weights if need_weights else None
 
     def _heads(self, x, i):
         """Return projection `i` of `x` (…, T, embed_dim) as (…, num_heads, T, length of a head)."""
@@ -635,8 +635,7 @@ class Conv2d(Module):
         rng=None,
         dtype=float,
     ):
-        _check_sizes(self, in_channels=in_channels, out_channels=out_channels)
-        rng = np.random.default_rng(rng)
+        rng = _check_sizes(self, rng, in_channels=in_channels, out_channels=out_channels)
         kh, kw = ops.pair(kernel_size, "Conv2d: kernel_size")
         fan_in = in_channels * kh * kw
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
@@ -705,7 +704,7 @@ class Dropout(Module):
 
     def __init__(self, p=0.5, *, rng=None):
         functional.dropout(np.zeros(0), p)  # raises for a p that is not a probability
-        self.p, self.rng = p, np.random.default_rng(rng)
+        self.p, self.rng = p, as_generator(rng, "Dropout")
 
     def forward(self, x):
         """Return `x` with a random part of its entries set to 0."""
@@ -735,10 +734,9 @@ class RNNCell(Module):
     """
 
     def __init__(self, input_size, hidden_size, activation=ops.tanh, *, rng=None, dtype=float):
-        _check_sizes(self, input_size=input_size, hidden_size=hidden_size)
+        rng = _check_sizes(self, rng, input_size=input_size, hidden_size=hidden_size)
         if not callable(activation):
             raise TypeError(f"RNNCell: activation must be a function, got {activation!r}")
-        rng = np.random.default_rng(rng)
         self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng, dtype)
         self.weight_hh = _parameter((hidden_size, hidden_size), hidden_size, rng, dtype)
         self.bias_ih = _parameter(hidden_size, hidden_size, rng, dtype)
@@ -839,8 +837,10 @@ class MLP(Sequential):
                 "MLP: expected a list of sizes such as [2, 16, 1] and an activation function, "
                 f"got {sizes!r} and {activation!r}"
             )
-        rng = np.random.default_rng(rng)
-        layers = []
-        for n, m in zip(sizes, sizes[1:]):
-            layers += [Linear(n, m, rng=rng, dtype=dtype), activation]
+        rng = as_generator(rng, "MLP")
+        layers = [
+            layer
+            for n, m in zip(sizes, sizes[1:])
+            for layer in (Linear(n, m, rng=rng, dtype=dtype), activation)
+        ]
         super().__init__(*layers[:-1])

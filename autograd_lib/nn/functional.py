@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import ops
-from ..hints import hint_for
+from ..hints import as_generator, hint_for
 from ..rows import primitive
 from ..tape import Tensor, tracer
 from ..values import as_array
@@ -191,6 +191,11 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
         attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
     if attn_mask is not None:
         mask = _additive_mask(_as_input(attn_mask, f"{name}: attn_mask"))
+        if any(n != m != 1 != n for n, m in zip(mask.shape[::-1], scores.shape[::-1])):
+            raise ValueError(
+                f"{name}: expected attn_mask of a shape that broadcasts to {scores.shape}, "
+                f"got {mask.shape}"
+            )
         scores = scores + mask.astype(scores.dtype)
     return ops.softmax(scores)
 
@@ -393,9 +398,11 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     ignored = target == ignore_index
     target = class_indices("cross_entropy", np.where(ignored, 0, target), shape[class_axis])
     losses = ops.where(ignored, 0, -z[np.arange(len(target)), target])
-    if reduction == "mean":
-        return ops.sum(losses) / np.sum(~ignored)
-    return _reduced("cross_entropy", ops.reshape(losses, expected), reduction)
+    return (
+        ops.sum(losses) / np.sum(~ignored)
+        if reduction == "mean"
+        else _reduced("cross_entropy", ops.reshape(losses, expected), reduction)
+    )
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0):
@@ -537,8 +544,8 @@ def dropout(input, p=0.5, training=True, *, rng=None):
     ----------
     Srivastava et al. (2014), in the inverted form.
     """
-    if not 0 <= p < 1:
-        raise ValueError(f"dropout: expected a probability 0 <= p < 1, got {p}")
+    if np.ndim(p) or np.asarray(p).dtype.kind not in "biuf" or not 0 <= p < 1:
+        raise ValueError(f"dropout: expected a probability 0 <= p < 1, got {p!r}")
     if not training or p == 0:
         return input
     if tracer.get() is not None:
@@ -547,5 +554,5 @@ def dropout(input, p=0.5, training=True, *, rng=None):
             "draw; call eval() on the model, or leave dropout out of the compiled function"
         )
     input = _as_input(input, "dropout: input")
-    scale = (np.random.default_rng(rng).random(input.shape) >= p) / (1 - p)
+    scale = (as_generator(rng, "dropout").random(input.shape) >= p) / (1 - p)
     return input * (scale.astype(input.dtype) if input.dtype.kind == "f" else scale)

@@ -7,8 +7,7 @@ that signals keep their size from layer to layer.
 
 import math
 
-import numpy as np
-
+from ..hints import as_generator
 from ..tape import Tensor
 
 # How much larger the weights have to be to make up for the activation:
@@ -70,7 +69,11 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
     ----------
     Glorot and Bengio (2010), equation 16.
     """
-    return _uniform(tensor, gain / math.sqrt(sum(_fans(tensor)) / 2), rng)
+    return _uniform(
+        tensor,
+        gain / math.sqrt(sum(_fans("xavier_uniform_", tensor)) / 2),
+        as_generator(rng, "xavier_uniform_"),
+    )
 
 
 def xavier_normal_(tensor, gain=1.0, rng=None):
@@ -90,7 +93,11 @@ def xavier_normal_(tensor, gain=1.0, rng=None):
     ----------
     Glorot and Bengio (2010), equation 12.
     """
-    return _normal(tensor, gain / math.sqrt(sum(_fans(tensor)) / 2), rng)
+    return _normal(
+        tensor,
+        gain / math.sqrt(sum(_fans("xavier_normal_", tensor)) / 2),
+        as_generator(rng, "xavier_normal_"),
+    )
 
 
 def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
@@ -114,7 +121,11 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
     ----------
     He et al. (2015), equation 10.
     """
-    return _uniform(tensor, calculate_gain(nonlinearity) / math.sqrt(_fans(tensor)[0]), rng)
+    return _uniform(
+        tensor,
+        calculate_gain(nonlinearity) / math.sqrt(_fans("kaiming_uniform_", tensor)[0]),
+        as_generator(rng, "kaiming_uniform_"),
+    )
 
 
 def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
@@ -134,38 +145,40 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
     ----------
     He et al. (2015), equation 10.
     """
-    return _normal(tensor, calculate_gain(nonlinearity) / math.sqrt(_fans(tensor)[0]), rng)
+    return _normal(
+        tensor,
+        calculate_gain(nonlinearity) / math.sqrt(_fans("kaiming_normal_", tensor)[0]),
+        as_generator(rng, "kaiming_normal_"),
+    )
 
 
-def _fans(tensor):
-    if not isinstance(tensor, Tensor):
+def _fans(name, tensor):
+    """Return fan_in and fan_out of `tensor`; `name` is the function in errors."""
+    if not isinstance(tensor, Tensor) or tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError(
-            "nn.init: expected a Tensor, such as the weight of a layer, to fill with starting "
-            f"values, got {type(tensor).__name__}"
-        )
-    if tensor.op is not None or tensor.dtype.kind != "f":
-        raise TypeError(
-            "nn.init: expected a floating-point leaf to fill with starting values, got "
-            + (f"the result of {tensor.op.name}" if tensor.op else f"a leaf of {tensor.dtype}")
+            f"{name}: expected a Tensor to fill with starting values, a leaf of floating dtype such "
+            "as the weight of a layer, got "
+            + (
+                f"the result of {tensor.op.name}"
+                if getattr(tensor, "op", None)
+                else f"{type(tensor).__name__} {getattr(tensor, 'dtype', '')}".strip()
+            )
         )
     if tensor.ndim < 2:
         raise ValueError(
-            f"nn.init: expected a weight of shape (fan_out, fan_in, …), got {tensor.shape}; "
+            f"{name}: expected a weight of shape (fan_out, fan_in, …), got {tensor.shape}; "
             "assign the values of a bias, as in bias.data = np.zeros(bias.shape)"
         )
-    window = math.prod(tensor.shape[2:])
-    return tensor.shape[1] * window, tensor.shape[0] * window
+    return math.prod(tensor.shape[1:]), tensor.shape[0] * math.prod(tensor.shape[2:])
 
 
 def _uniform(tensor, std, rng):
-    tensor.data = (
-        np.random.default_rng(rng)
-        .uniform(-math.sqrt(3) * std, math.sqrt(3) * std, tensor.shape)
-        .astype(tensor.dtype)
+    tensor.data = rng.uniform(-math.sqrt(3) * std, math.sqrt(3) * std, tensor.shape).astype(
+        tensor.dtype
     )
     return tensor
 
 
 def _normal(tensor, std, rng):
-    tensor.data = np.random.default_rng(rng).normal(0, std, tensor.shape).astype(tensor.dtype)
+    tensor.data = rng.normal(0, std, tensor.shape).astype(tensor.dtype)
     return tensor

@@ -29,7 +29,7 @@ def clip_grad_norm_(parameters, max_norm):
     TypeError
         If `parameters` is a module, a function, or holds something other than Tensors.
     ValueError
-        If `max_norm` is negative or the norm is not finite. The gradients are unchanged then.
+        If `max_norm` is negative or no number, or the norm is not finite. The gradients are unchanged then.
 
     References
     ----------
@@ -51,8 +51,8 @@ def clip_grad_norm_(parameters, max_norm):
     norm = largest = max((float(np.abs(g).max(initial=0)) for g in grads), default=0.0)
     if 0 < largest < np.inf:  # divided out first, because its square might overflow
         norm = largest * float(np.sqrt(sum(np.sum((g / largest) ** 2) for g in grads)))
-    if not max_norm >= 0:
-        raise ValueError(f"clip_grad_norm_: expected max_norm >= 0, got {max_norm}")
+    if np.ndim(max_norm) or np.asarray(max_norm).dtype.kind not in "biuf" or not max_norm >= 0:
+        raise ValueError(f"clip_grad_norm_: expected a number max_norm >= 0, got {max_norm!r}")
     if not np.isfinite(norm):
         raise ValueError(
             f"clip_grad_norm_: the norm of the gradients is {norm}, because an entry is infinite "

@@ -202,7 +202,7 @@ def test_dropout():
     np.testing.assert_array_equal(nn.Dropout(0.0)(x).data, x.data)
     assert 0.45 < np.mean(F.dropout(x, rng=1).data > 0) < 0.55
     np.testing.assert_allclose(np.unique(F.dropout(np.full(50, 10), 0.3, rng=0)), [0, 10 / 0.7])
-    for p in (1.0, -0.1, np.nan):
+    for p in (1.0, -0.1, np.nan, "a", None, np.ones(2)):
         with pytest.raises(ValueError, match="dropout: .*p < 1"):
             F.dropout(x, p)
 
@@ -614,13 +614,13 @@ def test_starting_values(fill, variance):
     np.testing.assert_allclose(
         fill(kernel, rng=0).data.var(), variance, rtol=0.05
     )  # the same fans: 30·2·5 and 60·2·5
-    with pytest.raises(ValueError, match="fan_out, fan_in"):
+    with pytest.raises(ValueError, match=f"^{fill.__name__}: .*fan_out, fan_in"):
         fill(Tensor(np.zeros(3), requires_grad=True))
     for wrong, words in [
         (Tensor(np.zeros((2, 2), int)), "int64"),
         (weight * 2, "the result of multiply"),
     ]:
-        with pytest.raises(TypeError, match=f"starting value.*{words}"):
+        with pytest.raises(TypeError, match=f"^{fill.__name__}: .*starting value.*{words}"):
             fill(wrong)
 
 
@@ -1503,12 +1503,51 @@ def test_a_floating_mask_gets_its_gradient():
             "clip_grad_norm_: parameter 0 must be a Tensor, got ndarray",
         ),
         (lambda: F.mse_loss([1.0, 2.0], [1.0]), ValueError, r"mse_loss: .*\(2,\) and \(1,\)"),
+        *(
+            (
+                lambda max_norm=max_norm: nn.utils.clip_grad_norm_([Tensor(1.0)], max_norm),
+                ValueError,
+                "^clip_grad_norm_: .*max_norm >= 0, got",
+            )
+            for max_norm in ("a", None, np.ones(2))
+        ),
+        *(
+            (
+                lambda mask=mask: F.scaled_dot_product_attention(*np.ones((3, 1, 3, 4)), mask),
+                ValueError,
+                r"^scaled_dot_product_attention: .*attn_mask.* \(1, 3, 3\), got \(5, 5\)",
+            )
+            for mask in (np.ones((5, 5), bool), np.zeros((5, 5)))
+        ),
     ],
 )
 def test_errors_name_the_function_that_was_called(call, error, words):
     """An inner name once, `whole_numbers`, or Python's raw words."""
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("rng", ["a", -1, 1.5])
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("Neuron", lambda rng: nn.Neuron(2, rng=rng)),
+        ("Linear", lambda rng: nn.Linear(2, 3, rng=rng)),
+        ("Embedding", lambda rng: nn.Embedding(2, 3, rng=rng)),
+        ("MultiheadAttention", lambda rng: nn.MultiheadAttention(4, 2, rng=rng)),
+        ("Conv2d", lambda rng: nn.Conv2d(1, 2, 3, rng=rng)),
+        ("Dropout", lambda rng: nn.Dropout(rng=rng)),
+        ("RNNCell", lambda rng: nn.RNNCell(2, 3, rng=rng)),
+        ("MLP", lambda rng: nn.MLP([2, 3], rng=rng)),
+        ("dropout", lambda rng: F.dropout(np.ones(2), rng=rng)),
+        ("kaiming_normal_", lambda rng: nn.init.kaiming_normal_(Tensor(np.ones((2, 3))), rng=rng)),
+        ("xavier_uniform_", lambda rng: nn.init.xavier_uniform_(Tensor(np.ones((2, 3))), rng=rng)),
+        ("DataLoader", lambda rng: ag.data.DataLoader(np.ones(2), rng=rng)),
+    ],
+)
+def test_a_wrong_rng_is_named(name, call, rng):
+    with pytest.raises(TypeError, match=f"^{name}: expected rng to be a seed.*got {rng!r}"):
+        call(rng)
 
 
 def test_losses_take_lists():

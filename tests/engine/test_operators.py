@@ -654,6 +654,17 @@ def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
         (lambda t: ag.pad(t, (1, 2, 3)), ["pad:", "pad_width", "2 axes", "(1, 2, 3)"]),
         (lambda t: t.item(), ["item", "(2, 3)", "t.data"]),
         (lambda t: int(t), ["int", "(2, 3)", "t.data"]),
+        (lambda t: f"{t:.2f}", ["format", "(2, 3)", "t.data"]),
+        (lambda t: t == "a", ["equal:", "expected numbers", "Str"]),
+        (lambda t: t < np.ones(4), ["less:", "length 1", "(2, 3)", "(4,)"]),
+        (lambda t: t.argmax(axis=5), ["argmax: axis 5", "(2, 3)"]),
+        (lambda t: np.any(t, axis="a"), ["any:", "an int", "str"]),
+        (lambda t: ag.stack([t, t], axis=5), ["stack: axis 5"]),
+        (lambda t: ag.stack(t, "a"), ["stack:", "an int", "str"]),
+        (lambda t: t.var(axis=5), ["var: axis 5", "(2, 3)"]),
+        (lambda t: t.std(axis=5), ["std: axis 5", "(2, 3)"]),
+        (lambda t: t.dot(np.ones(2)), ["dot:", "(…, n, k) and (…, k, m)", "(2, 3)", "(2,)"]),
+        (lambda t: ag.dot(t, "a"), ["dot: argument 1", "str"]),
     ],
 )
 def test_obscure_words_of_numpy_are_replaced(call, words):

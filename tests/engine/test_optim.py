@@ -615,6 +615,13 @@ def test_a_rate_for_each_entry(make):
     ):
         optimizer.step()
     assert scalar.data == 1 and optimizer.steps == [0]
+    three = leaf([1.0, 2.0, 3.0])
+    optimizer, three.grad = make([three]), np.ones(3)
+    optimizer.param_groups[0]["lr"] = np.array(rates)
+    name = type(optimizer).__name__
+    with pytest.raises(ValueError, match=f'^{name}: .* parameter 0 .*\\(3,\\).*"lr".* broadcast'):
+        optimizer.step()
+    assert optimizer.steps == [0]
 
 
 def test_a_set_of_parameters_is_refused():
