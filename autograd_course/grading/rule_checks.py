@@ -148,7 +148,10 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
         * slopes,
         sign_lost(right),
         *(
-            (_right(row, i, whole, params), f"That is what goes to {name}, and {mine} was asked.")
+            (
+                _right(row, i, whole, params),
+                f"That is the gradient of {name}, but the question is about {mine}.",
+            )
             for i, name in enumerate(names)
             if row.rules[i] and i != arg
         ),

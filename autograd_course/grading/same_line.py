@@ -586,7 +586,7 @@ def _cause(trials, row, argument, letters):
                     for case in _cases(row, argument)
                 ]
             if explained(lambda i, trial, swapped=swapped: swapped[i]):
-                return f"That is what goes to {letters[2 + other]}: are the two swapped?"
+                return f"That is the gradient of {letters[2 + other]}: are the two swapped?"
     if explained(lambda i, trial: -trial.wanted):
         return "The right size with the wrong sign."
     if all(np.shape(trial.g) == () for trial in trials) and explained(

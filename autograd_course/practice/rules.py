@@ -1,4 +1,4 @@
-"""Write the rule of a row: what goes to one input of an op, as one line in g, z and the inputs."""
+"""Write the rule of a row: the gradient of one input of an op, as one line in g, z and the inputs."""
 
 import inspect
 from functools import cache

@@ -107,7 +107,7 @@ def unaided(name, rule, my_check):
     """Return the Verdict on a rule derived without help and on the learner's gradient check.
 
     name : one of TASKS, such as "softsign".
-    rule : function of g, z and x, which gives what goes to x: arrays of one axis.
+    rule : function of g, z and x, which gives the gradient of x: arrays of one axis.
     my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and
         False if not. It must say True of right rules, and False of wrong ones.
 

@@ -83,7 +83,7 @@ PARTS = {
             (
                 "rows:elementwise",
                 "05 Accumulate the gradients",
-                "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
+                "A row: the function, and for each input the line that computes its gradient from the upstream gradient g. The formula "
                 "that you derived is the line that runs.",
             ),
             (

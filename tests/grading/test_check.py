@@ -895,7 +895,7 @@ def product():
     "rule, said",
     [
         (lambda g, z, x, y: y, "the upstream gradient is missing"),
-        (lambda g, z, x, y: g * x, "That is what goes to y, and x was asked."),
+        (lambda g, z, x, y: g * x, "That is the gradient of y, but the question is about x."),
         (lambda g, z, x, y: -g * y, "wrong sign"),
         (lambda g, z, x, y: (g * y, g * x), "This rule is for x alone"),
         (lambda g, z, x, y: g * z, "g times the value"),

@@ -254,7 +254,7 @@ def hidden(x):
     question="""
         What is $f(0)$?
 
-        Answer `5` first, on purpose, and read what the check says to a wrong answer. Then put it right.""",
+        Answer `5` first, on purpose, and read what the check says to a wrong answer. Then correct it.""",
     stub="""
         value_at_0 = ...""",
     hints=["0 − 3 is −3. Square it first, then add 5."],

@@ -22,7 +22,7 @@ recall(
             "It tells you how fast the value grows as x grows: how **steep** the curve is, not how high.",
         ),
         Question(
-            "The gradient is negative. On which side is uphill?",
+            "The gradient is negative. Which way is uphill?",
             "left",
             "On the **left**, because the value falls as x grows.",
             choices=["left", "right"],
@@ -99,7 +99,7 @@ derivation(
 
 prediction(
     "01.bet",
-    question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
+    question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most accurate?",
     answer="1e−8",
     choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
     reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11. So the central

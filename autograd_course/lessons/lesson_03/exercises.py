@@ -25,8 +25,7 @@ recall(
             "Upstream times local: −4 · 2.5 = **−10**.",
         ),
         Question(
-            "You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which result is "
-            "more exact? (01)",
+            "You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which result is more accurate? (01)",
             "h = 1e−5",
             "**h = 1e−5**, because at 1e−12 rounding errors leave only a few digits right.",
             ["h = 1e−5", "h = 1e−12"],

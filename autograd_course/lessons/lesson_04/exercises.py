@@ -359,22 +359,22 @@ TURN = [
     difficulty="medium",
     importance=2,
     question="""
-        Write two rules: that of $z = \\log x$, and that of $z = x^y$ for the *exponent* y. In code, log is `np.log`.""",
+        Write two rules: one for $z = \\log x$, and one for $z = x^y$ with respect to the *exponent* y. In code, log is `np.log`.""",
     stub="""
         log_x = lambda g, z, x: ...
         power_y = lambda g, z, x, y: ...""",
     hints=[
         "The rule of log is the boxed formula: the upstream gradient times 1/x.",
-        "③ is z, because z is exp of p. ④ is $\\log x$, because in $p = y \\log x$ only y moves.",
+        "③ is z, because z is exp of p. ④ is $\\log x$, because only y varies in $p = y \\log x$.",
         (
             "Help: I have g * y * x ** (y - 1)",
-            "That is the rule for the base, from lesson 03. Here the base is held still, and the exponent moves.",
+            "That is the rule for the base, from lesson 03. Here the base is fixed, and the exponent varies.",
         ),
     ],
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="The slope $z \\cdot \\log x$ is that of exp times a factor, and for the base e the factor is 1. (If x moves in "
+    explained="The slope $z \\cdot \\log x$ is the slope of exp times the factor $\\log x$, which is 1 for the base e. (If x moves in "
     "$e^{y \\log x}$ instead of y, the slope is z · y/x, which is the rule of lesson 03. "
     "So for x above 0 that rule holds for every exponent.)",
     why="Neither rule needed a new limit: both follow from exp.",
@@ -715,7 +715,7 @@ def _by_size(x):
     question="""
         Published code computes tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 this is nan. If you multiply numerator and
         denominator by $e^{-2x}$, the result is right at 400, but nan at −400. Write a numerically stable `stable_tanh(x)` with
-        `np.exp`, which is right at both and further out.""",
+        `np.exp`, which is right at both points and beyond them.""",
     stub="""
         def stable_tanh(x):
             ...""",

@@ -672,7 +672,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             gb = g if b > 0 else 0.0
             gc = g if c > 0 else 0.0
             return gb * a, gc * a, gb + gc""",
-    explained="Both branches receive the same g, and each relu passes it on or not. `b > 0` is true exactly if `w1 * a + w3 > 0` is.",
+    explained="Both branches receive the same g, and each relu passes it on or not. `b > 0` is true exactly when `w1 * a + w3 > 0` is true.",
     why="While both gates are open, w₁ and w₂ receive the same gradient, g·a, and w₃ receives g twice. If one gate closes, w₃ still receives g from the other.",
     mistakes=[
         edit(B, "g", C, "g", _GATE),

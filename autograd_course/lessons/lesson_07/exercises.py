@@ -418,7 +418,7 @@ EVIDENCE = {
         ("Help: F", EVIDENCE["F"]),
         ("Help: G", EVIDENCE["G"]),
         (
-            "Help: A, B, C and H, which may be given too",
+            "Help: A, B, C and H, which you may also diagnose",
             """
             A: the relu is closed, so nothing is sent, and yet the gradient is 1. B: what in a tanh could grow too large? C and H: the
             gradient is undefined. One engine hides this, the other invents a number, 9 · log 3 = 9.888.""",

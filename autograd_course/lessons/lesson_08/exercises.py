@@ -281,7 +281,7 @@ _TO_NUMBER = [
         to_column = lambda g: ...       # (2, 3) -> (2, 1)
         to_number = lambda g: ...       # (2, 3) -> ()""",
     hints=[
-        "Follow `b[0, 0]`: to which entries of z does it go? Which entries of g belong to them?",
+        "Follow `b[0, 0]`: which entries of z does it go to? Which entries of g belong to them?",
         (
             "Help: the shape of my column is (2,)",
             "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.",

@@ -416,7 +416,7 @@ WRONG_Y = [
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
     hints=[
-        "Use the two boxes, with x for A and y for B. The transpose of y is `y.T`.",
+        "Use the two boxes, with x in place of A and y in place of B. The transpose of y is `y.T`.",
         (
             "Help: the shapes do not fit",
             "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal.",
@@ -733,7 +733,7 @@ EVIDENCE = {
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], the contribution of the left slot. A @ B is right, so both rules exist.",
     4: "The gradient of b is summed as it should be, but that of c is not. What is special about c?",
     5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for vectors the result is right. Which operation has this rule?",
-    6: "x + b is right, b + x is not, and 2 is the sum over two rows. What was summed before the turn of x?",
+    6: "x + b is right, b + x is not, and 2 is the sum over two rows. What was summed before the rule for x ran?",
     7: "The gradients of b and of c both have the shape of the output. Which cause affects both?",
 }
 
@@ -753,7 +753,7 @@ EVIDENCE = {
         "Compare 5 with 3: in which check does one fail and the other pass?",
         *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
         (
-            "Help: 2, 4 and 7, which may be given too",
+            "Help: 2, 4 and 7, which you may also diagnose",
             """
             2 returns gradients although the output is not a scalar. Compare 7 with 4: in which check does one fail and the
             other pass?""",

@@ -510,7 +510,7 @@ def _overflown(got, expected):
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
     hints=[
-        "The first rule is the box of softmax, with z for p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
+        "The first rule is the box of softmax, with z in place of p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
         "keepdims makes the sum fit its row.",
         "The gradient is $g_j - p_j \\sum_i g_i$. In the second rule p is `np.exp(z)`.",
         (

@@ -552,9 +552,7 @@ for words, function, _ in FUNCTIONS:
     difficulty="medium",
     importance=3,
     question="""
-        f takes an x of shape (n,) and gives an array of shape (m,). Fill in the blanks, so that both functions give its
-        Jacobian, (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` gives a pair, the value and
-        the tangent. `pull(u)` gives a tuple, one gradient for each input.""",
+        f takes an x of shape (n,) and returns an array of shape (m,). Fill in the blanks, so that both functions return its Jacobian, of shape (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` returns a pair, the value and the tangent. `pull(u)` returns a tuple with one gradient for each input.""",
     stub="""
         def by_columns(f, x):
             columns = [... for unit in np.eye(len(x))]
@@ -565,8 +563,8 @@ for words, function, _ in FUNCTIONS:
             rows = [... for unit in np.eye(len(z))]
             return np.stack(rows, axis=...)""",
     hints=[
-        "`ag.jvp(f, (x,), (unit,))` gives the value and the tangent. The tangent is `[1]`.",
-        "`pull(unit)` gives a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
+        "`ag.jvp(f, (x,), (unit,))` returns the value and the tangent. The tangent is `[1]`.",
+        "`pull(unit)` returns a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
         (
             "Help: transposed",
             "Columns are side by side: stack them along axis 1. Rows are one below the other: axis 0.",
@@ -581,7 +579,7 @@ for words, function, _ in FUNCTIONS:
             z, pull = ag.vjp(f, x)
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` consists of these two. Unless you choose `mode`, it takes the one with fewer sweeps.",
+    explained="`ag.jacobian` consists of these two. Unless you choose `mode`, it uses the way with fewer sweeps.",
     why="A unit tangent reads off a column, and a unit gradient reads off a row.",
     mistakes=[
         edit(

@@ -15,7 +15,7 @@ recall(
     "16",
     [
         Question(
-            "f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many backward ones? "
+            "f takes 1,000 numbers and returns one. How many forward sweeps does its gradient take, and how many backward ones? "
             "(Lesson 15)",
             {"forward": 1000, "backward": 1},
             "**1,000** forward, one for each input, and **1** backward.",
@@ -129,13 +129,12 @@ _NUMBER = (
     importance=3,
     question="""
         Write `hvp(f, w, v)` yourself, without `ag.hvp`, `ag.hessian` and `ag.jacobian`. Two `ag.grad`s are enough: Hv is
-        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v have the same shape, and
-        any shape is possible.""",
+        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v have the same shape, which can be any shape.""",
     stub="""
         def hvp(f, w, v):
             ...""",
     hints=[
-        "The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
+        "The inner function takes w and returns a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
         "Take the gradient of that function, at w. v is a constant in it.",
         (
             "Help: expected a function that returns a scalar, got shape (3,)",
@@ -387,8 +386,7 @@ _ENDS = (
     importance=2,
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
-        note ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
-        which may be any.""",
+        record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape, which can be any shape.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",

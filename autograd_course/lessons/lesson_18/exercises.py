@@ -12,7 +12,7 @@ recall(
     "18",
     [
         Question(
-            "Which of its arrays does the rule of softmax read? (Lesson 17)",
+            "Which arrays does the rule of softmax need? (Lesson 17)",
             "the output",
             "The **output** alone: p · (g − Σ g·p) needs nothing else.",
             ["the input", "the output", "both"],
@@ -292,21 +292,21 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
     importance=2,
     question="""
         `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
-        shape (N, T, d), and so has g. Fill in what goes to weight.""",
+        shape (N, T, d), and so has g. Fill in the gradient of weight.""",
     stub="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
             return ...""",
     hints=[
         "Lesson 08: a row that is read twice gets the sum of the gradients of both readings.",
-        "`np.add.at(table, letters, g)` adds to a row as often as it is named.",
+        "`np.add.at(table, letters, g)` adds to a row once for each time its number occurs.",
     ],
     solution="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
             np.add.at(table, letters, g)
             return table""",
-    explained="A letter that does not occur gets 0. One that occurs three times gets the sum of three arrivals.",
+    explained="A letter that does not occur gets 0. A letter that occurs three times gets the sum of three gradients.",
     why="Indexing, and its backward pass: nothing new in it but the name.",
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
@@ -438,7 +438,7 @@ _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
 ARRIVES = "The gradient of P has P's shape, (T, n): gP = g @ V.T. Pass gP, and not g, to the rule of softmax."
 IN_NUMPY = "(In NumPy a matrix's .transpose(-2, -1) is the matrix itself.)"
-FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
+FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the gradients of Q and K are divided by √d, both."
 
 
 @exercise(
@@ -459,14 +459,12 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so what
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
     hints=[
-        "Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, who is X, and who is Y?",
+        "Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, which matrix is X, and which is Y?",
         "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
-        "In Q @ K.T / √d the right factor is K.T. So gS @ K / √d goes to Q. To K goes the same with gS transposed, "
-        "and with Q in the place of K.",
+        "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS, and write Q in place of K.",
         (
             "Help: what about the mask?",
-            "At a masked place P is 0, so softmax's rule sends 0 there. As long as each row has a place that is not "
-            "masked, nothing more is to be done.",
+            "At a masked place P is 0, so softmax's rule gives the gradient 0 there. As long as each row has a place that is not masked, you need to do nothing more.",
         ),
     ],
     solution="""
@@ -832,7 +830,7 @@ def swap(answer):
         ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y),
         ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x),
     ]:
-        swapped = (other, "That is what goes to the other array: are the two rules swapped?")
+        swapped = (other, "That is the gradient of the other array: are the two rules swapped?")
 
         def build(d):
             a, b, c = SUBSCRIPTS[d.round % len(SUBSCRIPTS)].split(" ")

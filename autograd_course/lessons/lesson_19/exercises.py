@@ -85,8 +85,7 @@ prediction(
 
 prediction(
     "19.mix",
-    question="""For each letter take the mean of the two probabilities, half the network's and half that of
-        the counts. Where is the loss of this mixture?""",
+    question="""For each letter take the mean of the two probabilities: half of the network's plus half of the table's. Where is the loss of this mixture?""",
     answer="below both",
     choices=["above both", "between the two", "below both"],
     reveal="""**Below both**, because they fail at different letters. Where one of them gives a letter almost
@@ -129,13 +128,13 @@ def _smoothed(counts, shorter, a):
         "`shorter` determines how the added letters are distributed: each letter gets `a * shorter` of them.",
         (
             "Help: how do I test it?",
-            "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.",
+            "The probabilities add up to 1. And where all counts are 0, the result must be `shorter`.",
         ),
     ],
     solution="""
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
-    explained="It is as if `a` further letters had been read, and these were just what the shorter n-gram expects.",
+    explained="The result is the same as if the model had read `a` further letters, distributed as the shorter n-gram expects.",
     why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
     mistakes=[
         edit(
@@ -649,7 +648,7 @@ def _removed_once(written, known):
         "`name in known` looks for a whole name, if `known` is a list.",
         (
             "Help: BAT is missing",
-            '`"BAT" in "BATTERY"` is True. Do not join the known ones to one text.',
+            '`"BAT" in "BATTERY"` is True. Do not join the known names into one text.',
         ),
     ],
     solution="""
@@ -797,7 +796,7 @@ def _mix_slope(w, p, q):
     difficulty="optional",
     importance=1,
     question="""
-        p and q, each of shape (n,), are the probabilities that two models gave to the n letters that came. They are
+        p and q, each of shape (n,), are the probabilities that two models gave to the n letters that followed. They are
         mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss with
         respect to w.""",
     stub="""

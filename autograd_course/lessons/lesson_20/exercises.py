@@ -227,10 +227,10 @@ def _outcome(kind, probe):
     difficulty="medium",
     importance=3,
     question="""
-        **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
+        **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` objects of one program share this list.
         The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
         with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
-        the value that it returns. A plain number takes the place of its name.""",
+        the value that it returns. For a plain number, write the number in place of a name.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -972,7 +972,9 @@ _ENTRIES = (
         _slip(
             "g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has the shape (n, m)."
         ),
-        _slip("g_W", "g_t2 @ W.T", "That is what goes to x. W is the right factor of the product."),
+        _slip(
+            "g_W", "g_t2 @ W.T", "That is the gradient of x. W is the right factor of the product."
+        ),
         _slip(
             "g_W",
             "x.reshape(x.shape[1], -1) @ g_t2",

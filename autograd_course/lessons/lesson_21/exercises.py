@@ -112,7 +112,7 @@ CAUSES = [
     "softmax is taken twice: `cross_entropy` takes it again",
     "each kernel is transposed",
     "gelu by erf, not by tanh",
-    "pooling gives a tie to the first",
+    "in a tie, pooling passes the gradient to the first entry",
     "std divides by n − 1",
     "the losses are added, not averaged",
     "relu is maximum(0, x), with slope ½ at 0",
@@ -120,15 +120,15 @@ CAUSES = [
 ]
 RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
-    "A": "A: `bent` and `pooled` are as yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
+    "A": "A: `bent` and `pooled` are equal to yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
     "numbers be divided by?",
-    "B": "B: Every value is as yours, but one gradient is not, that of the kernels. At a tie no value differs, but "
+    "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. At a tie no value differs, but "
     "the gradients of the entries may.",
-    "C": "C: Every value is as yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
+    "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
-    "D": "D: All logits are as yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
+    "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
     "computed between the logits and the loss?",
-    "E": "E: `scaled` is as yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
+    "E": "E: `scaled` is equal to yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
     "nearly the same curve?",
 }
 NOBODY = {
@@ -152,8 +152,7 @@ def _misread(letter, number):
     minutes=5,
     difficulty="medium",
     importance=1,
-    question="In each port one line of the network is written differently from yours. How? Give its number "
-    "in this list. Use only the table.\n\n"
+    question="In each port one line of the network is written differently from yours. What is the difference? Give its number in this list. Use only the table.\n\n"
     + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
     + "\n\nThree of the eight occur in no port.",
     stub="""
@@ -324,19 +323,17 @@ COMPUTED = (
             @staticmethod
             def backward(ctx, grad_output):
                 saved = ctx.saved_tensors           # a tuple of them
-                return ...                          # what goes to x""",
+                return ...                          # the gradient of x""",
     hints=[
-        "In the letters of the course: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does "
-        "this rule read?",
+        "In the letters of the course: with z = 1/(1 + x²), the gradient of x is $-2\\,g\\,x\\,z^2$. Which of x and z does this rule read?",
         "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
         (
             "Help: nothing was saved",
-            "backward is given ctx and grad_output alone. Anything else that it reads "
-            "has to be saved before: `ctx.save_for_backward(…)`.",
+            "backward is given ctx and grad_output alone. Anything else that it reads must be saved beforehand: `ctx.save_for_backward(…)`.",
         ),
         (
             "Help: not enough values to unpack",
-            "`saved` is a tuple, also if it holds one array: `x, = ctx.saved_tensors`.",
+            "`saved` is a tuple, even if it holds only one array: `x, = ctx.saved_tensors`.",
         ),
     ],
     solution="""
@@ -353,8 +350,7 @@ COMPUTED = (
             def backward(ctx, grad_output):
                 x, z = ctx.saved_tensors
                 return -2 * grad_output * x * z * z""",
-    explained="It is a row of your table in three pieces: the function, what the rule reads, and the rule itself, with "
-    "grad_output in the place of g.",
+    explained="It is a row of your table in three pieces: the function, what the rule reads, and the rule itself, with grad_output in place of g.",
     why="The rule is the same. What changed is where it is kept: in a class with a context, the second design of "
     "lesson 07.",
 )
@@ -396,7 +392,7 @@ def my_op(answer):
         slope = _slope_of(forward, at)
         tried = f"backward, with grad_output = {brief(arriving)} and x = {brief(at)}"
         got, remark = returned(
-            lambda: _there_and_back(three, at, arriving), tried=tried, shown="what goes to x"
+            lambda: _there_and_back(three, at, arriving), tried=tried, shown="the gradient of x"
         )
         if np.shape(got) != at.shape or not np.allclose(
             got, arriving * slope, rtol=1e-5, atol=1e-7
@@ -469,7 +465,7 @@ def _at_zero(three):
     """Stop the check unless backward returns, for x = 0, a number between the slopes on both sides."""
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
-    got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
+    got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="the gradient of x")
     for _, low, high in not_between(got / g, three[0], x):
         raise Wrong(
             tried,
@@ -513,7 +509,7 @@ def _there_and_back(three, x, g):
         raise Wrong(
             tried,
             f"{type(error).__name__}: {error}",
-            "what goes to x",
+            "the gradient of x",
             f"Nothing was saved. {SAVED_NOTHING}"
             if unsaved
             else f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.",
@@ -529,7 +525,7 @@ def _there_and_back(three, x, g):
         raise Wrong(
             tried,
             "a list",
-            "what goes to x",
+            "the gradient of x",
             "That is a list: return the array itself, or a tuple of one.",
         )
     if isinstance(got, tuple) and len(got) != 1:
@@ -542,7 +538,7 @@ def _there_and_back(three, x, g):
     got = got[0] if isinstance(got, tuple) else got
     if got is None:
         raise Wrong(
-            tried, "None", "what goes to x", "Nothing came back: does backward end in return?"
+            tried, "None", "the gradient of x", "Nothing came back: does backward end in return?"
         )
     return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(
         ctx, fx, fz, unsaved
@@ -653,7 +649,7 @@ def _combined(gradients, sizes):
             ...""",
     hints=[
         "A mean over n rows, times n, is the sum over these rows. The sums of all shards add up.",
-        "`zip(*gradients)` goes through the parameters. Each time it gives one array of every worker.",
+        "`zip(*gradients)` goes through the parameters. Each time it yields one array from each worker.",
         (
             "Help: inhomogeneous shape",
             "The parameters have different shapes, so they do not fit into one array: go "
@@ -849,7 +845,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     importance=1,
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
+        \\epsilon}$. The mean runs along each row, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
         one arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z?
         Derive the gradient of x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
     stub="""
@@ -872,8 +868,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
-    explained="(g − z·mean(g·z)) / r is the direct path minus what comes through r. With ε = 0 a g that points along x "
-    "would send 0, for then z does not depend on how long x is.",
+    explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x would give the gradient 0, because then z does not depend on the length of x.",
     why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
     mistakes=[
         *((rule, f"That is one of the well-known wrong rules: {said}.") for said, rule in THREE),
@@ -1046,7 +1041,7 @@ def rms_rule(answer):
         "central difference of the sum of g·rms along u.",
         "One row: which of the three differ from the right rule if there is one row only? Rows that add up to 0, "
         "and g = 1: what is mean(g·z)?",
-        ("Help: sets", '`{"a", "c"}` holds two; `set()` is the empty one.'),
+        ("Help: sets", '`{"a", "c"}` is a set of two letters, and `set()` is the empty set.'),
     ],
     names=lambda: {"rms": _rms},
     solution="""

@@ -126,7 +126,7 @@ PORTS = {
         "pooled",
         "blocks(bent).amax(dim=(3, 5))",
         "F.max_pool2d(bent, 2)",
-        "pooling gives a tie to the first",
+        "in a tie, pooling passes the gradient to the first entry",
     ),
     "C": Port(
         "JAX", "bent", "jax.nn.relu(", "jnp.maximum(0, ", "relu is written as a maximum with 0"

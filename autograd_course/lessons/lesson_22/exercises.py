@@ -35,8 +35,7 @@ recall(
 prediction(
     "22.rest",
     question="""
-        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? Where
-        does q converge to?""",
+        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? What does q converge to?""",
     answer={"steps with q = +1": 65, "q converges": "nowhere"},
     choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
@@ -160,7 +159,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
     names=lambda: {"sign": sign},
     question="""
         Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets the
-        upstream gradient. Beyond, w gets 0. Use `detach`, or a row of your own.""",
+        upstream gradient. Outside this range, w gets 0. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
@@ -632,7 +631,7 @@ _SHORT = (
         "Away from 0 the rule is g·x/z.",
         "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
         (
-            "Help: nan all the same",
+            "Help: it is still nan",
             "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.",
         ),
     ],
@@ -855,7 +854,7 @@ def _nearly(got, expected):
 
 
 _ORDER = (
-    "g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
+    "g has the shape of z, and the gradient of x has the shape of x. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
     "first is added to g in the loop, the second is the answer."
 )
 _ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return comes after the loop."
@@ -876,7 +875,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     difficulty="medium",
     importance=2,
     question="""
-        Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
+        Write `pull_back(f, z, x, g, rounds)`, which returns the gradient of x, for arrays of any shape. Begin with u = g.
         Let u become g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
         `back(u)` is the tuple (Jᵀu, Bᵀu).""",
     stub="""
