@@ -1,12 +1,12 @@
-"""make mutate: every statement of the engine's core is struck out, one at a time. Named is what no test misses.
+"""make mutate: delete every statement of the core, one at a time, and list those that no test misses.
 
     make mutate                         all of it; the time it takes stands in README.md
     make mutate ARGS="tape"             the statements of a file; "compiler": of all files whose name begins so
     make mutate ARGS="tape:Tensor"      those within the definitions whose name begins so
-    make mutate ARGS="--all tape"       and of every other statement the promise or the test that notices
+    make mutate ARGS="--all tape"       and of every other statement the contract or the test that notices
     make mutate ARGS="--write tape"     and what tests alone notice is written down, for the page *Read every line*
 
-First come the promises of autograd_course/tour/contracts.py, which take 50 ms. What they do not miss goes through
+First come the contracts of autograd_course/tour/contracts.py, which take 50 ms. What they do not miss goes through
 tests/engine, each statement in a process of its own, until one fails. What does not end is stopped after so many steps
 of a loop, or seconds.
 """
@@ -26,8 +26,8 @@ import hypothesis
 import numpy  # noqa: F401  here, so that each process has it from the start
 import pytest
 
-from autograd_course.tour.contracts import PROMISES, kept, outcomes
-from autograd_course.tour.mutations import HOME, Struck, files, statements
+from autograd_course.tour.contracts import CONTRACTS, kept, outcomes
+from autograd_course.tour.mutations import HOME, EngineWithout, files, statements
 from autograd_course.tour.page import NOTICED
 
 ROOT = Path(__file__).parents[1]
@@ -80,17 +80,17 @@ class Watch:
 
 
 def noticed(statement, folder=HOME, tests=TESTS):
-    """The promise or the test that fails without `statement`, or "". It needs a process of its own."""
+    """The contract or the test that fails without `statement`, or "". It needs a process of its own."""
     if broken := [
         one
-        for one, outcome in zip(PROMISES, outcomes(statement, folder=folder))
+        for one, outcome in zip(CONTRACTS, outcomes(statement, folder=folder))
         if not kept(one, outcome)
     ]:
-        return f"promise: {broken[0].program.splitlines()[-1]}"
+        return f"contract: {broken[0].program.splitlines()[-1]}"
     for name in list(sys.modules):
         if name.partition(".")[0] in ("autograd_lib", "autograd_course", "tests"):
             del sys.modules[name]
-    finder = Struck("autograd_lib", statement, folder, MOST_STEPS)
+    finder = EngineWithout("autograd_lib", statement, folder, MOST_STEPS)
     sys.meta_path.insert(0, finder)
     watch = Watch(finder)
     for file in in_order(tests, statement.file):
@@ -100,9 +100,9 @@ def noticed(statement, folder=HOME, tests=TESTS):
     return ""
 
 
-def in_order(tests, struck):
+def in_order(tests, file):
     """The files of tests: first that named after the file of the statement, then the quickest."""
-    own = "compile" if struck.startswith("compiler") else struck
+    own = "compile" if file.startswith("compiler") else file
     order = [
         own,
         "transforms",
@@ -121,7 +121,7 @@ def in_order(tests, struck):
     )
 
 
-def strike(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
+def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
     """{statement: what notices that it is gone, "" where nothing does}, with so many processes at a time."""
     running, found = {}, {}
 
@@ -164,7 +164,7 @@ def chosen_by(patterns, folder=HOME):
 
 
 def write_down(found, file=NOTICED):
-    """Into the file, by definition and text: which test notices that a statement is gone, where no promise does."""
+    """Into the file, by definition and text: which test notices that a statement is gone, where no contract does."""
     kept_so_far = json.loads(file.read_text(encoding="utf-8"))
     for statement, by in found.items():
         texts = kept_so_far.setdefault(f"{statement.file}:{statement.where}", {})
@@ -189,13 +189,13 @@ def main(*arguments):
     parser.add_argument("patterns", nargs="*", metavar="FILE[:DEFINITION]")
     given = parser.parse_args(arguments)
     hypothesis.settings.register_profile(
-        "strike",
+        "mutate",
         derandomize=True,
         deadline=None,
         database=None,
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     )
-    hypothesis.settings.load_profile("strike")
+    hypothesis.settings.load_profile("mutate")
     chosen, started = chosen_by(given.patterns), time.monotonic()
 
     def told(statement, by, done):
@@ -208,7 +208,7 @@ def main(*arguments):
         elif sys.stdout.isatty():
             print(f"\r{done} of {len(chosen)}", end="\r", flush=True)
 
-    found = strike(chosen, len(os.sched_getaffinity(0)), told=told)
+    found = mutate(chosen, len(os.sched_getaffinity(0)), told=told)
     if given.write:
         write_down(found)
     counts = (
@@ -221,7 +221,7 @@ def main(*arguments):
         )
     )
     print(
-        f"{sum(by.startswith('promise: ') for by in found.values())} of {len(chosen)} were noticed by a promise. "
+        f"{sum(by.startswith('contract: ') for by in found.values())} of {len(chosen)} were noticed by a contract. "
         f"{(time.monotonic() - started) / 60:.1f} minutes, {sum(os.times()[:4]) / 60:.1f} of them at work."
     )
     return int(any(not by for by in found.values()))

@@ -115,7 +115,7 @@ function cell(box, place) {
     const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
     const does = hidden ? "Answer" : "Run";
-    one.whole = /^(read|strike_out|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
+    one.whole = /^(read|delete_lines|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
     one.button = button(does, () => run(one.check ?? one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
     one.mine = button("", () => swap(one));

@@ -220,7 +220,7 @@ UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<
 
 # Calls of which a reader of a page needs only the output.
 PLUMBING = re.compile(
-    r"(predict|derive|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients"
+    r"(predict|derive|predict_deletion|diagnose|recall|card|place|progress|gym|read|delete_lines|patients"
     r"|yours_and_ours)\([^()]*\)(\s*#.*)?"
 )
 

@@ -12,7 +12,7 @@ from ..source import has_blank, is_stub, underneath
 from .causes import Call, Cause, Difference, Note, Words
 from .likely_cause import Given, functions_of, likely_cause, mistaken, not_linear, parameter_names
 from .same import first_difference, same, scaled, typed
-from .sandbox import Endless, Printed, copies, run
+from .sandbox import Printed, StepLimitExceeded, copies, run
 from .sentences import ALL_SHOWN
 from .verdict import NotYet, Wrong
 
@@ -164,7 +164,7 @@ def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
         )
     outcome = run(function, args, printed=Printed())
     error = outcome.error
-    if isinstance(error, Endless):
+    if isinstance(error, StepLimitExceeded):
         raise Wrong.of(difference(error), error.cause) from None
     if error:
         error.raised_in = difference(None)

@@ -33,7 +33,7 @@ from .causes import NO_EXPLANATION, Cause, Difference, Note, own
 from .compare import call_of, expect_call, returned_once
 from .likely_cause import likely_cause, mistaken, parameter_names
 from .same import same
-from .sandbox import Endless, copies, run, unchanged
+from .sandbox import StepLimitExceeded, copies, run, unchanged
 from .sentences import brief, called, formula, shortest
 from .verdict import Wrong
 
@@ -377,7 +377,7 @@ def _is_sure(function, right, args, rtol, atol):
     other = [x * (1 + 1e-13 * (-1) ** k) if floats[k] else x for k, x in enumerate(args)]
     calls = [(right, args), (right, other), (function, args)]
     gives, beside, got = (run(_plain(f, given), given, most=WORK) for f, given in calls)
-    if gives.error or isinstance(got.error, Endless):
+    if gives.error or isinstance(got.error, StepLimitExceeded):
         return False
     return np.isfinite(_largest(gives.value)) and _agree(
         beside, gives, **_tolerance(args, rtol, atol)

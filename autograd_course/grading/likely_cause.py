@@ -15,7 +15,7 @@ import autograd_lib
 
 from .causes import Cause, Part, needs_facts, own
 from .same import as_numbers, first_difference, is_sequence, same, scaled
-from .sandbox import Endless, Outcome, bounded, copies
+from .sandbox import Outcome, StepLimitExceeded, bounded, copies
 
 
 def functions_of(hints):
@@ -109,7 +109,7 @@ def _for_another_g(wrong, function, args, letters):
     other = np.random.default_rng(5).normal(size=np.shape(args[0])).round(2)[()], *args[1:]
     try:
         mine = _silently(partial(bounded, function), other)
-    except (Exception, Endless):
+    except (Exception, StepLimitExceeded):
         return mistaken(wrong, other).error is not None
     theirs = mistaken(wrong, other)
     return not theirs.error and same(mine, theirs.value, 1e-5, 1e-9)
@@ -257,7 +257,7 @@ def not_linear(rule, args, letters):
         follows = all(
             same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)]
         )
-    except (Exception, Endless):
+    except (Exception, StepLimitExceeded):
         return Cause()
     return Cause() if follows else Cause("not linear in g")
 

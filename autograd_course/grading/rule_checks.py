@@ -12,7 +12,7 @@ from .causes import Cause
 from .compare import expect, expect_call, same
 from .inputs import alike, expect_over
 from .mistakes import keepdims_lost, sign_lost
-from .sandbox import Endless, bounded
+from .sandbox import StepLimitExceeded, bounded
 from .sentences import brief
 from .verdict import NotYet, Wrong
 
@@ -339,7 +339,7 @@ def expect_engine(Scalar):
     input (0 or None before). Tried: a path, a node used twice, one that waits for a later user, two
     backward calls, a second graph on the same input, an input that L does not reach, 40 doublings
     (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it
-    calls itself, and SLOW if `.backward()` raises Endless there.
+    calls itself, and SLOW if `.backward()` raises StepLimitExceeded there.
     """
     if not isinstance(Scalar, type):
         raise Wrong(
@@ -360,7 +360,7 @@ def expect_engine(Scalar):
         ]
         try:
             got = probe(Scalar)
-        except Endless as endless:
+        except StepLimitExceeded as endless:
             raise Wrong(tried, str(endless), brief(right), endless.cause) from None
         expect(got, right, tried=tried, hints=hints)
     _expect_each_node_once(Scalar)
@@ -530,7 +530,7 @@ def _expect_each_node_once(Scalar):
             b = longer(b)
         try:
             bounded(b.backward, most=50_000)
-        except Endless:
+        except StepLimitExceeded:
             raise Wrong(
                 f"{words}, and one backward call",
                 "no end after 50,000 steps",
@@ -551,7 +551,7 @@ def _on_depth(Scalar):
         b.backward()
     except RecursionError:
         return DEEP
-    except Endless:
+    except StepLimitExceeded:
         return SLOW
     expect(a.grad, 1.0, tried="the gradient of a after 5000 additions in a row")
     return ""

@@ -22,7 +22,7 @@ from ..op_inputs import SAMPLES
 from ..source import has_blank, is_stub, source
 from .causes import likely, said
 from .rule_checks import special_points
-from .sandbox import Endless, bounded
+from .sandbox import StepLimitExceeded, bounded
 from .sentences import brief, shortest
 from .verdict import Verdict
 
@@ -534,7 +534,7 @@ def _trial(mine, how, case, letters):
         got = np.asarray(came.data if isinstance(came, Tensor) else came)
         if got.dtype.kind not in "biuf":
             return ended("wrong", brief(came))
-    except Endless as endless:
+    except StepLimitExceeded as endless:
         return ended("endless", str(endless))
     except (Exception, SystemExit) as error:
         return ended(

@@ -33,7 +33,7 @@ LIBRARIES = tuple(
 MOST_PRINTED = 5_000  # characters that the calls of one check may print
 
 
-class Endless(
+class StepLimitExceeded(
     BaseException
 ):  # a BaseException, because an `except Exception` inside the loop would catch an Exception
     """Report that a call did not end."""
@@ -41,7 +41,7 @@ class Endless(
     cause = Cause("endless")
 
 
-class Waiting(Endless):
+class Waiting(StepLimitExceeded):
     """Report that a call waits, for a sleep or for an input."""
 
     cause = Cause("waits")
@@ -67,11 +67,11 @@ def _stays_on_its_line(code):
 
 
 def bounded(function, *args, most=None):
-    """Return what the function gives; raise Endless after too many steps.
+    """Return what the function gives; raise StepLimitExceeded after too many steps.
 
     A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
     new line begins, it is an instruction. Where signals exist, in the main thread and outside a
-    browser, Endless is also raised after waiting for LONGEST; a slow machine does not count as
+    browser, StepLimitExceeded is also raised after waiting for LONGEST; a slow machine does not count as
     waiting.
 
     While a trace function is already set, as by a debugger, nothing is counted.
@@ -85,9 +85,9 @@ def bounded(function, *args, most=None):
         nonlocal steps
         steps += 1
         if steps > most:
-            raise Endless(f"no end after {most:,} steps")
+            raise StepLimitExceeded(f"no end after {most:,} steps")
         if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
-            raise Endless(f"no end after {MOST_SECONDS} seconds")
+            raise StepLimitExceeded(f"no end after {MOST_SECONDS} seconds")
         if event == "call":
             if frame.f_code.co_filename.startswith(LIBRARIES):
                 return None
@@ -202,7 +202,7 @@ class Outcome:
     value : object
         The result; None if the call raised an error.
     error : BaseException, optional
-        The error, of type Endless if the call was stopped.
+        The error, of type StepLimitExceeded if the call was stopped.
     printed : str
         What the call printed.
     passed : tuple of pairs
@@ -252,6 +252,6 @@ def run(function, args, given=None, most=None, printed=None):
     with redirect_stdout(printed), np.errstate(all="ignore"):
         try:
             value = bounded(function, *given, most=most)
-        except (Exception, SystemExit, Endless) as raised:
+        except (Exception, SystemExit, StepLimitExceeded) as raised:
             error = raised
     return Outcome(value, error, printed.getvalue(), tuple(zip(args, given)))

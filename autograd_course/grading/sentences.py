@@ -6,7 +6,7 @@ import numpy as np
 
 from .causes import Call, Note, Words, said
 from .same import as_numbers
-from .sandbox import Endless
+from .sandbox import StepLimitExceeded
 
 SENTENCES = {
     # what kind of thing came back
@@ -181,7 +181,7 @@ def shown(value, entry=None, digits=8):
     if isinstance(value, Note):
         return NOTES[value.kind]
     if isinstance(value, BaseException):
-        return str(value) if isinstance(value, Endless) else named(value)
+        return str(value) if isinstance(value, StepLimitExceeded) else named(value)
     text = brief(value, digits)
     if entry and as_numbers(value).size > ALL_SHOWN:
         text += f", at {list(entry)}: {brief(as_numbers(value)[entry], digits)}"

@@ -14,7 +14,7 @@ import autograd_lib as ag
 
 from ..drawing.formatting import cell, number, words
 from ..drawing.picture import Picture, svg
-from ..grading.sandbox import Endless, bounded
+from ..grading.sandbox import StepLimitExceeded, bounded
 from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
 
 
@@ -588,7 +588,7 @@ def _drawn(text, case):
     try:
         with np.errstate(all="ignore"):
             return bounded(entries, Line(text).code, case, most=200_000)
-    except (Exception, SystemExit, Endless):
+    except (Exception, SystemExit, StepLimitExceeded):
         return None
 
 
@@ -600,7 +600,7 @@ def _judge(name, line):
         try:
             with np.errstate(all="ignore"):
                 got = bounded(entries, line.code, case, most=200_000)
-        except (Exception, SystemExit, Endless) as error:
+        except (Exception, SystemExit, StepLimitExceeded) as error:
             if not pairs:
                 return Mark(
                     False,
@@ -631,7 +631,7 @@ def _index_hint(line, case):
             got[place] = bounded(eval, line.code, {**case.names, **dict(zip("ijkl", place))})
         except IndexError as error:
             outside.append((place, error))
-        except (Exception, SystemExit, Endless):
+        except (Exception, SystemExit, StepLimitExceeded):
             got[place] = np.nan
     if not outside:
         return ""

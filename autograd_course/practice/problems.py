@@ -10,7 +10,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ..grading.causes import likely, said
-from ..grading.sandbox import Endless
+from ..grading.sandbox import StepLimitExceeded
 from ..grading.sentences import sentence
 from ..quiz.questions import number_in
 
@@ -175,13 +175,13 @@ MOST_TURNS = 100_000
 
 
 def _range(*bounds):
-    """Return Python's range; raise Endless if it is longer than MOST_TURNS.
+    """Return Python's range; raise StepLimitExceeded if it is longer than MOST_TURNS.
 
     The step limit does not see how often `sum` or `list` runs through a range.
     """
     found = range(*bounds)
     if len(found) > MOST_TURNS:
-        raise Endless
+        raise StepLimitExceeded
     return found
 
 
@@ -252,7 +252,7 @@ class Line:
 
 def trouble(error):
     """Return an error of the learner's line in words."""
-    if isinstance(error, Endless):
+    if isinstance(error, StepLimitExceeded):
         return "It comes to no end, or only after many steps."
     if isinstance(error, NameError):
         return f"{error.name} is not defined here: the question lists the letters that your line may use."

@@ -13,7 +13,7 @@ from ..grading.causes import own
 from ..grading.compare import same
 from ..grading.rule_checks import expect_rule, of_rule, rule_cases
 from ..grading.same_line import STATED, same_line
-from ..grading.sandbox import Endless, bounded, copies
+from ..grading.sandbox import StepLimitExceeded, bounded, copies
 from ..grading.sentences import sentence
 from ..grading.verdict import NotYet, Wrong
 from .problems import Box, Line, Mark, Problem, judged, trouble
@@ -143,7 +143,7 @@ def _judge(row, argument, rule):
         same = compared.lines[0].verdict.startswith("same line")
         return Mark(True, "" if same else note)
     if compared.lines[0].fault == "endless":
-        return Mark(False, trouble(Endless()))
+        return Mark(False, trouble(StepLimitExceeded()))
     inputs, keywords = tried_on(row.name)
     try:
         expect_rule(rule, row, argument, inputs=inputs, **keywords)
@@ -164,7 +164,7 @@ def _judge(row, argument, rule):
         hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
         here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
         return Mark(False, f"{recognised} {here} {hint}".strip())
-    except (Exception, SystemExit, Endless) as error:
+    except (Exception, SystemExit, StepLimitExceeded) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
         return Mark(False, f"{trouble(error)} {fits}".strip())
     return Mark(False, note)
@@ -198,7 +198,7 @@ def _recognised(row, argument, rule):
             return same(got, other, 1e-6, 1e-9) or np.allclose(
                 got, other, 1e-6, 1e-9
             )  # 1 is ones of every shape
-        except (Exception, SystemExit, Endless):
+        except (Exception, SystemExit, StepLimitExceeded):
             return False
 
     tried = rule_cases(row, inputs, keywords)

@@ -7,7 +7,7 @@ import numpy as np
 from .. import record
 from ..grading.compare import unfinished
 from ..grading.inputs import expect_over
-from ..grading.sandbox import Endless, bounded, copies
+from ..grading.sandbox import StepLimitExceeded, bounded, copies
 from ..grading.sentences import brief, sentence
 from ..grading.verdict import NotYet, Verdict, Wrong, shortened
 from ..source import is_stub
@@ -235,7 +235,7 @@ def _said(my_check, task, rule, x):
     for _ in range(2):
         try:
             answer = bounded(my_check, task.f, rule, *copies([x]))
-        except Endless as endless:
+        except StepLimitExceeded as endless:
             raise Wrong(
                 "your check", str(endless), "True or False", "Does it come to an end?"
             ) from None

@@ -1,5 +1,5 @@
 """The page `engine.ipynb`: all definitions of the engine's core in reading order, each line deletable."""
 
-from .page import diagnose, foretell, patients, read, strike_out, yours_and_ours
+from .page import diagnose, predict_deletion, patients, read, delete_lines, yours_and_ours
 
-__all__ = ["diagnose", "foretell", "patients", "read", "strike_out", "yours_and_ours"]
+__all__ = ["diagnose", "predict_deletion", "patients", "read", "delete_lines", "yours_and_ours"]

@@ -8,15 +8,14 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from .mutations import HOME, Endless, struck
+from .mutations import HOME, StepLimitExceeded, engine_without
 
 
 @dataclass(frozen=True)
-class Promise:
-    """Hold a program and what its last line has to give.
+class Contract:
+    """Hold a program and the expected result of its last line.
 
-    `right` is the text of that value; or, if it has to raise, the kind of the error and a piece of
-    its words, "RuntimeError: changed".
+    `right` is the text of that value. If the line must raise an error, `right` is the type of the error and a part of its message, such as "RuntimeError: changed".
     """
 
     group: str
@@ -29,7 +28,7 @@ class Promise:
         if not isinstance(last, ast.Expr):
             first, last = [*first, last], ast.parse("None").body[0]
         return (
-            compile(ast.Module(first, []), "a promise", "exec"),
+            compile(ast.Module(first, []), "a contract", "exec"),
             compile(ast.Expression(last.value), "its last line", "eval"),
         )
 
@@ -37,7 +36,7 @@ class Promise:
 # `ag` is the engine, leaf(x) is ag.Tensor(x, requires_grad=True), slopes(f, …) are f's slopes at these points,
 # raised(f, …) the kinds of error that functions raise. What is right is worked out by hand or by differences.
 TABLE = r"""
-# The walk
+# The backward pass
 
 a, b = leaf(5.0), leaf(10.0)
 c = a * b
@@ -770,32 +769,31 @@ f = ag.compile(lambda a, x: x * ag.multiply(a, 2.0))
 f(0.5, np.ones(1, np.float32)).dtype, ag.compile(lambda x: w)(1.0), ag.grad(lambda w: ag.compile(lambda x: w * x)(3.0))(1.0), ag.grad(ag.compile(lambda x: x * x))(3.0)
 → (dtype('float64'), Tensor(2.0, op=program), 3.0, 6.0)
 """
-PROMISES = [
-    Promise(group, *promise.strip().split("\n→ "))
-    for group, promises in (
+CONTRACTS = [
+    Contract(group, *contract.strip().split("\n→ "))
+    for group, contracts in (
         part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# ")
     )
-    for promise in promises.strip().split("\n\n")
+    for contract in contracts.strip().split("\n\n")
 ]
 
 
-def outcomes(statement=None, promises=PROMISES, folder=HOME):
-    """Return what each promise gives on the engine without `statement`, as text.
+def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
+    """Return the result of each contract on the engine without `statement`, as text.
 
-    It is what the last line gives, "RuntimeError: …" if it raised, or "does not end". If the engine
-    cannot be loaded, all of them are that error.
+    A result is the value of the last line, "RuntimeError: …" if the line raised it, or "does not end". If the engine cannot be loaded, every result is that error.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            with struck(statement, folder) as ag:
-                return [_outcome(one, ag) for one in promises]
-        except (Exception, Endless) as error:
-            return [_failed(error)] * len(promises)
+            with engine_without(statement, folder) as ag:
+                return [_outcome(one, ag) for one in contracts]
+        except (Exception, StepLimitExceeded) as error:
+            return [_failed(error)] * len(contracts)
 
 
 def reached(statement):
-    """Return the promises that run a line of a Statement.
+    """Return the contracts that run a line of a Statement.
 
     Return all if it runs while the engine is loaded, or if it is not code that runs.
     """
@@ -805,12 +803,12 @@ def reached(statement):
         for i in range(statement.text.count("\n") + 1)
     }
     every = own & loading or statement.text.strip().startswith("global ")
-    return [one for one, lines in zip(PROMISES, each) if every or own & lines]
+    return [one for one, lines in zip(CONTRACTS, each) if every or own & lines]
 
 
 @cache
 def _lines():
-    """Return the lines of the engine that run: while it is loaded, and for each promise.
+    """Return the lines of the engine that run: while it is loaded, and for each contract.
 
     The result is a list of sets {(path, line number)}.
     """
@@ -822,7 +820,7 @@ def _lines():
             return trace
 
     def followed():
-        for one in PROMISES:
+        for one in CONTRACTS:
             runs.append(set())
             yield one
 
@@ -835,7 +833,7 @@ def _lines():
     return runs
 
 
-def _outcome(promise, ag):
+def _outcome(contract, ag):
     def leaf(x, **keywords):
         return ag.Tensor(
             x if isinstance(x, np.ndarray) else np.array(x, float), requires_grad=True, **keywords
@@ -849,11 +847,11 @@ def _outcome(promise, ag):
 
     ag.finder.steps = ag.finder.most
     scope = {"ag": ag, "np": np, "leaf": leaf, "slopes": slopes, "raised": raised}
-    first, last = promise.code
+    first, last = contract.code
     try:
         exec(first, scope)
         return said(eval(last, scope))
-    except (Exception, Endless) as error:
+    except (Exception, StepLimitExceeded) as error:
         return _failed(error)
 
 
@@ -868,7 +866,7 @@ def _raised(f):
 def _failed(error):
     return (
         "does not end"
-        if isinstance(error, Endless | RecursionError)
+        if isinstance(error, StepLimitExceeded | RecursionError)
         else f"{type(error).__name__}: {error}"
     )
 
@@ -883,11 +881,11 @@ def said(value):
     return repr(round(value, 9) + 0.0) if isinstance(value, float) else repr(value)
 
 
-def kept(promise, outcome):
-    """Return True if the outcome is what was promised."""
-    kind, _, words = promise.right.partition("Error: ")
+def kept(contract, outcome):
+    """Return True if the outcome is the expected result."""
+    kind, _, words = contract.right.partition("Error: ")
     return (
         outcome.startswith(f"{kind}Error: ") and words in outcome
         if words
-        else outcome == promise.right
+        else outcome == contract.right
     )

@@ -23,7 +23,9 @@ CORE = [
     "checkpoint",
 ]
 READ = [*CORE, "compiler/traced"]  # the files on the page *Read every line*
-MOST_STEPS = 50_000  # times round any loop of the engine: four times what the longest promise takes
+MOST_STEPS = (
+    50_000  # times round any loop of the engine: four times what the longest contract takes
+)
 NAMES = (
     ast.FunctionDef,
     ast.ClassDef,
@@ -33,7 +35,7 @@ NAMES = (
 )  # never deleted: these only define names
 
 
-class Endless(
+class StepLimitExceeded(
     BaseException
 ):  # a BaseException, because an `except Exception` in the engine would catch an Exception
     """Report that a program did not end."""
@@ -128,13 +130,13 @@ def _codes_without(statement, folder):
     return codes
 
 
-class Struck:
+class EngineWithout:
     """Find and load the modules of a copy of the engine called `name`.
 
     The copy lacks `statement`, if one is given.
 
     Put it into sys.meta_path. `steps` is what is left of MOST_STEPS: at 0 a loop of the package
-    raises Endless.
+    raises StepLimitExceeded.
     """
 
     def __init__(self, name, statement=None, folder=HOME, most=MOST_STEPS):
@@ -144,7 +146,7 @@ class Struck:
     def step(self):
         self.steps -= 1
         if self.steps < 0:
-            raise Endless
+            raise StepLimitExceeded
 
     def find_spec(self, fullname, path=None, target=None):
         name, _, rest = fullname.partition(".")
@@ -163,24 +165,24 @@ class Struck:
     def exec_module(self, module):
         file = Path(module.__spec__.origin).relative_to(self.folder).with_suffix("").as_posix()
         module.__step__ = self.step
-        struck = self.statement is not None and self.statement.file == file
+        lacks = self.statement is not None and self.statement.file == file
         for code in (
-            _codes_without(self.statement, self.folder) if struck else _codes(file, self.folder)
+            _codes_without(self.statement, self.folder) if lacks else _codes(file, self.folder)
         ):
             exec(code, module.__dict__)
 
 
 @contextmanager
-def struck(statement=None, folder=HOME):
+def engine_without(statement=None, folder=HOME):
     """Provide the engine without `statement` as a context manager.
 
-    It gives a module with the core's public names, and its Struck as `finder`.
+    It yields a module with the public names of the core; its `finder` is the EngineWithout.
 
     It is a package of another name, so that the engine itself is not touched, and it is gone
-    afterwards. An error or Endless while it is loaded is raised.
+    afterwards. An error or StepLimitExceeded while it is loaded is raised.
     """
-    name = "autograd_struck"
-    finder, package = Struck(name, statement, folder), ModuleType(name)
+    name = "autograd_without"
+    finder, package = EngineWithout(name, statement, folder), ModuleType(name)
     package.__path__ = [str(folder)]
     sys.modules[name] = package
     sys.meta_path.insert(0, finder)

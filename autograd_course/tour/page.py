@@ -16,9 +16,9 @@ from ..grading import EXERCISES, registered
 from ..quiz.questions import Ask, Panel, as_html, fold
 from ..quiz.texts import Question
 from ..widgets.sliders import explore
-from .contracts import PROMISES, kept, outcomes, reached
+from .contracts import CONTRACTS, kept, outcomes, reached
 from .mutations import HOME, READ, statements
-from .order import BESIDE, FORETOLD, PARTS, PATIENTS
+from .order import BESIDE, DELETIONS, PARTS, PATIENTS
 
 NOTICED = HOME.parent / "autograd_course/tour/noticed.json"
 MARKS = {"right": "✓", "another number": "≠", "an error": "✗", "does not end": "∞"}
@@ -152,7 +152,7 @@ def definition_of(statement):
     )
 
 
-def struck_in(key):
+def deletable_in(key):
     """Return every Statement of a part, in reading order."""
     every = {}
     for file in READ:
@@ -237,31 +237,31 @@ def _coloured(code):
     return re.sub(said, fainter, escape(code), flags=re.DOTALL | re.MULTILINE)
 
 
-def strike_out(key):
+def delete_lines(key):
     """Show a slider over the statements of a part.
 
-    Each is removed in turn, and every promise that reaches it is run again.
+    Each is removed in turn, and every contract that reaches it is run again.
     """
-    every = struck_in(key)
+    every = deletable_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
 
 
 @cache
 def results(statement):
-    """Return [(promise, what it gives without the statement, its mark), …].
+    """Return [(contract, what it gives without the statement, its mark), …].
 
-    A promise that does not reach the statement keeps its right result.
+    A contract that does not reach the statement keeps its right result.
     """
     run = reached(statement)
     came = dict(zip(run, outcomes(statement, run)))
     return [
         (one, came.get(one, one.right), _mark(one, came[one]) if one in came else "right")
-        for one in PROMISES
+        for one in CONTRACTS
     ]
 
 
-def _mark(promise, outcome):
-    if kept(promise, outcome):
+def _mark(contract, outcome):
+    if kept(contract, outcome):
         return "right"
     return (
         outcome
@@ -273,7 +273,7 @@ def _mark(promise, outcome):
 
 
 def without(statement):
-    """Draw a removed statement within its definition, and the result of every promise."""
+    """Draw a removed statement within its definition, and the result of every contract."""
     definition = definition_of(statement)
     file, _, name = definition.name.partition(":")
     lines, first = definition.lines, statement.line - definition.first
@@ -291,8 +291,8 @@ def without(statement):
             f'<span style="{BROKEN}">… {more} lines more</span>'
         ]
     key, line = home(definition.name)
-    title = f"{'Second reading: s' if line >= len(PARTS[key].lines) else 'S'}truck out of {name} in {file}.py:"
-    html, told = promised(statement)
+    title = f"{'Second reading: d' if line >= len(PARTS[key].lines) else 'D'}eleted from {name} in {file}.py:"
+    html, told = contracts_without(statement)
     return Picture(
         f'<div style="{style.CARD};display:block;line-height:1.5"><b>{escape(title)}</b>'
         f'<pre style="{WRAPPED}">{"⋯" * (start > documented)}\n'
@@ -302,13 +302,13 @@ def without(statement):
     )
 
 
-def promised(statement):
-    """Return (HTML, lines of text) on whether each promise is kept without the statement.
+def contracts_without(statement):
+    """Return (HTML, lines of text) on whether each contract is kept without the statement.
 
-    For a broken promise they say what came instead.
+    For a broken contract they say what came instead.
     """
     found, rows, words = results(statement), [], []
-    for group in dict.fromkeys(one.group for one in PROMISES):
+    for group in dict.fromkeys(one.group for one in CONTRACTS):
         marks = [MARKS[mark] for one, _, mark in found if one.group == group]
         seen = "".join(
             mark if mark == "✓" else f'<span style="{BROKEN}">{mark}</span>' for mark in marks
@@ -323,22 +323,22 @@ def promised(statement):
         key=lambda one: one[2] == "an error"
     )  # a wrong number is more informative than an error
     if len({outcome for _, outcome, _ in found}) == 1:
-        lines = ["The engine does not load without it, so no promise is kept."]
+        lines = ["The engine does not load without it, so no contract is kept."]
     elif broken:
         lines = [
-            f"{len(broken)} of {len(found)} promises {'is' if len(broken) == 1 else 'are'} broken."
+            f"{len(broken)} of {len(found)} contracts {'is' if len(broken) == 1 else 'are'} broken."
         ]
     else:
-        lines = [f"No promise is broken. {_noticed(statement)}"]
+        lines = [f"No contract is broken. {_noticed(statement)}"]
     html = f"<b>{lines[0]}</b>"
     for one, outcome, mark in broken[:MOST_TOLD]:
         came = outcome if len(outcome) < 160 else f"{outcome[:160]}…"
         right = f'<span style="font-family:monospace">{escape(one.right)}</span>'
         html += (
             f'<div style="margin-top:6px"><pre style="{WRAPPED}">{escape(one.program)}</pre>'
-            f'{MARKS[mark]} promised {right}, came <span style="{BROKEN};overflow-wrap:anywhere">{escape(came)}</span></div>'
+            f'{MARKS[mark]} expected {right}, got <span style="{BROKEN};overflow-wrap:anywhere">{escape(came)}</span></div>'
         )
-        lines.append(f"{one.program}\n{MARKS[mark]} promised {one.right}, came {came}")
+        lines.append(f"{one.program}\n{MARKS[mark]} expected {one.right}, got {came}")
     if len(broken) > MOST_TOLD:
         lines.append(f"And {len(broken) - MOST_TOLD} more.")
         html += f"<div>{lines[-1]}</div>"
@@ -364,12 +364,12 @@ def noticed(statement):
     )
 
 
-# --- Foretold -----------------------------------------------------------------------------------------------------
+# --- Deletion -----------------------------------------------------------------------------------------------------
 
 
-def foretell(name):
+def predict_deletion(name):
     """Ask what the engine does once a line of it is removed. Nothing is recorded."""
-    one = FORETOLD[name]
+    one = DELETIONS[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
     return _ask(name, Question(one.question, one.answer, one.reveal, choices))
 
@@ -414,10 +414,10 @@ def find(where, line):
 
 
 def patients():
-    """Show five engines, each with a hidden line removed, and which promises each keeps."""
+    """Show five engines, each with a hidden line removed, and which contracts each keeps."""
 
     def picture(engine):
-        html, words = promised(find(*PATIENTS[engine]))
+        html, words = contracts_without(find(*PATIENTS[engine]))
         return Picture(
             f'<div style="{style.CARD};display:block;line-height:1.5"><b>Engine {engine}</b>{html}</div>',
             "\n".join([f"Engine {engine}", *words]),

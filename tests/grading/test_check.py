@@ -32,7 +32,7 @@ from autograd_course.grading import (
 )
 from autograd_course.grading.causes import own
 from autograd_course.grading.rule_checks import expect_engine, expect_rule, of_engine, of_rule
-from autograd_course.grading.sandbox import Endless, bounded
+from autograd_course.grading.sandbox import StepLimitExceeded, bounded
 from autograd_course.source import has_blank
 
 
@@ -429,7 +429,7 @@ def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():
         lambda n: [str(k) for k in range(n)],
         lambda n: max(range(n), key=lambda k: -k),
     ):
-        with pytest.raises(Endless):
+        with pytest.raises(StepLimitExceeded):
             bounded(function, 10_000, most=1000)
 
     def on_one_line(n):
@@ -446,7 +446,7 @@ def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():
             k += 1  # noqa: E701
 
     for function in (on_one_line, on_two_lines, with_a_condition):
-        with pytest.raises(Endless):
+        with pytest.raises(StepLimitExceeded):
             bounded(function, 1, most=1000)
     sys.settrace(tracer := lambda *_: None)
     try:

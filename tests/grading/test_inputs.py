@@ -8,7 +8,7 @@ import pytest
 from autograd_course.grading import Wrong, expect_over
 from autograd_course.grading.causes import Cause, own
 from autograd_course.grading.inputs import Draw, Named
-from autograd_course.grading.sandbox import Endless, run
+from autograd_course.grading.sandbox import StepLimitExceeded, run
 from autograd_course.grading.sentences import named
 
 
@@ -325,4 +325,4 @@ def test_an_outcome_holds_what_was_printed_and_which_argument_was_changed():
     assert outcome.printed == "filled\n"
     ((before, after),) = outcome.mutated
     assert before.tolist() == [0, 0] and after.tolist() == [7, 7]
-    assert isinstance(run(lambda: [0 for _ in iter(int, 1)], (), most=100).error, Endless)
+    assert isinstance(run(lambda: [0 for _ in iter(int, 1)], (), most=100).error, StepLimitExceeded)

@@ -75,22 +75,22 @@ def test_a_notebook_is_run_for_its_page(capfd):
 STALE = 44
 
 
-def test_each_line_of_the_engine_breaks_a_promise_or_names_the_test_that_fails(record_property):
-    """As its page says of every statement, each struck out when the notebook was run. Where not: make mutate ARGS=--write"""
+def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(record_property):
+    """Each statement was deleted when the notebook ran. If a statement is not listed, run make mutate ARGS=--write"""
     shown = [
         output["data"][precomputed_frames.MIME]
         for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
-        if cell.source.startswith("strike_out")
+        if cell.source.startswith("delete_lines")
         for output in cell.outputs
     ]
     said = [words for one in shown for _, words in precomputed_frames.unpacked(one)]
-    assert len(said) == sum(len(tour.page.struck_in(part)) for part in tour.order.PARTS)
-    kept = [words for words in said if "No promise is broken" in words]
+    assert len(said) == sum(len(tour.page.deletable_in(part)) for part in tour.order.PARTS)
+    kept = [words for words in said if "No contract is broken" in words]
     record_property(
         "summary",
-        f"struck out of the engine: {len(said) - len(kept)} of {len(said)} statements break a promise",
+        f"deleted from the engine: {len(said) - len(kept)} of {len(said)} statements break a contract",
     )
-    # Guards with a message of their own are noticed by tests, not by the promises.
+    # Guards with a message of their own are noticed by tests, not by the contracts.
     assert len(kept) < 0.2 * len(said)
     unnoticed = [words for words in kept if "a test of the engine, tests/" not in words]
     assert len(unnoticed) <= STALE, "\n\n".join(unnoticed)
@@ -256,7 +256,7 @@ def test_plumbing_is_not_shown_as_code(site):
         and "check(" in shown
         and "same_line(" in shown
     )
-    assert pages.PLUMBING.fullmatch('foretell("own")') and not pages.PLUMBING.fullmatch(
+    assert pages.PLUMBING.fullmatch('predict_deletion("own")') and not pages.PLUMBING.fullmatch(
         'check("03.add")'
     )
     engine = nbformat.read(ROOT / "notebooks/engine.ipynb", as_version=4)

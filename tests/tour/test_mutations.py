@@ -1,4 +1,4 @@
-"""Statements struck out: what goes with one, and that `make mutate` tells what is noticed from what survives."""
+"""Deleted statements: what breaks without one, and which of them `make mutate` reports as surviving."""
 
 import json
 import shutil
@@ -9,39 +9,44 @@ from pathlib import Path
 import pytest
 
 import autograd_lib as ag
-from autograd_course.tour import mutations as strike
-from autograd_course.tour import page
-from autograd_course.tour.contracts import PROMISES, Promise, kept, outcomes
+from autograd_course.tour import mutations, page
+from autograd_course.tour.contracts import CONTRACTS, Contract, kept, outcomes
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_promise_is_kept():
+def test_every_contract_is_kept():
     """What is right stands in the table as numbers. Broken once: another number there."""
-    results = zip(PROMISES, outcomes(), strict=True)
-    assert [(promise, outcome) for promise, outcome in results if not kept(promise, outcome)] == []
-    assert len(PROMISES) > 60 and len({promise.program for promise in PROMISES}) == len(PROMISES)
+    results = zip(CONTRACTS, outcomes(), strict=True)
+    assert [
+        (contract, outcome) for contract, outcome in results if not kept(contract, outcome)
+    ] == []
+    assert len(CONTRACTS) > 60 and len({contract.program for contract in CONTRACTS}) == len(
+        CONTRACTS
+    )
 
 
-def test_a_promise_that_does_not_reach_a_statement_is_kept_without_it():
+def test_a_contract_that_does_not_reach_a_statement_is_kept_without_it():
     """Broken once: by `global`, which is no line that runs."""
-    some = [one for key in page.PARTS for one in page.struck_in(key)][::40]
+    some = [one for key in page.PARTS for one in page.deletable_in(key)][::40]
     for one in [*some, page.find("values:_date_change", "global")]:
         broken = [
-            promise
-            for promise, outcome in zip(PROMISES, outcomes(one), strict=True)
-            if not kept(promise, outcome)
+            contract
+            for contract, outcome in zip(CONTRACTS, outcomes(one), strict=True)
+            if not kept(contract, outcome)
         ]
-        assert [promise for promise, _, mark in page.results(one) if mark != "right"] == broken, one
+        assert [contract for contract, _, mark in page.results(one) if mark != "right"] == broken, (
+            one
+        )
 
 
-def test_a_struck_statement_is_gone_and_the_engine_in_use_is_not_touched():
-    (rule,) = [one for one in strike.statements("ops") if one.text.startswith("unfold = ")]
+def test_a_deleted_statement_is_gone_and_the_engine_in_use_is_not_touched():
+    (rule,) = [one for one in mutations.statements("ops") if one.text.startswith("unfold = ")]
     before = set(sys.modules), list(sys.meta_path), ag.unfold
-    with strike.struck(rule) as without:
+    with mutations.engine_without(rule) as without:
         assert not hasattr(without, "unfold") and without.Tensor is not ag.Tensor
     assert (set(sys.modules), list(sys.meta_path), ag.unfold) == before
-    with strike.struck() as whole:
+    with mutations.engine_without() as whole:
         assert repr(whole.Tensor(2.0) * 3) == "Tensor(6.0)"
 
 
@@ -50,7 +55,7 @@ def planted(tmp_path_factory):
     """A folder with a copy of the engine, in it a function of five statements, and a test that needs four of them."""
     folder = tmp_path_factory.mktemp("planted")
     shutil.copytree(
-        strike.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__")
+        mutations.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__")
     )
     with open(folder / "autograd_lib/transforms.py", "a", encoding="utf-8") as file:
         file.write(
@@ -64,20 +69,20 @@ def planted(tmp_path_factory):
 
 
 def test_what_does_not_end_is_stopped_by_its_steps(planted):
-    every = strike.statements("transforms", planted / "autograd_lib")
+    every = mutations.statements("transforms", planted / "autograd_lib")
     found = {one.text.strip(): one for one in every if one.where == "planted"}
-    promise = Promise("", "ag.planted(2)", "3")
-    assert outcomes(None, [promise], planted / "autograd_lib") == ["3"]
-    assert outcomes(found["y = 3"], [promise], planted / "autograd_lib") == ["does not end"]
-    assert outcomes(found["return y"], [promise], planted / "autograd_lib") == ["None"]
+    contract = Contract("", "ag.planted(2)", "3")
+    assert outcomes(None, [contract], planted / "autograd_lib") == ["3"]
+    assert outcomes(found["y = 3"], [contract], planted / "autograd_lib") == ["does not end"]
+    assert outcomes(found["return y"], [contract], planted / "autograd_lib") == ["None"]
 
 
-def test_make_strike_tells_the_noticed_from_the_survivors(planted):
+def test_make_mutate_reports_the_survivors(planted):
     code = (
         "import json, sys; from pathlib import Path; from tests import mutate\n"
         "engine, tests = map(Path, sys.argv[1:])\n"
         "mutate.MOST_STEPS = 1000\n"
-        "found = mutate.strike(mutate.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
+        "found = mutate.mutate(mutate.chosen_by(['transforms:planted'], engine), 2, engine, tests)\n"
         "print(json.dumps({one.text.split()[0]: by for one, by in found.items()}))"
     )
     run = subprocess.run(

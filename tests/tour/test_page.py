@@ -1,4 +1,4 @@
-"""The page of the engine: nothing of the core is missing, nothing else is named, and what is foretold comes."""
+"""The page of the engine: nothing of the core is missing, nothing else is named, and each predicted failure occurs."""
 
 import json
 import re
@@ -10,13 +10,13 @@ import mutate
 import pytest
 
 from autograd_course.tour import page
-from autograd_course.tour.contracts import PROMISES, said
+from autograd_course.tour.contracts import CONTRACTS, said
 from autograd_course.tour.mutations import READ, statements
-from autograd_course.tour.order import BESIDE, FORETOLD, PARTS, PATIENTS
+from autograd_course.tour.order import BESIDE, DELETIONS, PARTS, PATIENTS
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 NAMED = [(key, names, section) for key, part in PARTS.items() for names, section, _ in part.lines]
-LINES = {key: page.struck_in(key) for key in PARTS}
+LINES = {key: page.deletable_in(key) for key in PARTS}
 
 
 def cells():
@@ -36,10 +36,10 @@ def test_no_other_is_read():
     ] == []
 
 
-def test_every_statement_of_the_core_can_be_struck_out():
-    struck = [one for lines in LINES.values() for one in lines]
-    assert len(struck) == len(set(struck))
-    assert set(struck) == {one for file in READ for one in statements(file)}
+def test_every_statement_of_the_core_can_be_deleted():
+    deleted = [one for lines in LINES.values() for one in lines]
+    assert len(deleted) == len(set(deleted))
+    assert set(deleted) == {one for file in READ for one in statements(file)}
     assert max(map(len, LINES.values())) <= 101, (
         "a slider of the site has so many places: cut the part in two"
     )
@@ -71,13 +71,13 @@ def broken(where, line):
 
 
 def the_program(piece):
-    (program,) = [one.program for one in PROMISES if piece in one.program]
+    (program,) = [one.program for one in CONTRACTS if piece in one.program]
     return program
 
 
-@pytest.mark.parametrize("name", FORETOLD)
-def test_what_is_foretold_comes(name):
-    one = FORETOLD[name]
+@pytest.mark.parametrize("name", DELETIONS)
+def test_each_predicted_failure_occurs(name):
+    one = DELETIONS[name]
     without = broken(one.where, one.line)
     if isinstance(one.shown, dict):
         assert [choice for choice, piece in one.shown.items() if the_program(piece) in without] == [
@@ -90,29 +90,29 @@ def test_what_is_foretold_comes(name):
 def test_each_patient_has_an_illness_of_its_own():
     ills = [broken(*patient) for patient in PATIENTS.values()]
     assert all(ills) and len({json.dumps(ill) for ill in ills}) == len(PATIENTS)
-    foretold = {page.find(one.where, one.line) for one in FORETOLD.values()}
-    assert not foretold & {page.find(*patient) for patient in PATIENTS.values()}
+    asked = {page.find(one.where, one.line) for one in DELETIONS.values()}
+    assert not asked & {page.find(*patient) for patient in PATIENTS.values()}
 
 
 def test_the_notebook_has_every_part_and_asks_before_it_shows():
     text = ["".join(cell["source"]) for cell in cells()]
     for key, part in PARTS.items():
-        at = [text.index(f'{function}("{key}")') for function in ("read", "strike_out")]
+        at = [text.index(f'{function}("{key}")') for function in ("read", "delete_lines")]
         assert at == sorted(at) and any(
             re.match(rf"## \d+ · {re.escape(part.title)}\n", one) for one in text
         ), key
-    for name, one in FORETOLD.items():
-        at = text.index(f'foretell("{name}")')
+    for name, one in DELETIONS.items():
+        at = text.index(f'predict_deletion("{name}")')
         assert one.question in text[at - 1] and one.line in text[at - 1], (
             f"{name}: {one.question} {one.line}"
         )
-        assert at < text.index(f'strike_out("{asked_in(name)}")')
+        assert at < text.index(f'delete_lines("{asked_in(name)}")')
     assert all(f'yours_and_ours("{name}")' in text for name in BESIDE)
 
 
 def asked_in(name):
     """The part in which it is asked: that of its definition, but for a line of `record` that another part explains."""
-    return {"tangents": "forward"}.get(name) or page.home(FORETOLD[name].where)[0]
+    return {"tangents": "forward"}.get(name) or page.home(DELETIONS[name].where)[0]
 
 
 SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25, "Thirty": 30}
@@ -129,8 +129,8 @@ def minutes(cell):
         every, first = [to_read(*line) for line in page.of_part(key)], len(PARTS[key].lines)
         return sum(every[:first]), sum(every[first:])
     return {
-        "foretell": 2.5,
-        "strike_out": 1,
+        "predict_deletion": 2.5,
+        "delete_lines": 1,
         "patients": 1,
         "diagnose": 5,
         "from": 0,
@@ -176,13 +176,13 @@ def test_the_announced_minutes_are_honest():
 
 
 def test_a_picture_says_what_it_shows():
-    struck = page.find("tape:backward_pass", "ledger[key] = ledger[key] + gx")
-    picture = page.without(struck)
-    assert f'<s style="{page.BROKEN}">' in picture.html and struck.text.strip() in picture.text
-    assert "≠ promised 6.0, came 3.0" in picture.text and "✓" in picture.text
-    assert picture.text.startswith("Struck out of backward_pass")
+    deleted = page.find("tape:backward_pass", "ledger[key] = ledger[key] + gx")
+    picture = page.without(deleted)
+    assert f'<s style="{page.BROKEN}">' in picture.html and deleted.text.strip() in picture.text
+    assert "≠ expected 6.0, got 3.0" in picture.text and "✓" in picture.text
+    assert picture.text.startswith("Deleted from backward_pass")
     assert page.without(page.find("values:as_array", "array = data")).text.startswith(
-        "Second reading: struck out of as_array"
+        "Second reading: deleted from as_array"
     )
 
 
@@ -207,7 +207,7 @@ def test_what_is_noticed_is_written_down(tmp_path):
     kept.write_text('{"ops:old": {"gone": "tests/x.py::test_x"}}')
     some = LINES["back"][:3]
     where, text = f"{some[0].file}:{some[0].where}", some[0].text.strip()
-    mutate.write_down(dict(zip(some, ["tests/y.py::test_y", "promise: x", ""])), kept)
+    mutate.write_down(dict(zip(some, ["tests/y.py::test_y", "contract: x", ""])), kept)
     assert json.loads(kept.read_text()) == {
         "ops:old": {"gone": "tests/x.py::test_x"},
         where: {text: "tests/y.py::test_y"},

@@ -12,7 +12,7 @@ from ...grading.causes import Cause, own
 from ...grading.inputs import where_it_may_turn
 from ...grading.rule_checks import DEEP, FAULTS, engine
 from ...grading.same import same
-from ...grading.sandbox import Endless
+from ...grading.sandbox import StepLimitExceeded
 from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 
@@ -88,7 +88,7 @@ class _Value:
     def inputs(self):
         _Value.looks += 1
         if _Value.looks > _Value.most:
-            raise _Endless
+            raise _StepLimit
         return self._inputs
 
     @inputs.setter
@@ -117,7 +117,7 @@ class _Value:
 _Value.__name__ = "Value"  # what an error of Python calls it
 
 
-class _Endless(Exception):
+class _StepLimit(Exception):
     pass
 
 
@@ -638,7 +638,7 @@ def _ordered(answer, output, tried, right):
                 "An iterator can be read only once. Convert it: list(…).",
             )
         got = list(got) if hasattr(got, "__iter__") else got
-    except _Endless:
+    except _StepLimit:
         raise Wrong(
             tried,
             "no end",
@@ -954,9 +954,9 @@ def _counting(answer):
         except KeyError as error:
             error.output = output
             raise
-        except _Endless:
+        except _StepLimit:
             _Value.looks = 0
-            raise Endless("no end after 200,000 looks at inputs") from None
+            raise StepLimitExceeded("no end after 200,000 looks at inputs") from None
         if [(value.data, value._inputs, value.locals) for value in reached] != before:
             raise Wrong(
                 "the Values of a small graph after backward(L)",

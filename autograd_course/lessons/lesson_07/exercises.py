@@ -7,7 +7,7 @@ import numpy as np
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
 from ...grading.inputs import lengths_of, where_it_may_turn
-from ...grading.sandbox import Endless, bounded
+from ...grading.sandbox import StepLimitExceeded, bounded
 from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
 from .clinic import PATIENTS, SQUARED, Scalar, examine
@@ -327,7 +327,7 @@ def cached(answer):
         tried = f"{times} doublings, x = x + x, and then {last:g} · x"
         try:
             got = bounded(answer, x, {}, most=20_000)
-        except Endless:
+        except StepLimitExceeded:
             raise Wrong(
                 tried,
                 "no end after 20,000 calls of functions",
