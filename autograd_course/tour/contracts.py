@@ -760,9 +760,9 @@ raised(lambda: kept[0] * 2.0, lambda: ag.compile(lambda x: x * np.random.random(
 → ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError']
 
 f = ag.compile(lambda x: x.detach() * x + (x * x).sum() + ag.softmax(x))
-f(np.zeros(9000))
-float(f(np.ones(9000))[0]), f.source.count('vdot'), f.source.count('exp')
-→ (9001.000111111, 1, 1)
+f(np.zeros(2))
+f(np.ones(2)), f.source.count('exp')
+→ ([3.5, 3.5], 1)
 
 w = leaf(2.0)
 f = ag.compile(lambda a, x: x * ag.multiply(a, 2.0))

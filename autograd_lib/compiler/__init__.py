@@ -61,9 +61,8 @@ class compile:
       Tensor put in the place of another, the numbers of a random generator that `f` owns, the time.
     - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
       `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
-    - Sums of many products may differ from those of `f` in the last digits. While `f` is recorded
-      it receives Tensors for arrays and floats, as isinstance, `is` and hash see. For an array of
-      shape () a program may return a NumPy number.
+    - While `f` is recorded it receives Tensors for arrays and floats, as isinstance, `is` and hash
+      see. For an array of shape () a program may return a NumPy number.
 
     Examples
     --------

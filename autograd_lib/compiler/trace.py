@@ -32,7 +32,7 @@ import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
-from ..rows import primitive, traced_in
+from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
 from ..values import as_array, copied
@@ -41,9 +41,6 @@ from .signature import copy_argument
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
 ENGINE = __name__.partition(".")[0]
-# A sum of products from FUSED bytes on is one dot product, which needs no memory for the products.
-FUSED = 1 << 16
-VDOT = primitive(np.vdot, [None, None], [None, None])
 
 # Where a line of a backward pass comes from. call: a number, the same for all lines of one call of
 # a rule. of: the value whose gradient the call computes, or None. first, rest: the comment beside
@@ -236,8 +233,6 @@ class Trace:
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
             # A row computes with NumPy's numbers, Python's operators with Python's.
             args = [self.add_line(FLOAT64, [a], {}) if type(a) is Traced else a for a in args]
-        if row is ops.sum and (factors := _large_factors(args[0], params)):
-            row, args, params = VDOT, factors, {}
         if computed := [
             name
             for name, value in params.items()
@@ -372,24 +367,6 @@ def _before_broadcast(a):
     # A constant of zeros stays: 0 has a sign.
     filled = isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0
     return a.flat[0] if filled and (a == a.flat[0]).all() else a
-
-
-def _large_factors(x, params):
-    """Return the factors if the sum of all entries of `x` is a large dot product, else None.
-
-    The dot product adds in another order, so its last digits may differ.
-    """
-    if type(x) is not Traced or x.op is not ops.multiply or x._value.nbytes < FUSED:
-        return None
-    same = all(
-        isinstance(a, np.ndarray)
-        and (a.shape, a.dtype) == (x.shape, x.dtype)
-        and a.dtype.char in "fd"
-        and a.flags.c_contiguous
-        for a in map(value_of, x.inputs)
-    )
-    whole = all(v is None or v is False for v in params.values())
-    return x.inputs if same and whole else None
 
 
 def _factor_times_one(row, args, z):

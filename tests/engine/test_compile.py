@@ -192,29 +192,20 @@ def test_random_programs(program, seed, dtype, large):
 
 
 @pytest.mark.parametrize(
-    "f, joined",
+    "f",
     [
-        (lambda x, c: (ag.tanh(x) * c).sum(), True),
-        (lambda x, c: ag.sum(x * x), True),
-        (lambda x, c: ag.sum((x * c).mT), False),
-        (lambda x, c: ag.sum(x.mT * c.mT), False),
-        (lambda x, c: ag.sum(x * c, axis=0), False),
-        (lambda x, c: ag.sum(x * c, keepdims=True), False),
-        (lambda x, c: ag.sum(x * c[:1]), False),
-        (lambda x, c: ag.sum(x * 2.0), False),
-        (lambda x, c: (x * c).sum() * (x * c).max(), True),
-        (lambda x, c: (x * c, ag.sum(x * c)), True),
+        lambda x, c: (ag.tanh(x) * c).sum(),
+        lambda x, c: ag.sum(x * x),
+        lambda x, c: ag.sum((x * c).mT),
+        lambda x, c: ag.sum(x * c, axis=0),
+        lambda x, c: (x * c).sum() * (x * c).max(),
     ],
 )
-def test_a_sum_of_many_products_is_one_call(f, joined):
-    """Unless they are no products of entry by entry, or the sum is not over all of them."""
+def test_a_sum_of_many_products_has_the_bits_of_the_function(f):
+    """A dot product (np.vdot, einsum) would add them in another order. Broken once with np.vdot."""
     pair, compiled = np.random.default_rng(0).normal(size=(2, 96, 96)), ag.compile(f)
     for x, c in [pair, pair[::-1]]:
-        for found, wanted in zip(
-            *[z if isinstance(z, tuple) else (z,) for z in (compiled(x, c), f(x, c))]
-        ):
-            np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    assert ("np.vdot(" in compiled.source) is joined, compiled.source
+        np.testing.assert_array_equal(compiled(x, c), f(x, c))
 
 
 def mlp():
@@ -1769,8 +1760,6 @@ def test_check_names_the_output_and_passes_what_is_right():
     k = 3.0
     with pytest.raises(RuntimeError, match=r"the result\['rest'\]\[1\] of f is 2.0 by the program"):
         checked(x, y)
-    c = np.random.default_rng(0).normal(size=(2, 96, 96))
-    ag.compile(lambda x, c: (x * c).sum(), check=True)(*c)  # a dot product: other last digits
     half = ag.compile(lambda x, n: x * n, check=True)
     same(half(np.array([np.nan, np.inf]), 2.0), np.array([np.nan, np.inf]))
     sized = []
