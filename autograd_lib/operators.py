@@ -1,8 +1,6 @@
 """Attach operators, methods and NumPy's functions to Tensor, each as a row of the table."""
 
 import operator
-import sys
-from dis import opmap
 from functools import cache, partial
 
 import numpy as np
@@ -209,17 +207,6 @@ def _bool(self):
     return bool(value.item())
 
 
-def _float(self):
-    caller = sys._getframe(1)
-    # NumPy calls float(t) in `a[i] = t`.
-    if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == opmap["STORE_SUBSCR"]:
-        raise TypeError(
-            "a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
-            "concatenate, choose with where, or write a[i] = t.data if no gradient is wanted"
-        )
-    return float(self.item())
-
-
 def _index(self):
     value = _concrete(self)
     if value.ndim or value.dtype.kind not in "iu":
@@ -371,7 +358,7 @@ Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = lambda self: (self[i] for i in range(len(self)))
 Tensor.__bool__ = _bool
-Tensor.__float__ = _float
+Tensor.__float__ = lambda self: float(self.item())
 Tensor.__int__ = lambda self: int(self.item())
 Tensor.__index__ = _index
 Tensor.__format__ = lambda self, spec: (

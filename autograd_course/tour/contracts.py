@@ -480,9 +480,9 @@ raised(lambda: ag.grad(lambda x: (x * x).backward())(1.0), lambda: ag.grad(insid
 → ['RuntimeError', 'RuntimeError']
 
 x, a = leaf([1.0, 2.0]), np.ones(2)
-def item(): a[0] = leaf(1.0)
-raised(item, lambda: np.add.reduce(x), lambda: np.add(x, x, out=a), lambda: len(leaf(1.0)), x.item)
-→ ['ValueError', 'TypeError', 'TypeError', 'TypeError', 'ValueError']
+def items(): a[:] = leaf(1.0)
+raised(items, lambda: np.add.reduce(x), lambda: np.add(x, x, out=a), lambda: len(leaf(1.0)), x.item)
+→ ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'ValueError']
 
 x = leaf([1.0, 2.0])
 raised(lambda: ag.Tensor(x), lambda: ag.Tensor(np.matrix(1.0)), lambda: ag.Tensor([[1.0], [1.0, 2.0]]), lambda: x * 1j)
