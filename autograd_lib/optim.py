@@ -149,7 +149,8 @@ class Optimizer(Stateful):
     @lr.setter
     def lr(self, value):
         _check_settings(self, {"lr": value})
-        commit([(setitem, group, "lr", value) for group in self.param_groups])
+        for group in self.param_groups:
+            group["lr"] = value
 
     def step(self, closure=None):
         """Update every parameter that has a gradient, and leave the others as they are.
@@ -253,7 +254,8 @@ class Optimizer(Stateful):
         """
         if not set_to_none:
             raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
-        commit([(setattr, p, "grad", None) for p in self.params])
+        for p in self.params:
+            p.grad = None
 
     def _state(self):
         settings = {

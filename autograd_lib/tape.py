@@ -179,7 +179,7 @@ class Tensor(Value):
     def backward(self, grad=None, **unknown):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        If the pass raises or is interrupted, no `.grad` has changed.
+        If the pass raises or is interrupted, no `.grad` has changed. They are set at its end.
 
         Parameters
         ----------
@@ -223,9 +223,10 @@ class Tensor(Value):
                 raise ValueError(
                     f"backward: expected a grad of shape {self.shape}, got {grad.shape}"
                 )
-        # Compute everything first: an error or Ctrl-C must leave every .grad as it was.
-        grads = leaf_gradients(self, grad)
-        commit([(setattr, t, "grad", _accumulated(t, g)) for t, g in grads])
+        # Compute everything first: an error must leave every .grad as it was.
+        grads = [(t, _accumulated(t, g)) for t, g in leaf_gradients(self, grad)]
+        for t, g in grads:
+            t.grad = g
 
     def retain_grad(self):
         """Keep the gradient of this intermediate result in `.grad` in the next backward passes."""

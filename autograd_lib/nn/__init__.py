@@ -183,7 +183,8 @@ class Module(Stateful):
         """
         if not set_to_none:
             raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
-        commit([(setattr, p, "grad", None) for p in self.parameters()])
+        for p in self.parameters():
+            p.grad = None
 
     def train(self, mode=True):
         """Set the training mode of this module and all modules in it.
@@ -200,9 +201,8 @@ class Module(Stateful):
         """
         global mode_changes
         mode_changes += 1
-        commit(
-            [(object.__setattr__, module, "training", mode) for _, module in self.named_modules()]
-        )
+        for _, module in self.named_modules():
+            module.training = mode
         return self
 
     def eval(self):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..tape import Tensor
-from ..values import commit
 
 
 def clip_grad_norm_(parameters, max_norm):
@@ -59,10 +58,6 @@ def clip_grad_norm_(parameters, max_norm):
             "or nan; scaling cannot fix it"
         )
     if norm > max_norm:
-        commit(
-            [
-                (setattr, p, "grad", np.asarray(g * (max_norm / norm), p.dtype))
-                for p, g in zip(parameters, grads)
-            ]
-        )
+        for p, g in zip(parameters, grads):
+            p.grad = np.asarray(g * (max_norm / norm), p.dtype)
     return norm

@@ -453,16 +453,12 @@ def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
     assert seen and all(now in (before, after) for now in seen)
 
 
-def test_gradients_are_forgotten_together_and_an_assignment_is_dated(interrupted):
+def test_an_interrupted_assignment_is_dated(interrupted):
     def make():
-        ps = [leaf([1.0, 2.0]), leaf(3.0)]
-        for p in ps:
-            p.grad = np.ones(p.shape)
-        return ps, SGD(ps), (ps[0] * ps[0]).sum()
+        a = leaf([1.0, 2.0])
+        return a, (a * a).sum()
 
-    for (a, b), _, _ in interrupted(make, lambda made: made[1].zero_grad()):
-        assert (a.grad is None) == (b.grad is None)
-    for (a, _), _, y in interrupted(make, lambda made: setattr(made[0][0], "data", [5.0, 6.0])):
+    for a, y in interrupted(make, lambda made: setattr(made[0], "data", [5.0, 6.0])):
         if a.data[0] == 5:
             with pytest.raises(RuntimeError, match="was changed"):
                 y.backward()
