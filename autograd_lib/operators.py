@@ -27,13 +27,12 @@ _FUNCTIONS = """
     minimum where sum mean max min amax amin matmul dot reshape transpose broadcast_to squeeze
     expand_dims swapaxes concatenate stack var std flip split einsum
 """.split()
-# Functions whose derivative is 0 wherever it exists; then those that look at shapes only.
+# Functions whose derivative is 0 wherever it exists.
 _ZERO_GRADIENT = """
     greater greater_equal less less_equal equal not_equal sign floor ceil rint round around trunc
     fix floor_divide isnan isfinite isinf argmax argmin argsort array_equal allclose isclose any all
-    logical_and logical_or logical_xor logical_not
+    logical_and logical_or logical_xor logical_not zeros_like ones_like
 """.split()
-_OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 
@@ -71,15 +70,6 @@ def _named(name, f):
     return explain_arguments(f)
 
 
-def _reduction(row, name):
-    """Return NumPy's form of a reduction, whose third positional argument is not keepdims."""
-
-    def reduce(a, axis=None, **keywords):
-        return row(a, axis=axis, **keywords)
-
-    return _named(f"np.{name}", reduce)
-
-
 def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise TypeError("np.clip: expected the bounds by position or as min= and max=, got both")
@@ -97,31 +87,21 @@ def _pad(array, pad_width, mode="constant", constant_values=0):
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
 _rows |= {
-    getattr(np, name): _reduction(_rows[getattr(np, name)], name)
-    for name in "sum mean max min amax amin var std".split()
-}
-_rows |= {
     np.clip: _named("np.clip", _clip),
     np.pad: _named("np.pad", _pad),
     np.matmul: explain_arguments(ops.matmul),
     np.shape: operator.attrgetter("shape"),
     np.ndim: operator.attrgetter("ndim"),
+    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    np.result_type: lambda *args: np.result_type(*[getattr(a, "dtype", a) for a in args]),
 }
 _constant = {getattr(np, name): _zero_gradient(getattr(np, name)) for name in _ZERO_GRADIENT}
 _rows |= _constant
-_of_shape = {getattr(np, name) for name in _OF_SHAPE}
-
-
-def _like(a):
-    """Return an array of the same shape and dtype as `a`."""
-    return np.broadcast_to(np.zeros((), a.dtype), a.shape) if isinstance(a, Tensor) else a
 
 
 def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
-    if function in _of_shape:  # the values do not matter, so a plain array will do
-        return function(*[_like(a) for a in args], **{name: _like(a) for name, a in kwargs.items()})
     name = function.__name__
     if isinstance(function, np.ufunc):
         if name == "clip":  # the ufunc behind the method of arrays, as in np.ones(3).clip(0, t)

@@ -344,7 +344,7 @@ PARTS = {
                 "These tables map each method and each NumPy function to its row.",
             ),
             (
-                "operators:_zero_gradient operators:_named operators:_reduction operators:_clip operators:_pad operators:_like",
+                "operators:_zero_gradient operators:_named operators:_clip operators:_pad",
                 "05 A number that remembers",
                 "A comparison has the slope 0; a sum accepts NumPy's keywords.",
             ),

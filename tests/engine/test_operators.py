@@ -384,7 +384,7 @@ def test_functions_without_a_slope_are_constants():
 
 @pytest.mark.parametrize("f", [np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std])
 def test_numpys_third_argument_is_not_taken_for_keepdims(f):
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match="position"):
         f(Tensor(A), 0, np.float64)
 
 
@@ -555,7 +555,7 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: t.var(dim=0), ["var:", "'dim'", "axis"]),
         (lambda t: t.std(unbiased=False), ["std:", "'unbiased'", "ddof"]),
         (lambda t: np.var(t, correction=1), ["var:", "'correction'", "ddof"]),
-        (lambda t: np.sum(t, 0, None), ["np.sum:", "positional", "axis"]),
+        (lambda t: np.sum(t, 0, None), ["sum:", "by position", "keepdims by name"]),
         (lambda t: np.clip(t, 0, 1, out=A), ["np.clip:", "'out'", "a_min"]),
         (lambda t: t.reshape((6,), order="F"), ["reshape:", "'order'"]),
         (lambda t: np.einsum("ij,ij", t, t, optimize=True), ["einsum:", "'optimize'"]),
