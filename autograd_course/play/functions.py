@@ -12,6 +12,8 @@ import numpy as np
 
 import autograd_lib as ag
 
+MOST_ENTRIES = 1000  # of an array
+
 
 class Function(NamedTuple):
     """Hold the function of the engine that is called, and the name of PyTorch's."""
@@ -42,7 +44,31 @@ def _total(values, *start, **options):
 
 
 def _norm(x):
-    return ag.sqrt(ag.sum(x * x))
+    # At 0 the gradient is 0, as PyTorch's; the square root would make it nan.
+    return ag.sqrt(ag.sum(x * x)) if np.any(constant_data(x)) else ag.sum(ag.abs(x))
+
+
+def _product(x):
+    return reduce(ag.multiply, [x[i] for i in np.ndindex(np.shape(constant_data(x)))])
+
+
+def _size(x, axis=None):
+    """Return the lengths of the axes, or of one axis, as PyTorch's `x.size()`."""
+    shape = np.shape(constant_data(x))
+    return list(shape) if axis is None else shape[int(axis)]
+
+
+def _cross_entropy(z, target):
+    """Return the mean cross-entropy of scores; the target is a class, one for each row, or probabilities."""
+    target_data = np.asarray(constant_data(target))
+    if np.ndim(constant_data(z)) not in (1, 2):
+        raise ValueError("cross_entropy: expected scores in an array, such as z = [2, 1, -1]")
+    logs = ag.log_softmax(z)
+    if target_data.shape == z.shape:
+        return -ag.mean(ag.sum(target * logs, axis=-1))
+    classes = target_data.astype(int)
+    rows = (np.arange(len(classes)),) if z.ndim == 2 else ()
+    return -ag.mean(logs[(*rows, classes)])
 
 
 def _reshape(x, *shape):
@@ -60,6 +86,11 @@ def _binary_cross_entropy(p, target):
 def constant(x):
     """Return the values of `x` as a constant, from which no gradient passes: PyTorch's `detach`."""
     return ag.Tensor(x.data) if isinstance(x, ag.Tensor) else x
+
+
+def constant_data(x):
+    """Return the numbers of `x`, a Tensor or not."""
+    return x.data if isinstance(x, ag.Tensor) else x
 
 
 def array(x):
@@ -83,6 +114,9 @@ FUNCTIONS = {
     "silu": Function(lambda x: x * ag.sigmoid(x), F + "silu"),
     "leaky_relu": Function(lambda x: ag.where(x > 0, x, 0.01 * x), F + "leaky_relu"),
     "exp": Function(ag.exp, "torch.exp"),
+    "expit": Function(ag.sigmoid, "torch.sigmoid"),
+    "logsigmoid": Function(lambda x: -ag.softplus(-x), F + "logsigmoid"),
+    "elu": Function(lambda x: ag.where(x > 0, x, ag.exp(ag.minimum(x, 0)) - 1), F + "elu"),
     "log": Function(ag.log, "torch.log"),
     "ln": Function(ag.log, "torch.log"),
     "log2": Function(lambda x: ag.log(x) / math.log(2), "torch.log2"),
@@ -97,12 +131,15 @@ FUNCTIONS = {
     "sinh": Function(lambda x: (ag.exp(x) - ag.exp(-x)) / 2, "torch.sinh"),
     "cosh": Function(lambda x: (ag.exp(x) + ag.exp(-x)) / 2, "torch.cosh"),
     "abs": Function(ag.abs, "torch.abs"),
+    "fabs": Function(ag.abs, "torch.abs"),
+    "absolute": Function(ag.abs, "torch.abs"),
     "neg": Function(ag.negative, "torch.neg"),
     "negative": Function(ag.negative, "torch.neg"),
     "sign": Function(lambda x: np.sign(constant(x)), "torch.sign"),
     "detach": Function(constant, "detach"),
     "stop_gradient": Function(constant, "detach"),
     "item": Function(constant, "detach"),
+    "asscalar": Function(constant, "detach"),
     # two values
     "add": Function(ag.add, "torch.add"),
     "sub": Function(ag.subtract, "torch.sub"),
@@ -122,11 +159,17 @@ FUNCTIONS = {
     "mm": Function(ag.matmul, "torch.matmul"),
     "mv": Function(ag.matmul, "torch.matmul"),
     "dot": Function(ag.matmul, "torch.matmul"),
+    "bmm": Function(ag.matmul, "torch.matmul"),
+    "outer": Function(lambda x, y: ag.reshape(x, (-1, 1)) * y, "torch.outer"),
     "einsum": Function(ag.einsum, "torch.einsum"),
     "linear": Function(lambda x, W, b=0.0: x @ W.T + b, F + "linear"),
     # along an axis
     "sum": Function(_total, "torch.sum"),
     "mean": Function(ag.mean, "torch.mean"),
+    "prod": Function(_product, "torch.prod"),
+    "reduce_sum": Function(_total, "torch.sum"),
+    "reduce_mean": Function(ag.mean, "torch.mean"),
+    "reduce_max": Function(_largest, "torch.amax"),
     "max": Function(_largest, "torch.amax"),
     "min": Function(_smallest, "torch.amin"),
     "amax": Function(_largest, "torch.amax"),
@@ -139,12 +182,14 @@ FUNCTIONS = {
     "logsumexp": Function(ag.logsumexp, "torch.logsumexp"),
     # losses
     "mse_loss": Function(lambda y, target: ag.mean((y - target) ** 2), F + "mse_loss"),
+    "cross_entropy": Function(_cross_entropy, F + "cross_entropy"),
     "binary_cross_entropy": Function(_binary_cross_entropy, F + "binary_cross_entropy"),
     "binary_cross_entropy_with_logits": Function(
         lambda z, target: ag.mean(ag.softplus(z) - z * target),
         F + "binary_cross_entropy_with_logits",
     ),
     # shapes
+    "size": Function(_size, "size"),
     "reshape": Function(_reshape, "torch.reshape"),
     "view": Function(_reshape, "torch.reshape"),
     "flatten": Function(lambda x: ag.reshape(x, -1), "torch.flatten"),
@@ -172,20 +217,24 @@ CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "True": True, "False":
 # Names that turn a number or a list into a value of some library.
 CONSTRUCTORS = {
     *("Value", "Scalar", "Variable", "Parameter", "Tensor", "tensor", "array", "asarray"),
-    *("as_tensor", "float", "float32", "float64"),
+    *("as_tensor", "float", "float32", "float64", "constant", "FloatTensor", "DoubleTensor"),
+    *("LongTensor", "convert_to_tensor"),
 }
 MODULES = {
     *("np", "numpy", "math", "torch", "F", "nn", "functional", "linalg", "special", "ag"),
-    *("jnp", "jax", "anp", "mx", "tf", "autograd", "lax"),
+    *("jnp", "jax", "anp", "mx", "tf", "autograd", "lax", "nd", "npx", "random", "keras"),
+    *("losses", "activations", "scipy"),
 }
 
 
 def _shape(name, shape):
-    """Return the shape that the arguments of `ones`, `zeros` … state, at most 1,000 entries."""
+    """Return the shape that the arguments of `ones`, `zeros` … state."""
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
     shape = tuple(int(size) for size in shape)
-    if any(size < 0 for size in shape) or math.prod(shape) > 1000:
-        raise ValueError(f"{name}: expected at most 1,000 entries, got the shape {shape}")
+    if any(size < 0 for size in shape) or math.prod(shape) > MOST_ENTRIES:
+        raise ValueError(
+            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}"
+        )
     return shape
 
 
@@ -202,16 +251,63 @@ def _spaced(start, stop, num=50):
     return np.linspace(start, stop, *_shape("linspace", (num,)))
 
 
-# Arrays made from a shape. Random ones are the same each time: a picture must not change by itself.
-ARRAYS = {
+def _random(draw, scaled=False):
+    """Return a function that makes random numbers, always the same: a picture must not change by itself.
+
+    `draw(generator, shape)` draws them. If `scaled`, two numbers before the shape are a place and a width, as for np.random.normal.
+    """
+
+    def make(*given, size=None, shape=None, loc=0.0, scale=1.0, mean=None, stddev=None):
+        lists = [one for one in given if isinstance(one, (list, tuple))]
+        numbers = [one for one in given if not isinstance(one, (list, tuple))]
+        if scaled:
+            loc, scale, *size_given = [*numbers, *(loc, scale)[len(numbers) :]]
+        else:
+            size_given = numbers
+        loc, scale = (old if new is None else new for old, new in ((loc, mean), (scale, stddev)))
+        for one in (size, shape, *lists):
+            size_given = size_given if one is None else one
+        size_given = size_given if isinstance(size_given, (list, tuple)) else [size_given]
+        values = draw(np.random.default_rng(0), _shape("random numbers", size_given)).round(2)
+        return loc + scale * values if scaled else values
+
+    return make
+
+
+def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
+    """Return random numbers between two limits, 0 and 1 unless they are given."""
+    limits = [one for one in given if not isinstance(one, (list, tuple))]
+    low, high = (
+        next((one for one in several if one is not None), default)
+        for several, default in (
+            ((low, minval, *limits[:1]), 0.0),
+            ((high, maxval, *limits[1:2]), 1.0),
+        )
+    )
+    return _random(np.random.Generator.random, scaled=True)(
+        low,
+        high - low,
+        *limits[2:],
+        *(one for one in given if isinstance(one, (list, tuple))),
+        **size,
+    )
+
+
+RANDOM = {
+    "rand": _random(np.random.Generator.random),
+    "random": _random(np.random.Generator.random),
+    "randn": _random(np.random.Generator.standard_normal),
+    "normal": _random(np.random.Generator.standard_normal, scaled=True),
+    "uniform": _uniform,
+}
+# Arrays made from a shape.
+ARRAYS = RANDOM | {
     "ones": lambda *shape: np.ones(_shape("ones", shape)),
     "zeros": lambda *shape: np.zeros(_shape("zeros", shape)),
     "full": lambda shape, value: np.full(_shape("full", (shape,)), float(value)),
     "eye": lambda n: np.eye(_shape("eye", (n, n))[0]),
     "arange": _range,
     "linspace": _spaced,
-    "rand": lambda *shape: np.random.default_rng(0).random(_shape("rand", shape)).round(2),
-    "randn": lambda *shape: np.random.default_rng(0).normal(size=_shape("randn", shape)).round(2),
     "ones_like": lambda x: np.ones(np.shape(constant(x))),
     "zeros_like": lambda x: np.zeros(np.shape(constant(x))),
 }

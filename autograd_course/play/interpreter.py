@@ -12,8 +12,17 @@ import numpy as np
 
 import autograd_lib as ag
 
-from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, array, constant
-from .reader import MOST_ENTRIES, CannotDraw, called
+from .functions import (
+    ARRAYS,
+    CONSTANTS,
+    CONSTRUCTORS,
+    FUNCTIONS,
+    MODULES,
+    MOST_ENTRIES,
+    array,
+    constant,
+)
+from .syntax import CannotDraw, called
 
 MOST_STEPS = 20_000  # nodes of the tree that are computed, loops included
 MOST_OPS = 150  # values of a graph that can be drawn
@@ -102,6 +111,15 @@ def run(program, values=()):
         if isinstance(value, ag.Tensor) and not value.name:
             value.name = name
     return Run(output, walk.variables, inputs)
+
+
+def constant_value(node, known=()):
+    """Return the array of numbers that an expression without inputs gives, or None if it gives something else."""
+    walk = _Interpreter(known)
+    with np.errstate(all="ignore"):
+        value = walk.value(node)
+        value = walk.guarded(node, array, value) if isinstance(value, (list, tuple)) else value
+    return np.asarray(value.data if isinstance(value, ag.Tensor) else value)
 
 
 class _Function:
@@ -366,6 +384,8 @@ class _Interpreter:
                 return list(value.shape)
             case "ndim":
                 return value.ndim
+            case "size":
+                return value.size
         raise self.error(node, f"{node.attr} is called as a function: .{node.attr}()")
 
     def called(self, node):
@@ -397,7 +417,9 @@ class _Interpreter:
     def count(self):
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise CannotDraw(f"It takes more than {MOST_STEPS:,} steps; shorten the loop.")
+            raise CannotDraw(
+                f"It takes more than {MOST_STEPS:,} steps; shorten the loop, or paste one pass of it."
+            )
 
     def sized(self, node, value):
         size = (

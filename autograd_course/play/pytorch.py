@@ -5,8 +5,17 @@ import copy
 
 import numpy as np
 
-from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, TORCH_NEEDS
-from .reader import called
+from .functions import (
+    ARRAYS,
+    CONSTANTS,
+    CONSTRUCTORS,
+    FUNCTIONS,
+    MODULES,
+    RANDOM,
+    TORCH_NEEDS,
+)
+from .interpreter import constant_value
+from .syntax import called, loaded
 
 ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plain number
     *("tanh", "sigmoid", "relu", "exp", "log", "ln", "sqrt", "sin", "cos", "tan", "abs"),
@@ -32,7 +41,12 @@ def torch_text(program, values=()):
         lines.append(f"{leaves[name]} = torch.tensor({said}, requires_grad=True)")
         if name in stored:
             lines.append(f"{name} = {leaves[name]}")
-    writer = _Torch(set(values) | stored)
+    constants = {
+        called(one.targets[0]): one.value.value
+        for one in program.statements
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+    }
+    writer = _Torch(set(values) | stored, constants)
     for statement in program.statements:
         tree = writer.visit(copy.deepcopy(statement))
         lines += ast.unparse(ast.fix_missing_locations(tree)).splitlines()
@@ -62,8 +76,8 @@ def _is_plain(node):
 
 
 class _Torch(ast.NodeTransformer):
-    def __init__(self, variables):
-        self.variables = variables
+    def __init__(self, variables, constants):
+        self.variables, self.constants = variables, constants
 
     def visit_Name(self, node):
         if node.id in CONSTANTS and node.id not in self.variables and node.id[0].islower():
@@ -81,6 +95,8 @@ class _Torch(ast.NodeTransformer):
         if self.is_module(node.value):
             return self.visit_Name(ast.Name(node.attr, node.ctx))
         self.generic_visit(node)
+        if node.attr == "size":
+            return ast.Call(ast.Attribute(node.value, "numel", ast.Load()), [], [])
         if node.attr == "data":
             return ast.Call(ast.Attribute(node.value, "detach", ast.Load()), [], [])
         return node
@@ -97,6 +113,9 @@ class _Torch(ast.NodeTransformer):
         elif not isinstance(node.func, (ast.Name, ast.Attribute)) or name in self.variables:
             self.generic_visit(node)
             return node
+        if name in RANDOM and not loaded(node) - {*MODULES, *RANDOM, *self.constants}:
+            # PyTorch would draw other random numbers, so write the values.
+            return _tensor(_name(str(constant_value(node, self.constants).tolist())))
         node.args = [self.visit(one) for one in node.args]
         node.keywords = [
             self.keyword(one) for one in node.keywords if one.arg not in ("dtype", "label")
@@ -111,9 +130,6 @@ class _Torch(ast.NodeTransformer):
                 else given
             )
         if name in ARRAYS:
-            # PyTorch would draw other random numbers, so write the values.
-            if name in ("rand", "randn"):
-                return _tensor(_name(str(ARRAYS[name](*map(ast.literal_eval, node.args)).tolist())))
             node.func = _name(f"torch.{name}")
             return node
         if name not in FUNCTIONS:
@@ -131,6 +147,8 @@ class _Torch(ast.NodeTransformer):
         known = FUNCTIONS[name].torch
         if known == "detach":
             return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])
+        if known == "size":
+            return ast.Call(ast.Attribute(node.args[0], "size", ast.Load()), node.args[1:], [])
         if name in ("sum", "max", "min") and isinstance(
             node.args[0], (ast.List, ast.ListComp, ast.GeneratorExp)
         ):

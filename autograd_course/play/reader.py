@@ -7,46 +7,21 @@ interpreter.py then walks the tree; nothing typed is compiled or evaluated by Py
 import ast
 import difflib
 import re
+import textwrap
 from typing import NamedTuple
 
 import numpy as np
 
 from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES
+from .interpreter import constant_value
+from .pasted import RESULT_NAMES, forward_pass
+from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
 MOST_DEPTH = 50  # of brackets in brackets, and blocks in blocks
-MOST_ENTRIES = 1000  # of an array
-RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an unnamed result
 BUILT_IN = {"range", "len", "zip", "enumerate", "abs", "sum", "min", "max", "float"}
 EXAMPLE = "for example tanh(w*x + b)"
-
-# What shows, trains or asks for gradients; the playground does that itself, so such statements are left out.
-LEFT_OUT = {
-    *("print", "draw_dot", "render", "show", "plot", "display", "draw_graph", "backward"),
-    *(
-        "zero_grad",
-        "zero_",
-        "retain_grad",
-        "requires_grad_",
-        "manual_seed",
-        "seed",
-        "grad",
-        "label",
-    ),
-    *(
-        "set_default_dtype",
-        "title",
-        "figure",
-        "assert_allclose",
-        "allclose",
-        "isclose",
-        "live_graph",
-    ),
-}
-# What says nothing about the numbers that are computed.
-IGNORED_KEYWORDS = {"requires_grad", "dtype", "label", "name", "device", "_children", "_op"}
-GRADIENT_OF = {"grad", "value_and_grad", "jacobian", "jacrev", "jacfwd", "hessian"}
-ATTRIBUTES = {"T", "mT", "data", "shape", "ndim"}
+ATTRIBUTES = {"T", "mT", "data", "shape", "ndim", "size"}
 
 NODES = (
     *(ast.Module, ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.If, ast.While),
@@ -66,6 +41,10 @@ INSTEAD = {
     ast.Subscript: "an entry cannot be assigned. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
     ast.Starred: "write the values one by one in place of the *",
+    "MLP": "write the layers out, for example tanh(W2 @ tanh(W1 @ x + b1) + b2)",
+    "Neuron": "write the neuron out, for example tanh(w1*x1 + w2*x2 + b)",
+    "Layer": "write the layer as tanh(W @ x + b)",
+    "Dense": "write the layer as W @ x + b",
     "Linear": "write the layer as W @ x + b",
     "Conv2d": "a convolution has too many values to be drawn; see lesson 14",
     "Sequential": "write the layers one after the other, for example relu(W1 @ x + b1)",
@@ -73,7 +52,6 @@ INSTEAD = {
     "MSELoss": "write the loss as mean((y - t)**2)",
     "BCELoss": "write the loss as binary_cross_entropy(p, t)",
     "CrossEntropyLoss": "write the loss as -log_softmax(z)[k], with the number of the class for k",
-    "cross_entropy": "write the loss as -log_softmax(z)[k], with the number of the class for k",
     "ReLU": "write relu(x)",
     "Tanh": "write tanh(x)",
     "Sigmoid": "write sigmoid(x)",
@@ -84,10 +62,6 @@ INSTEAD = {
     "integrate": "integrals are not known here",
     "input": "nothing can be asked here. Every name without a value gets a slider",
 }
-
-
-class CannotDraw(Exception):
-    """Say that a text cannot be drawn, and what to write instead."""
 
 
 class Program(NamedTuple):
@@ -125,32 +99,26 @@ def read(text):
             f"The text has {len(text):,} letters; at most {MOST_LETTERS:,} can be drawn."
         )
     text, left_out = _plain(text)
-    tree = _parsed(text)
-    upstream, asked = None, None
-    statements = []
-    for statement in _single(tree.body):
-        if drawn := _backward_of(statement):
-            asked, upstream = drawn
-        if call := _gradient_call(statement):
-            statement = ast.copy_location(ast.Expr(call), statement)
-        elif _is_left_out(statement):
-            left_out.append(ast.unparse(statement))
-            continue
-        statements.append(statement)
-    for statement in statements:
-        for call in _walk(statement, ast.Call):
-            call.keywords = [one for one in call.keywords if one.arg not in IGNORED_KEYWORDS]
+    pasted = forward_pass(_parsed(text).body)
+    left_out += pasted.left_out
+    for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
         _check(statement)
-    if not statements:
+    if not pasted.statements:
         raise CannotDraw(f"Write an expression of names, {EXAMPLE}: each name gets a slider.")
-    inputs, statements = _inputs(statements, _plain_numbers(statements, upstream))
+    inputs, statements = _inputs(
+        pasted.statements, _plain_numbers(pasted.statements, pasted.upstream)
+    )
     statements, last = _named(statements)
-    output = asked if asked in _stored(statements) else last
+    output = pasted.asked if pasted.asked in stored(*statements) else last
+    statements, unused, read_names = _needed(statements, output, pasted.upstream)
+    left_out += [ast.unparse(one) for one in unused]
+    left_out += [f"{name} = {start}" for name, start in inputs.items() if name not in read_names]
+    inputs = {name: start for name, start in inputs.items() if name in read_names}
     if not inputs:
         raise CannotDraw(
             f"There is nothing to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
         )
-    return Program(inputs, statements, output, upstream, left_out)
+    return Program(inputs, statements, output, pasted.upstream, left_out)
 
 
 # --- From a text to a tree ---------------------------------------------------------------------------------------------
@@ -159,23 +127,31 @@ SIGNS = str.maketrans(
     {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "÷": "/", "π": "pi", "²": "**2", "³": "**3"}
     | {"’": "'", "“": '"', "”": '"', "\xa0": " ", "\r": "", "^": "**"}
 )
-PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In \[\d*\]: ?)", re.MULTILINE)
-NOT_COMPUTED = re.compile(r"^[ \t]*(?:import|from)\b.*$|^[%!].*$", re.MULTILINE)
+PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[\d*\]: ?)", re.MULTILINE)
+OUTPUT = re.compile(r"^Out ?\[\d*\]:.*$", re.MULTILINE)
+NOT_COMPUTED = re.compile(
+    r"^[ \t]*(?:import|from)\b.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$", re.MULTILINE
+)
 DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
 PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
+QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""")  # texts and comments
 
 
 def _plain(text):
-    """Return the text as Python would be written, and the lines of it that compute nothing."""
-    if found := re.search(r"\\[a-zA-Z]+|\$", text):
+    """Return the text as Python would be written, line by line, and the lines of it that compute nothing."""
+    text = textwrap.dedent(text.translate(SIGNS)).rstrip()
+    if found := re.search(r"\\[a-zA-Z]+|\$", QUOTED.sub("", text)):
         raise CannotDraw(
             f"{found[0]} looks like LaTeX. Write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
         )
-    text = PROMPT.sub("", text).translate(SIGNS)
+    if ">>>" in text:  # lines without a prompt are what Python answered
+        lines = text.split("\n")
+        text = "\n".join(line if PROMPT.match(line) else "" for line in lines)
+    text = OUTPUT.sub("", PROMPT.sub("", text))
     left_out = [line.strip() for line in NOT_COMPUTED.findall(text)]
     text = NOT_COMPUTED.sub("", text)
     text = DEFINITION.sub(r"\1 = lambda \2:", text)
-    return PRODUCT.sub(r"\1*", text).strip(), left_out
+    return PRODUCT.sub(r"\1*", text), left_out
 
 
 def _parsed(text):
@@ -197,84 +173,6 @@ def _parsed(text):
     return tree
 
 
-def _single(statements):
-    """Yield the statements with `a, b = 1, 2` as two assignments, and `x: float = 2` as one."""
-    for statement in statements:
-        if isinstance(statement, ast.AnnAssign) and statement.value:
-            statement = ast.copy_location(
-                ast.Assign([statement.target], statement.value), statement
-            )
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Lambda):
-            name = ast.copy_location(ast.Name("f", ast.Store()), statement)
-            statement = ast.copy_location(ast.Assign([name], statement.value), statement)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if (
-            isinstance(target, ast.Tuple)
-            and isinstance(statement.value, ast.Tuple)
-            and len(target.elts) == len(statement.value.elts)
-        ):
-            for name, value in zip(target.elts, statement.value.elts):
-                yield ast.copy_location(ast.Assign([name], value), statement)
-        else:
-            yield statement
-
-
-def called(node):
-    """Return the last name of a call or attribute: tanh of torch.tanh, of x.tanh() and of tanh(x)."""
-    node = node.func if isinstance(node, ast.Call) else node
-    return getattr(node, "attr", getattr(node, "id", ""))
-
-
-def _walk(node, kind):
-    return [found for found in ast.walk(node) if isinstance(found, kind)]
-
-
-def _backward_of(statement):
-    """Return (the name, the argument) of `name.backward(argument)`, or None."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not (isinstance(call, ast.Call) and called(call) == "backward"):
-        return None
-    given = [*call.args, *(one.value for one in call.keywords if one.arg in ("gradient", "grad"))]
-    name = getattr(getattr(call.func, "value", None), "id", None)
-    return name, given[0] if given else None
-
-
-def _gradient_call(statement):
-    """Return the call f(3.0) of a statement that asks for `grad(f)(3.0)`, or None."""
-    value = getattr(statement, "value", None)
-    value = (
-        value.args[0]
-        if isinstance(value, ast.Call) and called(value) == "print" and value.args
-        else value
-    )
-    if (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Call)
-        and called(value.func) in GRADIENT_OF
-        and value.func.args
-        and isinstance(value.func.args[0], (ast.Name, ast.Lambda))
-    ):
-        return ast.copy_location(ast.Call(value.func.args[0], value.args, []), value)
-    return None
-
-
-def _is_left_out(statement):
-    """Return whether a statement only shows something, trains, or asks for gradients."""
-    if isinstance(statement, (ast.Assert, ast.Delete, ast.Import, ast.ImportFrom)):
-        return True
-    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-    if any(called(target) in LEFT_OUT for target in targets if target):
-        return True
-    value = getattr(statement, "value", None)
-    if isinstance(statement, ast.Expr) and isinstance(value, ast.Constant):
-        return isinstance(value.value, str)
-    if not isinstance(statement, (ast.Expr, ast.Assign)) or value is None:
-        return False
-    names = {called(node) for node in _walk(value, (ast.Name, ast.Attribute))}
-    roots = {node.id for node in _walk(value, ast.Name)}
-    return bool(names & LEFT_OUT) or "plt" in roots
-
-
 # --- The syntax that is allowed ----------------------------------------------------------------------------------------------
 
 
@@ -282,7 +180,7 @@ def _check(tree):
     """Raise CannotDraw if there is more in the tree than arithmetic, loops, conditions and known functions."""
     texts = {
         id(call.args[0])
-        for call in _walk(tree, ast.Call)
+        for call in walk(tree, ast.Call)
         if called(call) == "einsum" and call.args and isinstance(call.args[0], ast.Constant)
     }
     for node in ast.walk(tree):
@@ -331,37 +229,22 @@ def _unknown(name):
 # --- Its inputs and its output -----------------------------------------------------------------------------------------
 
 
-def literal(node):
-    """Return the number or array that a right-hand side states, or None."""
-    name = called(node) if isinstance(node, ast.Call) else ""
-    if name in CONSTRUCTORS and node.args:
-        return literal(node.args[0])
-    made = name in ARRAYS and not name.endswith("_like")
-    size = [one.value for one in node.keywords if one.arg == "size"] if made else []
-    try:
-        values = [ast.literal_eval(one) for one in ([*node.args, *size] if made else [node])]
-        value = None if made else np.array(values[0])
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-    if made:
-        try:
-            value = ARRAYS[name](*values)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise CannotDraw(f"Line {node.lineno}: {error}.") from None
-    if value.dtype.kind not in "iuf" or value.size > MOST_ENTRIES or not value.size:
-        return None
-    value = value.astype(float)
-    return value if value.ndim else float(value)
+def literal(node, known=(), own=()):
+    """Return the number or array that an expression of constants states, or None.
 
-
-def _stored(statements):
-    """Return the names that the statements assign, with repetitions."""
-    return [
-        node.id
-        for statement in statements
-        for node in _walk(statement, ast.Name)
-        if isinstance(node.ctx, ast.Store)
-    ]
+    Parameters
+    ----------
+    node : ast expression
+    known : {name: number}, the constants of the text.
+    own : names that the text defines.
+    """
+    reserved = {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *CONSTANTS, *BUILT_IN, *MODULES} - set(own)
+    if loaded(node) - reserved - set(known) or walk(node, ast.Lambda, ast.Compare):
+        return None
+    value = constant_value(node, known)
+    if value is None or value.dtype.kind not in "iuf" or not value.size:
+        return None
+    return value.astype(float) if value.ndim else float(value)
 
 
 def _functions(statements):
@@ -378,38 +261,42 @@ def _functions(statements):
 def _inputs(statements, plain):
     """Return ({name: start}, the statements without those that only give an input its value).
 
-    Inputs are the names without a value, which start at 1, and the names that are set once, to a number or an array. If only
-    functions are defined, the arguments of the last one are the inputs.
+    Inputs are the names without a value, which start at 1, and the names that are set once, to a number or an array. If nothing
+    but functions and inputs is there, the last function is called.
     """
     functions = _functions(statements)
-    if len(functions) == len(statements):
-        name, arguments = list(functions.items())[-1]
-        names = [one.arg for one in arguments.args]
-        starts = [literal(default) for default in arguments.defaults]
-        inputs = dict.fromkeys(names, 1.0)
-        inputs |= {one: start for one, start in zip(names[::-1], starts[::-1]) if start is not None}
-        call = ast.parse(f"{name}({', '.join(names)})").body[0]
-        return inputs, [*statements, call]
-    if spread := _spread_call(statements[-1], functions):
-        inputs, call = spread
-        return inputs, [*statements[:-1], call]
-    stored = _stored(statements)
-    arguments = [one.arg for statement in statements for one in _walk(statement, ast.arg)]
-    own = {*stored, *functions, *arguments} - _read_first(statements)
+    named = {*functions, *stored(*statements)}
+    constants = {}
     for statement in statements:
-        for call in _walk(statement, ast.Call):
-            if isinstance(call.func, ast.Name) and not _known_call(call.func.id, own):
-                raise CannotDraw(
-                    f"Line {call.lineno}: {INSTEAD.get(call.func.id) or _unknown(call.func.id)}."
-                )
-    inputs, rest = {}, []
+        name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        if name in plain and (value := literal(statement.value, constants, named)) is not None:
+            whole = np.ndim(value) == 0 and float(value).is_integer()
+            constants[name] = int(value) if whole else value
+
+    def start(statement):
+        """Return (name, start) of a statement that only gives a name its value."""
+        name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        value = literal(statement.value, constants, named) if name and name not in plain else None
+        return name, value
+
+    starts = [start(one) for one in statements]
+    computing = [
+        one for one, (_, value) in zip(statements, starts) if value is None and not _defines(one)
+    ]
+    if functions and not computing:
+        statements = [*statements, *_call_of(*list(functions.items())[-1], stored(*statements))]
+    else:
+        statements = [*statements[:-1], *_spread(statements[-1], functions, statements[:-1])]
+    all_stored = stored(*statements)
+    own = {*all_stored, *functions} - _read_first(statements)
+    _check_calls(statements, own)
     for again in (False, True):  # if no name is set once, those that are set again are inputs too
         inputs, rest = {}, []
         for statement in statements:
-            name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-            start = literal(statement.value) if name and name not in {*plain, *inputs} else None
-            if start is not None and (again or stored.count(name) == 1):
-                inputs[name] = start
+            name, value = start(statement)
+            once = again or all_stored.count(name) == 1
+            if value is not None and once and name not in inputs:
+                inputs[name] = value
             else:
                 rest.append(statement)
         for name in _free(rest, own):
@@ -417,6 +304,64 @@ def _inputs(statements, plain):
         if inputs:
             break
     return inputs, rest
+
+
+def _defines(statement):
+    return isinstance(statement, ast.FunctionDef) or isinstance(
+        getattr(statement, "value", None), ast.Lambda
+    )
+
+
+def _check_calls(statements, own):
+    """Raise CannotDraw if a function is called that neither the text nor the playground has."""
+    arguments = {one.arg for statement in statements for one in walk(statement, ast.arg)}
+    local = set(stored(*(line for one in statements for line in getattr(one, "body", []))))
+    known = {*own, *arguments, *local, *FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN}
+    for statement in statements:
+        for call in walk(statement, ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id not in known:
+                name = call.func.id
+                raise CannotDraw(f"Line {call.lineno}: {INSTEAD.get(name) or _unknown(name)}.")
+
+
+def _call_of(name, arguments, given):
+    """Return the statements that call a function with its own arguments, those with a default from there."""
+    names = [one.arg for one in arguments.args]
+    lines = [f"{name}({', '.join(names)})"]
+    for argument, default in zip(names[::-1], arguments.defaults[::-1]):
+        if argument not in given:
+            lines.insert(0, f"{argument} = {ast.unparse(default)}")
+    return ast.parse("\n".join(lines)).body
+
+
+def _spread(statement, functions, before):
+    """Return `x = 3.0` and f(x) in place of f(3.0), where all arguments are constants."""
+    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    if not isinstance(call, ast.Call) or not (call.args or call.keywords):
+        return [statement]
+    if isinstance(call.func, ast.Lambda):
+        names = [one.arg for one in call.func.args.args]
+    elif isinstance(call.func, ast.Name) and call.func.id in functions:
+        names = [one.arg for one in functions[call.func.id].args]
+    elif called(call) in FUNCTIONS and called(call) not in functions:
+        names = ["x", "y"]
+    else:
+        return [statement]
+    given = [*zip(names, call.args), *((one.arg, one.value) for one in call.keywords)]
+    if len(given) != len(call.args) + len(call.keywords) or any(
+        literal(value, (), functions) is None for _, value in given
+    ):
+        return [statement]
+    taken = {*stored(*before), *loaded(*before)}
+    lines, arguments = [], []
+    for name, value in given:
+        name = f"{name}_" if name in taken else name
+        lines.append(assign(name, value, value))
+        arguments.append(ast.copy_location(ast.Name(name, ast.Load()), value))
+    call.args = arguments[: len(call.args)]
+    for one, argument in zip(call.keywords, arguments[len(call.args) :]):
+        one.value = argument
+    return [*lines, statement]
 
 
 def _read_first(statements):
@@ -449,63 +394,27 @@ def _read_first(statements):
 
     for statement in statements:
         visit(statement)
-    return first & set(_stored(statements))
-
-
-def _known_call(name, own):
-    return name in {*own, *FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN}
+    return first & set(stored(*statements))
 
 
 def _free(statements, own):
     """Return the names that are read and never set, in the order of the text."""
     reserved = {*own, *FUNCTIONS, *ARRAYS, *CONSTANTS, *CONSTRUCTORS, *BUILT_IN, *MODULES}
-    names = [node for statement in statements for node in _walk(statement, ast.Name)]
+    names = [name for statement in statements for name in reads(statement)]
     called_names = {
         call.func.id
         for statement in statements
-        for call in _walk(statement, ast.Call)
+        for call in walk(statement, ast.Call)
         if isinstance(call.func, ast.Name)
-    }
-    roots = {
-        node.value.id
-        for statement in statements
-        for node in _walk(statement, ast.Attribute)
-        if isinstance(node.value, ast.Name) and node.value.id in MODULES
     }
     # A letter that is also a constant (e, pi) or a method (t, T) is an input where it is not called.
     shadowed = {"t", "e_"} | ({"e"} & own)
     free = [
         node
         for node in names
-        if node.id not in own
-        and node.id not in roots
-        and (node.id not in reserved or node.id in shadowed - called_names)
+        if node.id not in own and (node.id not in reserved or node.id in shadowed - called_names)
     ]
     return [node.id for node in sorted(free, key=lambda node: (node.lineno, node.col_offset))]
-
-
-def _spread_call(statement, functions):
-    """Return ({argument: start}, f(arguments)) where a text ends in f(3.0) for its own f, or None."""
-    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
-    if not isinstance(call, ast.Call) or call.keywords or not call.args:
-        return None
-    if isinstance(call.func, ast.Lambda):
-        arguments = call.func.args
-    elif isinstance(call.func, ast.Name) and call.func.id in functions:
-        arguments = functions[call.func.id]
-    else:
-        return None
-    names, starts = [one.arg for one in arguments.args], [literal(one) for one in call.args]
-    if len(names) != len(starts) or None in [start if start is None else 0 for start in starts]:
-        return None
-    spread = ast.Call(call.func, [ast.Name(name, ast.Load()) for name in names], [])
-    replaced = (
-        ast.Assign(statement.targets, spread)
-        if isinstance(statement, ast.Assign)
-        else ast.Expr(spread)
-    )
-    ast.fix_missing_locations(ast.copy_location(replaced, statement))
-    return dict(zip(names, starts)), replaced
 
 
 def _plain_numbers(statements, upstream):
@@ -520,44 +429,58 @@ def _plain_numbers(statements, upstream):
     read = {
         node.id
         for one in statements
-        for node in _walk(one, ast.Name)
+        for node in walk(one, ast.Name)
         if isinstance(node.ctx, ast.Load)
     }
-    plain = {node.id for node in _walk(upstream, ast.Name)} - read if upstream else set()
+    plain = {node.id for node in walk(upstream, ast.Name)} - read if upstream else set()
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and called(node) in ("range", *ARRAYS):
-                plain |= {one.id for one in _walk(node, ast.Name)}
+                plain |= {one.id for one in walk(node, ast.Name)}
             elif isinstance(node, ast.Call) and called(node) in ("reshape", "view", "unsqueeze"):
-                plain |= {one.id for part in node.args for one in _walk(part, ast.Name)} & whole
+                plain |= {one.id for part in node.args for one in walk(part, ast.Name)} & whole
+            elif isinstance(node, ast.Call) and called(node) == "cross_entropy":
+                plain |= loaded(*node.args[1:]) & set(stored(*statements))
             elif isinstance(node, (ast.keyword, ast.Slice)):
-                plain |= {one.id for one in _walk(node, ast.Name)} & whole
+                plain |= {one.id for one in walk(node, ast.Name)} & whole
             elif isinstance(node, ast.Subscript):
-                plain |= {one.id for one in _walk(node.slice, ast.Name)} & whole
+                plain |= {one.id for one in walk(node.slice, ast.Name)} & whole
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-                plain |= {one.id for one in _walk(node.right, ast.Name)} & whole
+                plain |= {one.id for one in walk(node.right, ast.Name)} & whole
     return plain
 
 
 def _named(statements):
     """Return the statements with a name for an expression at their end, and the name of the result."""
-    last = statements[-1] if statements else None
+    lines = [one for one in statements if not isinstance(one, ast.FunctionDef)]
+    last = lines[-1] if lines else None
     if last is None:
         raise CannotDraw(f"Add a line that computes something from these inputs, {EXAMPLE}.")
     if isinstance(last, ast.Expr):
-        used = {node.id for statement in statements for node in _walk(statement, ast.Name)}
+        used = {node.id for statement in statements for node in walk(statement, ast.Name)}
         name = next(name for name in (*RESULT_NAMES, "result_") if name not in used)
-        target = ast.Name(name, ast.Store())
-        last = ast.fix_missing_locations(ast.copy_location(ast.Assign([target], last.value), last))
-        statements = [*statements[:-1], last]
+        named = assign(name, last.value, last)
+        statements = [named if one is last else one for one in statements]
+        last = named
     if isinstance(last, (ast.Assign, ast.AugAssign)):
         target = last.targets[0] if isinstance(last, ast.Assign) else last.target
+        name = getattr(target, "id", "")
     else:  # the last assignment in a loop or a condition
-        targets = [
-            node.targets[0] if isinstance(node, ast.Assign) else node.target
-            for node in _walk(last, (ast.Assign, ast.AugAssign))
-        ]
-        target = targets[-1] if targets else None
-    if not isinstance(target, ast.Name):
+        name = (stored(*getattr(last, "body", []), *getattr(last, "orelse", [])) or [""])[-1]
+    if not name:
         raise CannotDraw(f"The last line must compute one value, {EXAMPLE}.")
-    return statements, target.id
+    return statements, name
+
+
+def _needed(statements, output, upstream):
+    """Return the statements that the output needs, those that it does not, and the names that are read."""
+    names = {output, *(loaded(upstream) if upstream else ())}
+    needed, unused = [], []
+    for statement in reversed(statements):
+        name = getattr(statement, "name", None)
+        if names & ({name} if name else set(stored(statement))):
+            names |= loaded(statement)
+            needed.insert(0, statement)
+        elif not name:
+            unused.insert(0, statement)
+    return needed, unused, names

@@ -1,0 +1,454 @@
+"""Take the forward pass out of a program that also shows things, trains, or asks for gradients.
+
+People paste whole examples. The playground differentiates by itself, so what remains of `loss.backward()`, of `jax.grad(f)(3.0)`
+and of `tape.gradient(y, x)` is which value is differentiated, and a training loop is drawn as its first pass.
+"""
+
+import ast
+from typing import NamedTuple
+
+from .functions import CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
+from .syntax import CannotDraw, assign, called, loaded, stored, walk
+
+RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an unnamed result
+
+# Calls that show or train, or that prepare it.
+LEFT_OUT = {
+    *("print", "draw_dot", "render", "show", "plot", "display", "draw_graph", "live_graph"),
+    *("title", "figure", "assert_allclose", "allclose", "isclose", "retain_grad", "attach_grad"),
+    *("set_default_dtype", "zero_", "register_hook", "watch"),
+    *("manual_seed", "seed", "set_seed", "PRNGKey", "key", "split", "default_rng", "RandomState"),
+    *("set_np", "set_printoptions", "use"),
+}
+TRAINS = {
+    *("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "train", "eval", "parameters", "step"),
+    *("zero_grad", "assign_sub", "apply_gradients", "update"),
+}
+# Attributes that hold or control gradients.
+OF_GRADIENTS = {"grad", "grad_fn", "requires_grad", "is_leaf", "label", "grad_req"}
+# Functions that make a function's gradient.
+GRADIENT_OF = {
+    *("grad", "value_and_grad", "jacobian", "jacrev", "jacfwd", "hessian"),
+    *("elementwise_grad", "egrad", "derivative"),
+}
+AROUND = {
+    "jit",
+    "vmap",
+    "function",
+    "checkpoint",
+}  # they change how a function runs, not its values
+RECORDING = {"GradientTape", "record", "enable_grad", "set_detect_anomaly", "autocast"}
+NOT_RECORDING = {"no_grad", "inference_mode", "pause"}
+# Methods that return the same numbers.
+SAME = {
+    *("double", "float", "half", "cpu", "cuda", "to", "clone", "contiguous", "requires_grad_"),
+    *("copy", "type", "astype", "cast"),
+}
+# Layers and losses without parameters, by the function that each is.
+LAYERS = {
+    "ReLU": "relu",
+    "Tanh": "tanh",
+    "Sigmoid": "sigmoid",
+    "MSELoss": "mse_loss",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
+}
+# What says nothing about the numbers that are computed.
+IGNORED_KEYWORDS = {
+    *("requires_grad", "dtype", "label", "name", "device", "trainable", "_children", "_op"),
+}
+SHOWN_BY = {"item", "numpy", "tolist", "asscalar", "detach", "data", "shape", "value"}
+
+
+class Pasted(NamedTuple):
+    """Hold the forward pass of a program.
+
+    statements : list of ast statements.
+    asked : str or None, the name of the value whose gradients the program asks for.
+    upstream : ast expression or None, the argument of `backward`.
+    left_out : list of str, the statements that are left out.
+    """
+
+    statements: list
+    asked: str
+    upstream: object
+    left_out: list
+
+
+def forward_pass(body):
+    """Return the Pasted of a parsed program's statements.
+
+    Raises
+    ------
+    CannotDraw
+        If nothing remains, because the program only trains or asks for second derivatives.
+    """
+    reading = _Reading(body)
+    statements = reading.kept(body)
+    if reading.gradient_call:  # what comes after it only uses the gradient
+        holds = [reading.gradient_call in ast.walk(one) for one in statements]
+        end = holds.index(True) + 1
+        reading.left_out += [ast.unparse(one) for one in statements[end:]]
+        statements = statements[:end]
+    if not any(map(_computes, statements)) and reading.printed:
+        statements.append(reading.result(reading.printed))
+    if not statements and reading.second:
+        raise CannotDraw(
+            "Second derivatives are not drawn here. Write the function itself, for example tanh(x)."
+        )
+    if not statements and reading.trains:
+        raise CannotDraw(
+            "Every line here trains or asks for gradients, which the playground does itself."
+            " Paste one forward pass, for example L = tanh(w*x + b)."
+        )
+    if not statements and reading.known_class:
+        raise CannotDraw(
+            f"The class {reading.known_class} is known here. Paste the lines that use it,"
+            f" for example a = {reading.known_class}(2.0), then y = a*a."
+        )
+    asked = reading.asked
+    if body and not asked and _shown(body[-1]) in reading.held:
+        asked = _shown(body[-1])
+    return Pasted(statements, asked, reading.upstream, reading.left_out)
+
+
+def _computes(statement):
+    """Return whether a statement is more than a definition or a start value."""
+    if not isinstance(statement, ast.Assign):
+        return not isinstance(statement, ast.FunctionDef)
+    return bool(loaded(statement.value) - {*MODULES, *CONSTRUCTORS, *FUNCTIONS})
+
+
+def _single(statements):
+    """Yield the statements with `a, b = 1, 2` as two assignments, and `x: float = 2` as one."""
+    for statement in statements:
+        if isinstance(statement, ast.AnnAssign) and statement.value:
+            statement = ast.copy_location(
+                ast.Assign([statement.target], statement.value), statement
+            )
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Lambda):
+            statement = assign("f", statement.value, statement)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if (
+            isinstance(target, ast.Tuple)
+            and isinstance(statement.value, ast.Tuple)
+            and len(target.elts) == len(statement.value.elts)
+        ):
+            for name, value in zip(target.elts, statement.value.elts):
+                yield ast.copy_location(ast.Assign([name], value), statement)
+        else:
+            yield statement
+
+
+def _shown(statement):
+    """Return the name that a line only shows: loss of `loss`, `loss.item()` and `loss.data`."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    while isinstance(value, ast.Attribute) or isinstance(value, ast.Call) and not value.args:
+        if called(value) not in SHOWN_BY:
+            return ""
+        value = value.func.value if isinstance(value, ast.Call) else value.value
+    return getattr(value, "id", "")
+
+
+class _Reading:
+    """Walk over a program's statements, and remember what it asks for and what is left out."""
+
+    def __init__(self, body):
+        tree = ast.Module(body, [])
+        self.names = {node.id for node in walk(tree, ast.Name)}
+        self.by_hand = _gradients_by_hand(tree)
+        self.left_out, self.asked, self.upstream, self.gradient_call = [], None, None, None
+        self.printed = self.known_class = None
+        self.trains = self.second = False
+        self.gone = set()  # names that only statements assign which are left out
+        self.held = set()  # names that kept statements assign
+        self.own = set()  # functions of the program
+        self.gradients = {}  # df of `df = grad(f)`, with the function f
+        self.layers = {}  # loss_fn of `loss_fn = nn.MSELoss()`, with mse_loss
+
+    def kept(self, statements):
+        return [one for statement in _single(statements) for one in self.parts(statement)]
+
+    def parts(self, statement):
+        """Return the statements that remain of one."""
+        match statement:
+            case ast.With():
+                names = {called(item.context_expr) for item in statement.items}
+                if names <= RECORDING:
+                    return self.kept(statement.body)
+                if names <= NOT_RECORDING:
+                    self.trains = True
+                    return self.leave(statement)
+            case ast.ClassDef(name=name) if name in CONSTRUCTORS:
+                self.known_class = name
+                return self.leave(statement)
+            case ast.FunctionDef():
+                return self.definition(statement)
+            case ast.For() | ast.While() | ast.If():
+                return self.block(statement)
+            case ast.Assign() | ast.AugAssign() | ast.Expr():
+                return self.line(statement)
+            case ast.Assert() | ast.Delete() | ast.Import() | ast.ImportFrom():
+                return self.leave(statement)
+        return [_Plain(self).visit(statement)]
+
+    def definition(self, statement):
+        """Return a function without what trains and shows; one that asks for gradients is left out."""
+        before = self.asked, self.upstream, self.gradient_call, self.held
+        shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, set()
+        statement.body = self.kept(statement.body)
+        self.asked, self.upstream, self.gradient_call, self.held = before
+        trained, self.trains = self.trains, trains
+        if trained or not statement.body:
+            del self.left_out[shown:]
+            self.gone.add(statement.name)
+            self.left_out.append(f"def {statement.name}({ast.unparse(statement.args)}): …")
+            return []
+        statement.decorator_list = [
+            one for one in statement.decorator_list if called(one) not in AROUND
+        ]
+        self.own.add(statement.name)
+        return [statement]
+
+    def block(self, statement):
+        """Return a loop or a condition without what trains and shows; of a training loop the first pass."""
+        before, self.trains = self.trains, False
+        statement.body, statement.orelse = self.kept(statement.body), self.kept(statement.orelse)
+        trained, self.trains = self.trains, before or self.trains
+        if not statement.body and not statement.orelse:
+            return []
+        statement.body = statement.body or [ast.Pass()]
+        if trained and not isinstance(statement, ast.If):
+            statement.body.append(ast.Break())
+            self.left_out.append(f"# every turn but the first of `{_head(statement)}`")
+        plain = _Plain(self)
+        for part in ("iter", "test"):
+            if hasattr(statement, part):
+                setattr(statement, part, plain.visit(getattr(statement, part)))
+        return [ast.fix_missing_locations(statement)]
+
+    def line(self, statement):
+        """Return what remains of an assignment or an expression."""
+        name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        value, text = statement.value, ast.unparse(statement)
+        if call := self.call_of_gradient(statement):
+            self.trains = True
+            self.gone |= set(stored(statement)) - self.held
+            self.gradient_call = self.result(call)
+            return [self.gradient_call]
+        if self.asks(statement):
+            return self.leave(statement)
+        if isinstance(value, ast.Call) and called(value) == "backward":
+            return self.backward(statement, value)
+        if name and (function := self.differentiated(value)):
+            self.gradients[name] = function
+            return self.leave(statement)
+        if isinstance(value, ast.Call) and called(value) in LAYERS and not value.args:
+            self.layers[name] = LAYERS[called(value)]
+            self.left_out.append(text)
+            return []
+        statement = _Plain(self).visit(statement)
+        if self.only_shows(statement):
+            return self.leave(statement, text)
+        targets = set(stored(statement))
+        if loaded(statement) & self.gone or targets & self.by_hand:
+            self.trains = self.trains or bool(targets)
+            return self.leave(statement, text)
+        self.held |= targets
+        self.gone -= targets
+        if isinstance(value, ast.Lambda):
+            self.own |= targets
+        return [statement]
+
+    def leave(self, statement, text=""):
+        """Leave a statement out; what reads a name that only it assigns is left out as well."""
+        if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
+            self.gone |= set(stored(statement)) - self.held
+        first, *more = (text or ast.unparse(statement)).splitlines()
+        self.left_out.append(first + (" …" if more else ""))
+        return []
+
+    def result(self, expression):
+        """Return the statement that names an expression, the value to draw."""
+        self.asked = next(one for one in (*RESULT_NAMES, "result_") if one not in self.names)
+        return _Plain(self).visit(assign(self.asked, expression, expression))
+
+    # --- What asks for gradients ---
+
+    def backward(self, statement, call):
+        """Return what remains of `name.backward()` or `expression.backward()`."""
+        self.trains = True
+        given = [
+            *call.args,
+            *(one.value for one in call.keywords if one.arg in ("gradient", "grad")),
+        ]
+        value = getattr(call.func, "value", None)
+        if value is None or loaded(value) & self.gone:
+            return self.leave(statement)
+        self.upstream, self.gradient_call = (given[0] if given else None), None
+        if isinstance(value, ast.Name):
+            self.asked = value.id
+            return self.leave(statement)
+        return [self.result(value)]
+
+    def asks(self, statement):
+        """Return whether a statement asks for the gradient of a value by its name, and remember the name."""
+        for call in walk(statement, ast.Call):
+            if called(call) not in ("grad", "gradient") or self.differentiated(call):
+                continue
+            by_name = [one.value for one in call.keywords if one.arg in ("outputs", "target")]
+            for one in [*call.args[:1], *by_name]:
+                one = one.elts[0] if isinstance(one, (ast.Tuple, ast.List)) and one.elts else one
+                if getattr(one, "id", "") in self.held:
+                    self.asked, self.trains = one.id, True
+                    return True
+        return False
+
+    def differentiated(self, node):
+        """Return the function whose gradient a node is: f of `grad(f)`, and of df after `df = grad(f)`."""
+        if isinstance(node, ast.Name):
+            return self.gradients.get(node.id)
+        if not isinstance(node, ast.Call) or not node.args:
+            return None
+        inner = node.args[0]
+        if called(node) in AROUND:
+            return self.differentiated(inner)
+        if called(node) not in GRADIENT_OF:
+            return None
+        if self.differentiated(inner):
+            self.second = True
+            return SECOND
+        while isinstance(inner, ast.Call) and called(inner) in AROUND and inner.args:
+            inner = inner.args[0]
+        known = isinstance(inner, ast.Lambda) or called(inner) in {*self.own, *FUNCTIONS}
+        return inner if known and not isinstance(inner, ast.Call) else None
+
+    def call_of_gradient(self, statement):
+        """Return the call f(3.0) of a statement that asks for `grad(f)(3.0)`, or None."""
+        for call in walk(statement, ast.Call):
+            function = self.differentiated(call.func)
+            if function and function is not SECOND:
+                return ast.copy_location(ast.Call(function, call.args, call.keywords), call)
+        return None
+
+    # --- What shows ---
+
+    def only_shows(self, statement):
+        """Return whether a statement shows, trains, or sets what belongs to gradients."""
+        value, targets = statement.value, getattr(statement, "targets", None)
+        for one in targets or [getattr(statement, "target", None)]:
+            if isinstance(one, ast.Attribute) and one.attr in OF_GRADIENTS:
+                return True
+        if isinstance(statement, ast.Expr):
+            if _shown(statement) in self.held:
+                return True
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                return True
+        names = {called(call) for call in walk(value, ast.Call)}
+        if "print" in names and isinstance(value, ast.Call):
+            for one in value.args:
+                if isinstance(one, (ast.Call, ast.BinOp)) and not self.of_gradients(one):
+                    self.printed = one
+        self.trains = self.trains or bool((names - self.own) & TRAINS)
+        return bool((names - self.own) & {*LEFT_OUT, *TRAINS}) or self.of_gradients(value)
+
+    def of_gradients(self, value):
+        attributes = {one.attr for one in walk(value, ast.Attribute)}
+        if attributes & OF_GRADIENTS or loaded(value) & {"plt", *self.gone}:
+            return True
+        return any(self.differentiated(call) for call in walk(value, ast.Call))
+
+
+SECOND = ast.Constant("the gradient of a gradient")
+
+
+class _Plain(ast.NodeTransformer):
+    """Write `x.double()` as x, `loss_fn(y, t)` as mse_loss(y, t), and random numbers without their key or generator."""
+
+    def __init__(self, reading):
+        self.gone, self.layers = reading.gone, reading.layers
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Call) and called(function) in LAYERS and not function.args:
+            node.func = ast.copy_location(ast.Name(LAYERS[called(function)], ast.Load()), node)
+        elif isinstance(function, ast.Name) and function.id in self.layers:
+            node.func = ast.copy_location(ast.Name(self.layers[function.id], ast.Load()), node)
+        elif isinstance(function, ast.Attribute):
+            of = getattr(function.value, "id", "")
+            if function.attr in SAME and of not in MODULES:
+                return function.value
+            if function.attr in RANDOM and of in self.gone:
+                node.func = ast.copy_location(ast.Name(function.attr, ast.Load()), node)
+        if called(node) in RANDOM:
+            node.args = [one for one in node.args if getattr(one, "id", "") not in self.gone]
+        node.keywords = [one for one in node.keywords if one.arg not in IGNORED_KEYWORDS]
+        return node
+
+
+def _gradients_by_hand(tree):
+    """Return the names of the gradients that a program computes itself, such as dx, dL_dw and grad_w.
+
+    Nothing but other gradients and updates, `w -= lr*dw`, reads them; a dx that is read elsewhere is no gradient.
+    """
+    lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
+    names = {node.id for node in walk(tree, ast.Name)}
+    targets = {id(one): set(stored(one)) for one in lines}
+    found = {
+        name
+        for one in lines
+        for name in targets[id(one)]
+        if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
+    }
+    rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one)]
+    while True:
+        used = set()
+        for one in lines:
+            if not (targets[id(one)] & found or _is_update(one) or _prints(one)):
+                used |= loaded(one) & found
+        if not used:
+            break
+        found -= used
+    computes = any(_computes(one) and not targets[id(one)] & found for one in rest)
+    return found if computes else set()
+
+
+def _is_gradient(name, names):
+    """Return whether a name is that of a derivative of a value of the program: dx, df_dx, grad_x or x_grad."""
+    if name.startswith("grad_") or name.endswith("_grad"):
+        return name.removeprefix("grad_").removesuffix("_grad") in names
+    if not name.startswith("d"):
+        return False
+    rest = name[1:].lstrip("_")
+    splits = [
+        (rest[:i].rstrip("_"), rest[i + 1 :].lstrip("_")) for i, c in enumerate(rest) if c == "d"
+    ]
+    return rest in names or any(
+        of in {*names, "L", "E", "J", "C"} and by in names for of, by in splits
+    )
+
+
+def _is_update(statement):
+    """Return whether a statement subtracts from a value: `w -= lr*dw` or `w = w - lr*dw`."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.op, ast.Sub)
+    value = statement.value
+    return (
+        isinstance(statement, ast.Assign)
+        and isinstance(value, ast.BinOp)
+        and isinstance(value.op, ast.Sub)
+        and called(value.left) == called(statement.targets[0]) != ""
+    )
+
+
+def _head(loop):
+    """Return the first line of a loop."""
+    if isinstance(loop, ast.While):
+        return f"while {ast.unparse(loop.test)}"
+    return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}"
+
+
+def _prints(statement):
+    return isinstance(statement.value, ast.Call) and called(statement.value) == "print"

@@ -1,0 +1,66 @@
+"""Name the parts of a parsed text that its readers look at, and the error that says what to write instead."""
+
+import ast
+
+
+class CannotDraw(Exception):
+    """Say that a text cannot be drawn, and what to write instead."""
+
+
+def called(node):
+    """Return the last name of a call or attribute: tanh of torch.tanh, of x.tanh() and of tanh(x)."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def walk(node, *kinds):
+    """Return the nodes of these kinds in a tree."""
+    return [found for found in ast.walk(node) if isinstance(found, kinds)]
+
+
+def reads(node, bound=frozenset()):
+    """Yield the names in a tree that are read and are not variables of a function or of a comprehension in it."""
+    match node:
+        case ast.FunctionDef(args=arguments, body=body):
+            for default in arguments.defaults:
+                yield from reads(default, bound)
+            bound = bound | {one.arg for one in arguments.args} | set(stored(*body))
+            parts = body
+        case ast.Lambda(args=arguments):
+            bound, parts = bound | {one.arg for one in arguments.args}, [node.body]
+        case ast.ListComp() | ast.GeneratorExp():
+            targets = {name for one in node.generators for name in stored(one.target)}
+            bound, parts = bound | targets, [*node.generators, node.elt]
+        case ast.AugAssign(target=ast.Name(id=name)):
+            target = ast.copy_location(ast.Name(name, ast.Load()), node.target)
+            parts = [target, node.value]
+        case ast.Name():
+            if isinstance(node.ctx, ast.Load) and node.id not in bound:
+                yield node
+            return
+        case _:
+            parts = ast.iter_child_nodes(node)
+    for part in parts:
+        yield from reads(part, bound)
+
+
+def loaded(*nodes):
+    """Return the set of the names that `reads` finds in some trees."""
+    return {name.id for node in nodes for name in reads(node)}
+
+
+def stored(*nodes):
+    """Return the names that are assigned in some trees, with repetitions, without variables of functions in them."""
+    names = []
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            names += [node.id] * isinstance(node.ctx, ast.Store)
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)):
+            names += stored(*ast.iter_child_nodes(node))
+    return names
+
+
+def assign(name, value, like):
+    """Return the statement `name = value`, at the place of the node `like`."""
+    statement = ast.Assign([ast.Name(name, ast.Store())], value)
+    return ast.fix_missing_locations(ast.copy_location(statement, like))
