@@ -111,11 +111,11 @@ ANSWERED = {
     "$x^2$": "LaTeX",
     "model = nn.Linear(2, 3)\ny = model(x)": "W @ x + b",
     "model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())": "one after the other",
-    "loss_fn = nn.MSELoss()\nloss = loss_fn(y, t)": "mean((y - t)**2)",
-    "loss = nn.CrossEntropyLoss()(z, t)": "log_softmax",
+    "loss = F.mse_loss(y, t, reduction='sum')": "leave texts out",
+    "loss = nn.CrossEntropyLoss()(z, t)": "expected scores in an array",
     "with torch.no_grad():\n    w -= 0.1*w.grad": "one forward pass",
     "opt = torch.optim.SGD([w], lr=0.1)\nopt.step()": "one forward pass",
-    "class Value:\n    def __init__(self, data):\n        self.data = data": "Paste the lines that compute",
+    "class Value:\n    def __init__(self, data):\n        self.data = data": "Paste the lines that use it",
     "h[0] = x": "stack",
     "if x > 0:\n    pass": "compute one value",
     "y = {'a': x}": "name of its own",
@@ -142,6 +142,1063 @@ ANSWERED = {
     "x" * 2001: "2,000",
     "(" * 60 + "x" + ")" * 60 + "+": "Python",
     "x" + "**1" * 60: "levels of brackets",
+}
+
+# --- Collected after the playground was built -----------------------------------------------------------------------------
+# A hundred programs from repositories, forums, documentation and course notes, written down before any was tried: 60, then 20,
+# then 20. At first 37, 16 and 14 of them were drawn right or answered usefully; each class of failure was fixed.
+COLLECTED = {
+    "micrograd: a, b, c, d (obsidian notes)": """\
+a = Value(2.0)
+b = Value(-3.0)
+c = Value(10.0)
+
+d = a*b+c
+print(d)
+""",
+    "learntinker: the diamond": """\
+x = Value(3.0)
+y = x * x # same Value used twice
+y.backward()
+print('x.grad', x.grad)
+""",
+    "Karpathy's L = d*f with labels": """\
+a = Value(2.0, label='a')
+b = Value(-3.0, label='b')
+c = Value(10.0, label='c')
+e = a*b; e.label = 'e'
+d = e + c; d.label = 'd'
+f = Value(-2.0, label='f')
+L = d * f; L.label = 'L'
+L
+""",
+    "micrograd's bug: b = a + a": """\
+a = Value(3.0, label='a')
+b = a + a   ; b.label = 'b'
+b.backward()
+draw_dot(b)
+""",
+    "micrograd: tanh spelled out with exp": """\
+x1 = Value(2.0, label='x1')
+x2 = Value(0.0, label='x2')
+w1 = Value(-3.0, label='w1')
+w2 = Value(1.0, label='w2')
+b = Value(6.8813735870195432, label='b')
+n = x1*w1 + x2*w2 + b
+# ----
+e = (2*n).exp()
+o = (e - 1) / (e + 1)
+# ----
+o.label = 'o'
+o.backward()
+""",
+    "Karpathy's neuron in PyTorch": """\
+import torch
+x1 = torch.Tensor([2.0]).double()                ; x1.requires_grad = True
+x2 = torch.Tensor([0.0]).double()                ; x2.requires_grad = True
+w1 = torch.Tensor([-3.0]).double()               ; w1.requires_grad = True
+w2 = torch.Tensor([1.0]).double()                ; w2.requires_grad = True
+b = torch.Tensor([6.8813735870195432]).double()  ; b.requires_grad = True
+n = x1*w1 + x2*w2 + b
+o = torch.tanh(n)
+
+print(o.data.item())
+o.backward()
+
+print('---')
+print('x2', x2.grad.item())
+print('w2', w2.grad.item())
+print('x1', x1.grad.item())
+print('w1', w1.grad.item())
+""",
+    "micrograd: the class Value": """\
+class Value:
+    def __init__(self, data, _children=(), _op=''):
+        self.data = data
+        self._prev = set(_children)
+        self._op = _op
+
+    def __repr__(self):
+        return f"Value(data={self.data})"
+
+    def __add__(self, other):
+        out = Value(self.data + other.data, (self, other), '+')
+        return out
+
+a = Value(2.0)
+b = Value(-3.0)
+a + b
+""",
+    "micrograd: a neuron by hand": """\
+import random
+w = [Value(random.uniform(-1,1)) for _ in range(2)]
+b = Value(random.uniform(-1,1))
+x = [2.0, 3.0]
+act = sum((wi*xi for wi, xi in zip(w, x)), b)
+out = act.tanh()
+""",
+    "micrograd's numeric derivative": """\
+h = 0.0001
+a = 2.0
+b = -3.0
+c = 10.0
+d1 = a*b + c
+c += h
+d2 = a*b + c
+print('slope', (d2 - d1)/h)
+""",
+    "two losses (w1, w2) of a course": """\
+loss = ((w1 - 1)**2 + (w2 - 5)**2) * 0.5
+""",
+    "PyTorch's x**3 twice backward": """\
+x = torch.tensor(5.0, requires_grad=True)
+y = x ** 3
+y.backward(retain_graph=True)
+y.backward()
+x.grad
+""",
+    "a polynomial at 2": """\
+import torch
+# requires_grad: require a gradient to find the derivative of the function.
+x = torch.tensor(2.0, requires_grad=True)
+print(x) # tensor(2., requires_grad=True)
+y = 8*x**4+3*x**3+7*x**2+6*x+3 # define function
+# compute the derivative of the function
+y.backward()
+print(x.grad) # tensor(326.)
+""",
+    "x**2 + z**3": """\
+x = torch.tensor(2.0, requires_grad=True)
+z = torch.tensor(4.0, requires_grad=True)
+y = x**2+z**3
+y.backward() # get Derivatives
+print(x.grad) # tensor(4.)
+print(z.grad) # tensor(48.)
+""",
+    "equation of a line": """\
+x = torch.tensor(5.)  # some data
+w = torch.tensor(4., requires_grad=True)  # weight (slope)
+b = torch.tensor(2., requires_grad=True)  # bias (intercept)
+y = x * w + b  # equation of a line
+y.backward()  # let PyTorch know that Y needs to be differentiated
+print(w.grad, b.grad)  # prints the derivative of Y with respect to w and b
+""",
+    "torch.autograd.grad of y**3": """\
+import torch
+x = torch.tensor([2.0], requires_grad=True)
+y = x ** 3
+
+grad = torch.autograd.grad(y, x)  # Returns (3x²,) → (12.0,)
+print("dy/dx =", grad[0])         # tensor([12.])
+""",
+    "second derivative with create_graph": """\
+x = torch.tensor([2.0], requires_grad=True)
+y = x**3       # dy/dx = 3x² = 12
+
+# First derivative
+dy_dx = torch.autograd.grad(y, x, create_graph=True)[0]
+
+# Second derivative (d²y/dx² = 6x = 12)
+d2y_dx2 = torch.autograd.grad(dy_dx, x)[0]
+
+print("Second derivative:", d2y_dx2)  # tensor([12.])
+""",
+    "a hook": """\
+x = torch.tensor([2.0], requires_grad=True)
+
+def print_grad(grad):
+    print("Gradient flowing through:", grad)
+
+x.register_hook(print_grad)
+
+y = x**2 + 3*x
+y.backward()
+""",
+    "where with sqrt, PyTorch issue 187297": """\
+import torch
+
+xt = torch.tensor([-1.0, -4.0], dtype=torch.float32, requires_grad=True)
+
+y = torch.where(xt > 0, torch.sqrt(xt), xt).sum()
+y.backward()
+
+actual = xt.grad
+expected = torch.tensor([1.0, 1.0], dtype=torch.float32)
+
+print("actual:")
+print(actual)
+print("expected:")
+print(expected)
+""",
+    "where with exp, PyTorch issue 68425": """\
+a = torch.tensor(100., requires_grad=True)
+b = torch.where(a <= 0, torch.exp(a), 1 + a)
+b.backward()
+
+print(b)
+print(a.grad)
+""",
+    "norm at zero, PyTorch issue 2421": """\
+x = Variable(torch.zeros(1), requires_grad=True)
+x.norm().backward()
+print x.grad
+""",
+    "norm plus epsilon": """\
+x = Variable(torch.zeros(1), requires_grad=True)
+x = x + 1e-16
+x.norm().backward()
+print(x.grad)
+""",
+    "the training loop of Sung Kim's course": """\
+x_data = [1.0, 2.0, 3.0]
+y_data = [2.0, 4.0, 6.0]
+w = torch.Tensor([1.0])
+w.requires_grad = True
+
+def forward(x):
+    return x * w
+
+def loss(x, y):
+    y_pred = forward(x)
+    return (y_pred - y) ** 2
+
+for epoch in range(100):
+    for x, y in zip(x_data, y_data):
+        l = loss(x, y)
+        l.backward()
+        print('\\tgrad:', x, y, w.grad.item())
+        w.data = w.data - 0.01 * w.grad.data
+        w.grad.data.zero_()
+    print('progress:', epoch, l.item())
+""",
+    "linear regression with sizes": """\
+N = 10
+D_in = 1
+D_out = 1
+X = torch.randn(N, D_in)
+true_W = torch.tensor([[2.0]])
+true_b = torch.tensor(1.0)
+y_true = X @ true_W + true_b + torch.randn(N, D_out) * 0.1
+W = torch.randn(D_in, D_out, requires_grad=True)
+b = torch.randn(1, requires_grad=True)
+y_hat = X @ W + b
+print(f"Shape of our prediction y_hat: {y_hat.shape}\\n")
+error = y_hat - y_true
+loss = (error ** 2).mean()
+loss.backward()
+""",
+    "Q = 2a^3 - b^2 with e_grad": """\
+a = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor([3., 4.], requires_grad=True)
+Q = 2*a**3 - b**2
+e_grad = torch.tensor([1., 1.])
+Q.backward(gradient=e_grad)
+print(a.grad, b.grad)
+""",
+    "a matrix, x*x, sum": """\
+x = torch.tensor([[1., 1.], [2., 2.]], requires_grad=True)
+print(x)
+y = x*x
+print(y)
+z = y.sum()
+print(z)
+z.backward()
+print(x.grad)
+""",
+    "doubling until the norm is 1000": """\
+x = torch.randn(3, requires_grad=True)
+y = x * 2
+while y.data.norm() < 1000:
+    y = y*2
+print(y)
+gradients = torch.tensor([0.1, 1.0, 0.0001], dtype=torch.float)
+y.backward(gradients)
+print(x.grad)
+""",
+    "a.requires_grad_ of (a*3)/(a-1)": """\
+a = torch.randn(2, 2)
+a = ((a*3)/(a-1))
+print(a.requires_grad)
+a.requires_grad_(True)
+print(a.requires_grad)
+b = (a*a).sum()
+print(b.grad_fn)
+""",
+    "two layers with nn.functional": """\
+import torch
+import torch.nn.functional as F
+x = torch.tensor([[0.5, -1.0]])
+W1 = torch.tensor([[0.1, 0.4], [-0.3, 0.2]], requires_grad=True)
+b1 = torch.zeros(2, requires_grad=True)
+W2 = torch.tensor([[0.7], [-0.6]], requires_grad=True)
+b2 = torch.zeros(1, requires_grad=True)
+h = F.relu(x @ W1 + b1)
+y_hat = h @ W2 + b2
+loss = F.mse_loss(y_hat, torch.tensor([[1.0]]))
+loss.backward()
+print(W1.grad)
+""",
+    "cross entropy with a target index": """\
+logits = torch.tensor([[2.0, 1.0, 0.1]], requires_grad=True)
+target = torch.tensor([0])
+loss = torch.nn.functional.cross_entropy(logits, target)
+loss.backward()
+print(logits.grad)
+""",
+    "BatchNorm by hand": """\
+x = torch.tensor([1., 2., 4., 7.], requires_grad=True)
+gamma = torch.tensor(1.5, requires_grad=True)
+beta = torch.tensor(0.5, requires_grad=True)
+eps = 1e-5
+mu = x.mean()
+var = ((x - mu)**2).mean()
+xhat = (x - mu) / torch.sqrt(var + eps)
+out = gamma * xhat + beta
+out.sum().backward()
+""",
+    "attention in PyTorch": """\
+import torch, math
+q = torch.randn(2, 3, requires_grad=True)
+k = torch.randn(2, 3, requires_grad=True)
+v = torch.randn(2, 3, requires_grad=True)
+d_k = q.size(-1)
+scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_k)
+attn = torch.softmax(scores, dim=-1)
+out = torch.matmul(attn, v)
+out.sum().backward()
+""",
+    "no_grad update": """\
+w = torch.tensor(1.0, requires_grad=True)
+loss = (w*2 - 4)**2
+loss.backward()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+    w.grad = None
+""",
+    "JAX: grad of x**2 at x": """\
+import jax
+import jax.numpy as jnp
+from jax import grad, value_and_grad
+
+def f(x):
+    return x**2
+
+# Get the gradient function
+df_dx = grad(f)
+
+# Evaluate at x = 3.0
+x = 3.0
+gradient_value = df_dx(x)
+print(f"f({x}) = {f(x)}")
+print(f"f'({x}) = {gradient_value}")
+""",
+    "JAX: argnums": """\
+def h(x, y):
+    return x**2 + 3*x*y + y**2
+
+dh_dx = grad(h, argnums=0)  # ∂h/∂x
+dh_dy = grad(h, argnums=1)  # ∂h/∂y
+
+x, y = 2.0, 1.0
+print(f"∂h/∂x = 2x + 3y = {dh_dx(x, y)}")
+print(f"∂h/∂y = 3x + 2y = {dh_dy(x, y)}")
+""",
+    "JAX: value_and_grad of (w*x)**2": """\
+import jax, jax.numpy as jnp
+
+def f(w, x):
+    return jnp.sum((w * x) ** 2)
+
+val, grad = jax.value_and_grad(f)(2.0, jnp.array([1.0, 3.0]))
+# val   = 2^2*1^2 + 2^2*3^2 = 4 + 36 = 40.0
+""",
+    "JAX: loss_fn with params": """\
+import jax
+import jax.numpy as jnp
+def loss_fn(params, x, y):
+    predictions = jnp.dot(params, x)
+    squared_error = (predictions - y) ** 2
+    return jnp.mean(squared_error)
+params = jnp.array([1.0, 2.0, 3.0])
+x = jnp.array([0.5, 1.5, 2.5])
+y = jnp.array(5.0)
+print("Loss:", loss_fn(params, x, y))
+grad_fn = jax.grad(loss_fn)
+grads = grad_fn(params, x, y)
+print("Gradients:", grads)
+print("Shape of gradients:", grads.shape)
+""",
+    "JAX: grad of jnp.tanh": """\
+grad_tanh = grad(jnp.tanh)
+print(grad_tanh(2.0))
+""",
+    "JAX: logistic regression of the quickstart": """\
+key = jax.random.key(0)
+
+def sigmoid(x):
+    return 0.5 * (jnp.tanh(x / 2) + 1)
+
+# Outputs probability of a label being true.
+def predict(W, b, inputs):
+    return sigmoid(jnp.dot(inputs, W) + b)
+
+# Build a toy dataset.
+inputs = jnp.array([[0.52, 1.12,  0.77],
+                    [0.88, -1.08, 0.15],
+                    [0.52, 0.06, -1.30],
+                    [0.74, -2.49, 1.39]])
+targets = jnp.array([True, True, False, True])
+
+# Training loss is the negative log-likelihood of the training examples.
+def loss(W, b):
+    preds = predict(W, b, inputs)
+    label_probs = preds * targets + (1 - preds) * (1 - targets)
+    return -jnp.sum(jnp.log(label_probs))
+
+# Initialize random model coefficients
+key, W_key, b_key = jax.random.split(key, 3)
+W = jax.random.normal(W_key, (3,))
+b = jax.random.normal(b_key, ())
+
+W_grad = grad(loss, argnums=0)(W, b)
+""",
+    "JAX issue 5798: where below 1": """\
+f = lambda x: np.where(x<1., x, np.sqrt(x))
+df = grad(f)
+df(1e-9)  # evaluates to 1, as expected
+df(0.0)   # evaluates to nan
+""",
+    "JAX: the double where": """\
+import jax.numpy as jnp
+from jax import grad
+
+def f(x):
+  condition = x < 1
+  x_valid = jnp.where(condition, 1, x)
+  return jnp.where(condition, x, jnp.sqrt(x_valid))
+
+df = grad(f)
+print(df(1e-9))
+# 1.0
+print(df(0.0))
+# 1.0
+""",
+    "autograd's README with prompts": """\
+>>> import autograd.numpy as np  # Thinly-wrapped numpy
+>>> from autograd import grad    # The only autograd function you may ever need
+>>>
+>>> def tanh(x):                 # Define a function
+...     return (1.0 - np.exp((-2 * x))) / (1.0 + np.exp(-(2 * x)))
+...
+>>> grad_tanh = grad(tanh)       # Obtain its gradient function
+>>> grad_tanh(1.0)               # Evaluate the gradient at x = 1.0
+0.419974341614026
+>>> (tanh(1.0001) - tanh(0.9999)) / 0.0002  # Compare to finite differences
+0.41997434264973155
+""",
+    "TensorFlow: GradientTape": """\
+import tensorflow as tf
+
+x = tf.Variable(3.0)
+
+with tf.GradientTape() as tape:
+    y = x ** 2  # Function to differentiate
+
+dy_dx = tape.gradient(y, x)  # Compute gradient
+print(dy_dx)  # Output: tf.Tensor(6.0, shape=(), dtype=float32)
+""",
+    "TensorFlow: reduce_mean of a layer": """\
+w = tf.Variable(tf.random.normal((3, 2)), name='w')
+b = tf.Variable(tf.zeros(2, dtype=tf.float32), name='b')
+x = [[1., 2., 3.]]
+
+with tf.GradientTape(persistent=True) as tape:
+  y = x @ w + b
+  loss = tf.reduce_mean(y**2)
+
+[dl_dw, dl_db] = tape.gradient(loss, [w, b])
+""",
+    "MXNet: attach_grad and record": """\
+from mxnet import nd
+from mxnet import autograd
+x = nd.array([[1, 2], [3, 4]])
+x.attach_grad()
+with autograd.record():
+    y = 2 * x * x
+y.backward()
+x.grad
+""",
+    "CS231n: f = q*z with the backward pass": """\
+# set some inputs
+x = -2; y = 5; z = -4
+
+# perform the forward pass
+q = x + y # q becomes 3
+f = q * z # f becomes -12
+
+# perform the backward pass (backpropagation) in reverse order:
+# first backprop through f = q * z
+dfdz = q # df/dz = q, so gradient on z becomes 3
+dfdq = z # df/dq = z, so gradient on q becomes -4
+# now backprop through q = x + y
+dfdx = 1.0 * dfdq # dq/dx = 1. And the multiplication here is the chain rule!
+dfdy = 1.0 * dfdq # dq/dy = 1
+""",
+    "CS231n: a 2D neuron": """\
+import math
+w = [2,-3,-3] # assume some random weights and data
+x = [-1, -2]
+
+# forward pass
+dot = w[0]*x[0] + w[1]*x[1] + w[2]
+f = 1.0 / (1 + math.exp(-dot)) # sigmoid function
+""",
+    "CS231n: staged computation": """\
+x = 3 # example values
+y = -4
+
+# forward pass
+sigy = 1.0 / (1 + math.exp(-y)) # sigmoid in numerator   #(1)
+num = x + sigy # numerator                               #(2)
+sigx = 1.0 / (1 + math.exp(-x)) # sigmoid in denominator #(3)
+xpy = x + y                                              #(4)
+xpysqr = xpy**2                                          #(5)
+den = sigx + xpysqr # denominator                        #(6)
+invden = 1.0 / den                                       #(7)
+f = num * invden # done!                                 #(8)
+""",
+    "Mazur's example": """\
+i1, i2 = 0.05, 0.10
+w1, w2, w3, w4 = 0.15, 0.20, 0.25, 0.30
+w5, w6, w7, w8 = 0.40, 0.45, 0.50, 0.55
+b1, b2 = 0.35, 0.60
+def sigmoid(z):
+    return 1.0 / (1.0 + np.exp(-z))
+h1 = sigmoid(w1*i1 + w2*i2 + b1)
+h2 = sigmoid(w3*i1 + w4*i2 + b1)
+o1 = sigmoid(w5*h1 + w6*h2 + b2)
+o2 = sigmoid(w7*h1 + w8*h2 + b2)
+E = 0.5*(0.01 - o1)**2 + 0.5*(0.99 - o2)**2
+""",
+    "XOR in NumPy, training loop": """\
+import numpy as np
+X = np.array([[0,0],[0,1],[1,0],[1,1]])
+y = np.array([[0],[1],[1],[0]])
+np.random.seed(1)
+W1 = np.random.randn(2, 4)
+b1 = np.zeros((1, 4))
+W2 = np.random.randn(4, 1)
+b2 = np.zeros((1, 1))
+def sigmoid(z): return 1 / (1 + np.exp(-z))
+def sigmoid_deriv(a): return a * (1 - a)
+learning_rate = 0.1
+for epoch in range(1000):
+    A1 = sigmoid(X @ W1 + b1)
+    A2 = sigmoid(A1 @ W2 + b2)
+    dA2 = (A2 - y) * sigmoid_deriv(A2)
+    dA1 = dA2 @ W2.T * sigmoid_deriv(A1)
+    W2 -= learning_rate * A1.T @ dA2
+    b2 -= learning_rate * np.sum(dA2, axis=0, keepdims=True)
+""",
+    "the stable softmax everybody writes": """\
+def softmax(x):
+    e_x = np.exp(x - np.max(x))
+    return e_x / e_x.sum(axis=0)
+scores = [3.0, 1.0, 0.2]
+print(softmax(scores))
+""",
+    "the sigmoid with a real minus and implied products": """\
+σ(x) = 1 / (1 + e^(−x))
+""",
+    "reverse_ad: Python 2": """\
+x1 = Variable(1.0)
+x2 = Variable(2.0)
+
+a1 = x1*x2
+a2 = x1/x2
+
+b1 = a1/a2
+b2 = a1*a2
+
+y = b1-b2
+
+y.backward()
+
+# -2.0 4.0
+print x1.grad, x2.grad
+""",
+    "MLX: grad of sin": """\
+>>> dfdx = mx.grad(mx.sin)
+>>> dfdx(mx.array(mx.pi))
+array(-1, dtype=float32)
+>>> mx.cos(mx.array(mx.pi))
+array(-1, dtype=float32)
+""",
+    "clamp makes grad None": """\
+# snippet1
+a = torch.rand(1, requires_grad=True)
+a = torch.clamp(a, 0, 1)
+z = 2 * a
+z.backward()
+print(a.requires_grad) # True
+print(a.grad) # None
+""",
+    "min and max against clamp": """\
+import torch
+
+torch.manual_seed(0)
+a = torch.tensor([-2.,-1.,0.,1.,2.], requires_grad=True)
+b = torch.full((5,), -1.)
+b.requires_grad = True
+c = torch.full((5,), 1.)
+c.requires_grad = True
+torch.min(torch.max(a, b), c).sum().backward()
+x2=a.grad
+y2=b.grad
+z2=c.grad
+""",
+    "the challenge: sin((wx+b)^2)": """\
+import torch
+
+x = 3
+
+# w & b, below, are defined as scalars (w = 4, b = 5)
+w = torch.tensor([4.0], requires_grad=True)
+b = torch.tensor([5.0], requires_grad=True)
+
+y = torch.sin((w*x + b)**2)
+
+y.backward() # computes the gradients of y
+
+print('Expected:', 2*x*(w*x + b)*torch.cos((w*x + b)**2))
+print('PyTorch: ', w.grad)
+
+print()
+print('Expected:', 2*(w*x + b)*torch.cos((w*x + b)**2))
+print('PyTorch: ', b.grad)
+""",
+    "a function with a flag": """\
+def dynamic_example(x, use_square=True):
+    if use_square:  # Native Python control flow!
+        return x ** 2
+    else:
+        return x ** 3
+
+x = torch.tensor([2.0], requires_grad=True)
+
+# Different graphs created each call
+y1 = dynamic_example(x, use_square=True)
+y1.backward()
+print(f"d(x^2)/dx at x=2: {x.grad.item()}")  # 2*x = 4
+""",
+    "d2l exercise 5: sin plotted": """\
+import torch
+import matplotlib.pyplot as plt
+x = torch.linspace(0, 2 * torch.pi, 100,  requires_grad = True)
+y = torch.sin(x)
+y.sum().backward()
+plt.figure(figsize=(8, 8))
+plt.plot(x.detach().numpy(), y.detach().numpy(), "-", label="sin(x)")
+plt.legend(loc='upper left')
+plt.show()
+""",
+    "sum of squares with v_i": """\
+def sum_of_squares(v):
+    \"\"\"computes the sum of squared elements in v\"\"\"
+    return sum(v_i ** 2 for v_i in v)
+
+v = [3, 4]
+sum_of_squares(v)
+""",
+    "minimize by hand": """\
+def f(x):
+    return (x - 3) ** 2
+
+def df(x):
+    return 2 * (x - 3)
+
+x = 0.0
+lr = 0.1
+for i in range(50):
+    x = x - lr * df(x)
+print(x, f(x))
+""",
+    "JAX gradient descent loop": """\
+import jax
+import jax.numpy as jnp
+
+def loss(params, x, y):
+    w, b = params
+    return jnp.mean((w * x + b - y) ** 2)
+
+x = jnp.array([0., 1., 2., 3.])
+y = jnp.array([1., 3., 5., 7.])
+params = jnp.array([0.0, 0.0])
+grad_fn = jax.jit(jax.grad(loss))
+for step in range(100):
+    g = grad_fn(params, x, y)
+    params = params - 0.1 * g
+print(params)
+""",
+    "tinygrad's README": """\
+from tinygrad import Tensor
+
+x = Tensor.eye(3, requires_grad=True)
+y = Tensor([[2.0,0,-2.0]], requires_grad=True)
+z = y.matmul(x).sum()
+z.backward()
+
+print(x.grad.tolist())  # dz/dx
+print(y.grad.tolist())  # dz/dy
+""",
+    "TensorFlow with watch and constant": """\
+x = tf.constant(4.0)
+with tf.GradientTape() as gfg:
+  gfg.watch(x)
+  y = x * x * x
+res  = gfg.gradient(y, x)
+print("res: ",res)
+""",
+    "TensorFlow second order": """\
+x = tf.Variable(1.0)
+with tf.GradientTape() as t2:
+  with tf.GradientTape() as t1:
+    y = x * x * x
+  dy_dx = t1.gradient(y, x)
+d2y_dx2 = t2.gradient(dy_dx, x)
+""",
+    "a hinge loss with max": """\
+y = torch.tensor([1., -1., 1.])
+scores = torch.tensor([0.3, 0.4, -2.0], requires_grad=True)
+loss = torch.mean(torch.clamp(1 - y * scores, min=0))
+loss.backward()
+print(scores.grad)
+""",
+    "a full optimizer loop on one weight": """\
+import torch
+from torch import nn, optim
+w = nn.Parameter(torch.tensor([2.0]))
+opt = optim.SGD([w], lr=0.1)
+criterion = nn.MSELoss()
+x = torch.tensor([1.0, 2.0, 3.0])
+t = torch.tensor([2.0, 4.0, 6.0])
+for epoch in range(10):
+    opt.zero_grad()
+    loss = criterion(w * x, t)
+    loss.backward()
+    opt.step()
+    print(f"epoch {epoch}: {loss.item():.4f}")
+""",
+    "an expression with typographic signs": """\
+L = ½·(w·x − y)²
+""",
+    "a list that is appended to": """\
+xs = [1.0, 2.0, 3.0]
+w = torch.tensor(0.5, requires_grad=True)
+losses = []
+for x in xs:
+    losses.append((w * x - 1.0) ** 2)
+loss = sum(losses) / len(losses)
+loss.backward()
+print(w.grad)
+""",
+    "an RNN step by step": """\
+Wxh, Whh, Why = 0.5, -0.3, 1.2
+bh, by = 0.1, 0.0
+h = 0.0
+for x in [1.0, 0.5, -1.0]:
+    h = np.tanh(Wxh*x + Whh*h + bh)
+y = Why*h + by
+loss = (y - 0.2)**2
+""",
+    "Euler steps of a falling ball": """\
+g = 9.81
+v = 10.0
+x = 0.0
+dt = 0.1
+for step in range(5):
+    v = v - g*dt
+    x = x + v*dt
+loss = (x - 3.0)**2
+""",
+    "sympy": """\
+from sympy import *
+x = symbols('x')
+f = sin(x)**2
+diff(f, x)
+""",
+    "f prime of 3": """\
+f(x) = x^3 - 2x
+f'(3)
+""",
+    "Gaussian log likelihood": """\
+x = torch.tensor([0.3, -1.2, 0.7])
+mu = torch.tensor(0.0, requires_grad=True)
+log_sigma = torch.tensor(0.0, requires_grad=True)
+nll = 0.5 * torch.log(2 * torch.tensor(math.pi)) + log_sigma + 0.5 * ((x - mu) / torch.exp(log_sigma)) ** 2
+nll.mean().backward()
+""",
+    "layer norm along the last axis": """\
+x = torch.randn(2, 4, requires_grad=True)
+mean = x.mean(dim=-1, keepdim=True)
+var = x.var(dim=-1, unbiased=False, keepdim=True)
+y = (x - mean) / torch.sqrt(var + 1e-5)
+y[0, 0].backward()
+""",
+    "permute and reshape": """\
+x = torch.arange(6.).reshape(2, 3).requires_grad_()
+y = x.permute(1, 0)
+z = (y.reshape(-1) * torch.arange(6.)).sum()
+z.backward()
+x.grad
+""",
+    "a Hessian": """\
+def f(x):
+    return x[0]**2 * x[1] + x[1]**3
+H = jax.hessian(f)(jnp.array([1.0, 2.0]))
+""",
+    "a Jacobian": """\
+def f(x):
+    return jnp.array([x[0]*x[1], jnp.sin(x[0])])
+J = jax.jacrev(f)(jnp.array([1.0, 2.0]))
+""",
+    "grad_outputs on a vector": """\
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+y = x ** 2
+g = torch.autograd.grad(y, x, grad_outputs=torch.ones_like(y))
+""",
+    "dropout with a fixed mask": """\
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+mask = torch.tensor([1.0, 0.0, 1.0])
+y = x * mask / 0.5
+y.sum().backward()
+print(x.grad)
+""",
+    "gradient accumulation over two losses": """\
+w = torch.tensor(1.0, requires_grad=True)
+l1 = (w * 2 - 1) ** 2
+l2 = (w * 3 - 2) ** 2
+(l1 + l2).backward()
+print(w.grad)
+""",
+    "a convolution with loops": """\
+x = [1.0, 2.0, 3.0, 4.0]
+k = [0.5, -1.0]
+out = []
+for i in range(len(x) - len(k) + 1):
+    s = 0.0
+    for j in range(len(k)):
+        s += x[i + j] * k[j]
+    out.append(s)
+L = sum(o**2 for o in out)
+""",
+    "softplus and an unstable log": """\
+x = 100.0
+y = math.log(1 + math.exp(x))
+""",
+}
+COLLECTED_ANSWERED = {
+    """\
+n = MLP(3, [4, 4, 1])
+xs = [
+  [2.0, 3.0, -1.0],
+  [3.0, -1.0, 0.5],
+  [0.5, 1.0, 1.0],
+  [1.0, 1.0, -1.0],
+]
+ys = [1.0, -1.0, -1.0, 1.0] # desired targets
+ypred = [n(x) for x in xs]
+loss = sum((yout - ygt)**2 for ygt, yout in zip(ys, ypred))
+loss
+""": "write the layers out",
+    """\
+from torch.autograd import Function
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, input):
+        ctx.save_for_backward(input)
+        return input ** 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        input, = ctx.saved_tensors
+        return grad_output * 2 * input
+
+x = torch.tensor([3.0], requires_grad=True)
+y = Square.apply(x)
+y.backward()
+""": "Paste the lines that compute",
+    """\
+import torch
+from torch import nn
+model = nn.Linear(1, 1)
+x = torch.randn(1, 1)
+print(x.is_leaf) # True
+print(x.grad) # None
+out = model(x)
+loss = out**2
+loss.backward()
+""": "W @ x + b",
+    """\
+a = torch.tensor([1., 2., 3.], requires_grad=True)
+b = a * 2
+b[0] = 5.0
+c = (b ** 2).sum()
+c.backward()
+""": "stack",
+    """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(2, 3)
+        self.fc2 = nn.Linear(3, 1)
+    def forward(self, x):
+        x = torch.relu(self.fc1(x))
+        return self.fc2(x)
+
+net = Net()
+y = net(torch.randn(1, 2))
+y.backward()
+""": "Paste the lines that compute",
+    """\
+print(grad(grad(jnp.tanh))(2.0))
+print(grad(grad(grad(jnp.tanh)))(2.0))
+""": "Write the function itself",
+    """\
+@jax.custom_jvp
+def log1pexp(x):
+  return jnp.log(1. + jnp.exp(x))
+
+jax.grad(log1pexp)(3.)
+""": "leave decorators",
+    """\
+params = {
+    "Wf": 0.5, "Wnf": 0.1, "bf": 0,
+}
+X = [1, 2, 3]
+h = 0
+for x_t in X:
+    f_t = 1 / (1 + np.exp(-(params["Wf"] * x_t + params["Wnf"] * h + params["bf"])))
+    h = f_t * np.tanh(h + x_t)
+""": "name of its own",
+    """\
+f(w, x) = \\frac{1}{1 + e^{-(w_0x_0 + w_1x_1 + w_2)}}
+""": "LaTeX",
+    """\
+import numpy as np
+import math
+
+# Create random input and output data
+x = np.linspace(-math.pi, math.pi, 2000)
+y = np.sin(x)
+
+# Randomly initialize weights
+a = np.random.randn()
+b = np.random.randn()
+c = np.random.randn()
+d = np.random.randn()
+
+learning_rate = 1e-6
+for t in range(2000):
+    # Forward pass: compute predicted y
+    y_pred = a + b * x + c * x ** 2 + d * x ** 3
+
+    # Compute and print loss
+    loss = np.square(y_pred - y).sum()
+    if t % 100 == 99:
+        print(t, loss)
+
+    # Backprop to compute gradients of a, b, c, d with respect to loss
+    grad_y_pred = 2.0 * (y_pred - y)
+    grad_a = grad_y_pred.sum()
+    grad_b = (grad_y_pred * x).sum()
+    grad_c = (grad_y_pred * x ** 2).sum()
+    grad_d = (grad_y_pred * x ** 3).sum()
+
+    # Update weights
+    a -= learning_rate * grad_a
+    b -= learning_rate * grad_b
+    c -= learning_rate * grad_c
+    d -= learning_rate * grad_d
+
+print(f'Result: y = {a} + {b} x + {c} x^2 + {d} x^3')
+""": "1,000 entries",
+    """\
+class MulLayer:
+    def __init__(self):
+        self.x = None
+        self.y = None
+
+    def forward(self, x, y):
+        self.x = x
+        self.y = y
+        out = x*y
+
+        return out
+
+apple = 100
+apple_num = 2
+tax = 1.1
+
+mul_apple_layer = MulLayer()
+mul_tax_layer = MulLayer()
+
+apple_price = mul_apple_layer.forward(apple, apple_num)
+price = mul_tax_layer.forward(apple_price, tax)
+""": "Paste the lines that compute",
+    """\
+mu = torch.tensor([0.5, -0.3], requires_grad=True)
+logvar = torch.tensor([0.1, -0.2], requires_grad=True)
+std = torch.exp(0.5 * logvar)
+eps = torch.randn_like(std)
+z = mu + eps * std
+KLD = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+KLD.backward()
+""": "write the numbers of the noise",
+    """\
+$L = -y \\log(\\hat{y}) - (1-y) \\log(1-\\hat{y})$
+""": "LaTeX",
+    """\
+from math import log, sqrt, exp, erf
+def N(x):
+    return 0.5*(1 + erf(x/sqrt(2)))
+S, K, T, r, sigma = 100.0, 105.0, 1.0, 0.05, 0.2
+d1 = (log(S/K) + (r + sigma**2/2)*T)/(sigma*sqrt(T))
+d2 = d1 - sigma*sqrt(T)
+C = S*N(d1) - K*exp(-r*T)*N(d2)
+""": "gelu",
+    """\
+const x = tf.scalar(2);
+const f = x => x.square();
+tf.grad(f)(x).print();
+""": "as in Python",
+    """\
+params = {'w': jnp.array([1.0, 2.0]), 'b': 0.5}
+def predict(params, x):
+    return jnp.dot(params['w'], x) + params['b']
+jax.grad(predict)(params, jnp.array([1.0, -1.0]))
+""": "name of its own",
+    """\
+model = nn.Sequential(
+    nn.Linear(1, 8),
+    nn.Tanh(),
+    nn.Linear(8, 1),
+)
+x = torch.linspace(-1, 1, 10).unsqueeze(1)
+loss = ((model(x) - x**2)**2).mean()
+loss.backward()
+""": "one after the other",
+    """\
+what is the derivative of x^2 sin(x)?
+""": "as in Python",
+}
+DRAWN |= COLLECTED
+ANSWERED |= COLLECTED_ANSWERED
+# Where the gradient is not the measured slope, and the table marks it with ≠: a constant, a kink, or the trap of where.
+DIFFERENT = {
+    *("d2l's detach", "where with sqrt, PyTorch issue 187297", "norm plus epsilon"),
+    *("two layers with nn.functional", "JAX issue 5798: where below 1"),
 }
 # What would reach beyond arithmetic, if a text were run. None of it is drawn.
 HOSTILE = [

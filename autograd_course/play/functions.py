@@ -71,6 +71,20 @@ def _cross_entropy(z, target):
     return -ag.mean(logs[(*rows, classes)])
 
 
+def _spread(function):
+    """Return `var` or `std` with PyTorch's keywords as well."""
+
+    def spread(x, axis=None, ddof=0, unbiased=False, correction=None, **options):
+        ddof = correction if correction is not None else int(unbiased) or ddof
+        return function(x, axis=axis, ddof=ddof, **options)
+
+    return spread
+
+
+def _permute(x, *axes):
+    return ag.transpose(x, tuple(axes[0] if isinstance(axes[0], (list, tuple)) else axes))
+
+
 def _reshape(x, *shape):
     return ag.reshape(x, shape[0] if len(shape) == 1 else shape)
 
@@ -174,8 +188,8 @@ FUNCTIONS = {
     "min": Function(_smallest, "torch.amin"),
     "amax": Function(_largest, "torch.amax"),
     "amin": Function(_smallest, "torch.amin"),
-    "var": Function(ag.var, "torch.var"),
-    "std": Function(ag.std, "torch.std"),
+    "var": Function(_spread(ag.var), "torch.var"),
+    "std": Function(_spread(ag.std), "torch.std"),
     "norm": Function(_norm, "torch.linalg.vector_norm"),
     "softmax": Function(ag.softmax, "torch.softmax"),
     "log_softmax": Function(ag.log_softmax, "torch.log_softmax"),
@@ -193,6 +207,7 @@ FUNCTIONS = {
     "reshape": Function(_reshape, "torch.reshape"),
     "view": Function(_reshape, "torch.reshape"),
     "flatten": Function(lambda x: ag.reshape(x, -1), "torch.flatten"),
+    "permute": Function(_permute, "torch.permute"),
     "transpose": Function(_transpose, "torch.transpose"),
     "t": Function(_transpose, "torch.transpose"),
     "squeeze": Function(ag.squeeze, "torch.squeeze"),
@@ -223,7 +238,7 @@ CONSTRUCTORS = {
 MODULES = {
     *("np", "numpy", "math", "torch", "F", "nn", "functional", "linalg", "special", "ag"),
     *("jnp", "jax", "anp", "mx", "tf", "autograd", "lax", "nd", "npx", "random", "keras"),
-    *("losses", "activations", "scipy"),
+    *("losses", "activations", "scipy", "Tensor"),
 }
 
 

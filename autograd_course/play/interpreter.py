@@ -484,4 +484,4 @@ BUILT_IN = {
     "zip": lambda *lists: [list(row) for row in zip(*lists)],
     "enumerate": lambda values: [list(row) for row in enumerate(values)],
 }
-TAKES_LIST = {"stack", "concatenate", "cat", "sum", "max", "min", "reshape", "view"}
+TAKES_LIST = {"stack", "concatenate", "cat", "sum", "max", "min", "reshape", "view", "permute"}

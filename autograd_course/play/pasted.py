@@ -5,6 +5,7 @@ and of `tape.gradient(y, x)` is which value is differentiated, and a training lo
 """
 
 import ast
+import re
 from typing import NamedTuple
 
 from .functions import CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
@@ -121,7 +122,7 @@ def _computes(statement):
 
 
 def _single(statements):
-    """Yield the statements with `a, b = 1, 2` as two assignments, and `x: float = 2` as one."""
+    """Yield the statements with `a, b = 1, 2` as two assignments, and with `x: float = 2` and `x.append(a)` as one."""
     for statement in statements:
         if isinstance(statement, ast.AnnAssign) and statement.value:
             statement = ast.copy_location(
@@ -129,6 +130,10 @@ def _single(statements):
             )
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Lambda):
             statement = assign("f", statement.value, statement)
+        if call := _append(statement):
+            target = ast.Name(call.func.value.id, ast.Store())
+            added = ast.AugAssign(target, ast.Add(), ast.List(call.args, ast.Load()))
+            statement = ast.fix_missing_locations(ast.copy_location(added, statement))
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if (
             isinstance(target, ast.Tuple)
@@ -139,6 +144,14 @@ def _single(statements):
                 yield ast.copy_location(ast.Assign([name], value), statement)
         else:
             yield statement
+
+
+def _append(statement):
+    """Return the call of a statement `values.append(x)`, or None."""
+    call = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call):
+        return None
+    return call if called(call) == "append" and isinstance(call.func.value, ast.Name) else None
 
 
 def _shown(statement):
@@ -195,6 +208,10 @@ class _Reading:
 
     def definition(self, statement):
         """Return a function without what trains and shows; one that asks for gradients is left out."""
+        if statement.name in self.by_hand:
+            self.gone.add(statement.name)
+            self.left_out.append(f"def {statement.name}({ast.unparse(statement.args)}): …")
+            return []
         before = self.asked, self.upstream, self.gradient_call, self.held
         shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, set()
         statement.body = self.kept(statement.body)
@@ -244,6 +261,9 @@ class _Reading:
         if name and (function := self.differentiated(value)):
             self.gradients[name] = function
             return self.leave(statement)
+        if isinstance(value, ast.Call) and called(value) in ("symbols", "Symbol"):
+            self.left_out.append(text)  # a name without a value is an input
+            return []
         if isinstance(value, ast.Call) and called(value) in LAYERS and not value.args:
             self.layers[name] = LAYERS[called(value)]
             self.left_out.append(text)
@@ -252,8 +272,7 @@ class _Reading:
         if self.only_shows(statement):
             return self.leave(statement, text)
         targets = set(stored(statement))
-        if loaded(statement) & self.gone or targets & self.by_hand:
-            self.trains = self.trains or bool(targets)
+        if targets & self.by_hand:
             return self.leave(statement, text)
         self.held |= targets
         self.gone -= targets
@@ -264,7 +283,10 @@ class _Reading:
     def leave(self, statement, text=""):
         """Leave a statement out; what reads a name that only it assigns is left out as well."""
         if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
-            self.gone |= set(stored(statement)) - self.held
+            targets = set(stored(statement))
+            self.gone |= targets - self.held
+            # An update, or a gradient that the program computes itself.
+            self.trains = self.trains or bool(targets & {*self.held, *self.by_hand})
         first, *more = (text or ast.unparse(statement)).splitlines()
         self.left_out.append(first + (" …" if more else ""))
         return []
@@ -295,7 +317,7 @@ class _Reading:
     def asks(self, statement):
         """Return whether a statement asks for the gradient of a value by its name, and remember the name."""
         for call in walk(statement, ast.Call):
-            if called(call) not in ("grad", "gradient") or self.differentiated(call):
+            if called(call) not in ("grad", "gradient", "diff") or self.differentiated(call):
                 continue
             by_name = [one.value for one in call.keywords if one.arg in ("outputs", "target")]
             for one in [*call.args[:1], *by_name]:
@@ -394,7 +416,8 @@ def _gradients_by_hand(tree):
     Nothing but other gradients and updates, `w -= lr*dw`, reads them; a dx that is read elsewhere is no gradient.
     """
     lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
-    names = {node.id for node in walk(tree, ast.Name)}
+    functions = {node.name for node in walk(tree, ast.FunctionDef)}
+    names = {node.id for node in walk(tree, ast.Name)} | functions
     targets = {id(one): set(stored(one)) for one in lines}
     found = {
         name
@@ -402,6 +425,7 @@ def _gradients_by_hand(tree):
         for name in targets[id(one)]
         if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
     }
+    found |= {name for name in functions if _is_gradient(name, names)}
     rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one)]
     while True:
         used = set()
@@ -412,13 +436,18 @@ def _gradients_by_hand(tree):
             break
         found -= used
     computes = any(_computes(one) and not targets[id(one)] & found for one in rest)
-    return found if computes else set()
+    return found if computes or functions - found else set()
 
 
 def _is_gradient(name, names):
-    """Return whether a name is that of a derivative of a value of the program: dx, df_dx, grad_x or x_grad."""
-    if name.startswith("grad_") or name.endswith("_grad"):
-        return name.removeprefix("grad_").removesuffix("_grad") in names
+    """Return whether a name is that of a derivative in the program: dx, df_dx, grad_x, x_grad or gradient."""
+    if name in ("gradient", "derivative", "backward"):
+        return True
+    words = re.fullmatch(
+        r"(?:grad|gradient)_(\w+)|(\w+)_(?:grad|gradient|prime|deriv|derivative)", name
+    )
+    if words:
+        return (words[1] or words[2]) in names
     if not name.startswith("d"):
         return False
     rest = name[1:].lstrip("_")

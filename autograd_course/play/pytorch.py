@@ -15,7 +15,7 @@ from .functions import (
     TORCH_NEEDS,
 )
 from .interpreter import constant_value
-from .syntax import called, loaded
+from .syntax import called, loaded, walk
 
 ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plain number
     *("tanh", "sigmoid", "relu", "exp", "log", "ln", "sqrt", "sin", "cos", "tan", "abs"),
@@ -41,12 +41,7 @@ def torch_text(program, values=()):
         lines.append(f"{leaves[name]} = torch.tensor({said}, requires_grad=True)")
         if name in stored:
             lines.append(f"{name} = {leaves[name]}")
-    constants = {
-        called(one.targets[0]): one.value.value
-        for one in program.statements
-        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
-    }
-    writer = _Torch(set(values) | stored, constants)
+    writer = _Torch(set(values) | stored, program.statements)
     for statement in program.statements:
         tree = writer.visit(copy.deepcopy(statement))
         lines += ast.unparse(ast.fix_missing_locations(tree)).splitlines()
@@ -75,9 +70,30 @@ def _is_plain(node):
     )
 
 
+def _is_list(node):
+    return isinstance(node, (ast.List, ast.ListComp, ast.GeneratorExp))
+
+
+def _is_length(node):
+    """Return whether a node is a length, such as x.size(0), x.shape[0] or len(x)."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return called(node) in ("size", "shape", "len", "ndim")
+
+
 class _Torch(ast.NodeTransformer):
-    def __init__(self, variables, constants):
-        self.variables, self.constants = variables, constants
+    def __init__(self, variables, statements):
+        self.variables = variables
+        assigned = [one for line in statements for one in walk(line, ast.Assign)]
+        self.constants = {
+            called(one.targets[0]): one.value.value
+            for one in assigned
+            if isinstance(one.value, ast.Constant)
+        }
+        # Variables that are lists, and lengths of axes, also in PyTorch.
+        self.lists, self.lengths = (
+            {called(one.targets[0]) for one in assigned if test(one.value)}
+            for test in (_is_list, _is_length)
+        )
 
     def visit_Name(self, node):
         if node.id in CONSTANTS and node.id not in self.variables and node.id[0].islower():
@@ -137,9 +153,13 @@ class _Torch(ast.NodeTransformer):
         return self.function(node, name)
 
     def keyword(self, node):
-        name = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}.get(
-            node.arg, node.arg
-        )
+        name = {
+            "axis": "dim",
+            "keepdims": "keepdim",
+            "ddof": "correction",
+            "a_min": "min",
+            "a_max": "max",
+        }.get(node.arg, node.arg)
         return ast.keyword(name, self.visit(node.value))
 
     def function(self, node, name):
@@ -149,8 +169,8 @@ class _Torch(ast.NodeTransformer):
             return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])
         if known == "size":
             return ast.Call(ast.Attribute(node.args[0], "size", ast.Load()), node.args[1:], [])
-        if name in ("sum", "max", "min") and isinstance(
-            node.args[0], (ast.List, ast.ListComp, ast.GeneratorExp)
+        if name in ("sum", "max", "min") and (
+            _is_list(node.args[0]) or called(node.args[0]) in self.lists
         ):
             if name == "sum":
                 return ast.Call(ast.Name("sum", ast.Load()), node.args, [])
@@ -164,15 +184,19 @@ class _Torch(ast.NodeTransformer):
         if known == "torch.transpose" and len(node.args) == 1:
             return ast.Attribute(node.args[0], "T", ast.Load())
         if name in ELEMENTWISE_OF_NUMBERS:
-            node.args = [_tensor(one) if _is_plain(one) else one for one in node.args]
-        if known == "torch.reshape":
+            node.args = [
+                _tensor(one) if _is_plain(one) or called(one) in self.lengths else one
+                for one in node.args
+            ]
+        if known in ("torch.reshape", "torch.permute"):
             first, *shape = node.args
             node.args = [first, shape[0] if len(shape) == 1 else ast.Tuple(shape, ast.Load())]
             if _is_plain(node.args[1]) and not isinstance(node.args[1], ast.Tuple):
                 node.args[1] = ast.Tuple([node.args[1]], ast.Load())
         given = {one.arg for one in node.keywords}
         for key, value in TORCH_NEEDS.get(name, {}).items():
-            if key not in given and not (key == "dim" and len(node.args) > 1):
+            unsaid = key not in given and not (key == "correction" and "unbiased" in given)
+            if unsaid and not (key == "dim" and len(node.args) > 1):
                 node.keywords.append(ast.keyword(key, ast.Constant(value)))
         node.func = _name(known)
         return node

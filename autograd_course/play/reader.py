@@ -59,6 +59,7 @@ INSTEAD = {
     "SGD": "training is not shown here. Paste one forward pass, without the optimizer",
     "Adam": "training is not shown here. Paste one forward pass, without the optimizer",
     "erf": "erf is not known here; gelu is",
+    "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     "integrate": "integrals are not known here",
     "input": "nothing can be asked here. Every name without a value gets a slider",
 }
@@ -99,7 +100,9 @@ def read(text):
             f"The text has {len(text):,} letters; at most {MOST_LETTERS:,} can be drawn."
         )
     text, left_out = _plain(text)
-    pasted = forward_pass(_parsed(text).body)
+    tree = _parsed(text)
+    _name_modules(tree, left_out)
+    pasted = forward_pass(tree.body)
     left_out += pasted.left_out
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
         _check(statement)
@@ -125,7 +128,18 @@ def read(text):
 
 SIGNS = str.maketrans(
     {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "÷": "/", "π": "pi", "²": "**2", "³": "**3"}
-    | {"’": "'", "“": '"', "”": '"', "\xa0": " ", "\r": "", "^": "**"}
+    | {
+        "½": "0.5",
+        "¼": "0.25",
+        "√": "sqrt",
+        "⋅": "*",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+        "\xa0": " ",
+        "\r": "",
+        "^": "**",
+    }
 )
 PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[\d*\]: ?)", re.MULTILINE)
 OUTPUT = re.compile(r"^Out ?\[\d*\]:.*$", re.MULTILINE)
@@ -133,6 +147,7 @@ NOT_COMPUTED = re.compile(
     r"^[ \t]*(?:import|from)\b.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$", re.MULTILINE
 )
 DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
+PRIME = re.compile(r"\b([A-Za-z]\w*)'\((?=[^'\n]*$)", re.MULTILINE)  # f'(3)
 PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
 QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""")  # texts and comments
 
@@ -150,6 +165,7 @@ def _plain(text):
     text = OUTPUT.sub("", PROMPT.sub("", text))
     left_out = [line.strip() for line in NOT_COMPUTED.findall(text)]
     text = NOT_COMPUTED.sub("", text)
+    text = PRIME.sub(r"grad(\1)(", text)
     text = DEFINITION.sub(r"\1 = lambda \2:", text)
     return PRODUCT.sub(r"\1*", text), left_out
 
@@ -171,6 +187,14 @@ def _parsed(text):
                 f"The text has more than {MOST_DEPTH} levels of brackets or blocks; give parts of it names of their own."
             )
     return tree
+
+
+def _name_modules(tree, imports):
+    """Give every module that the text imports under a name of its own, `import torch as T`, a known name."""
+    given = {name for line in imports for name in re.findall(r"^import .*\bas (\w+)", line)}
+    given -= {"plt", *MODULES, *stored(tree)}
+    for node in walk(tree, ast.Name):
+        node.id = "np" if node.id in given else node.id
 
 
 # --- The syntax that is allowed ----------------------------------------------------------------------------------------------
@@ -436,7 +460,8 @@ def _plain_numbers(statements, upstream):
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and called(node) in ("range", *ARRAYS):
-                plain |= {one.id for one in walk(node, ast.Name)}
+                lengths = [one for one in walk(node, ast.Call) if called(one) == "len"]
+                plain |= loaded(node) - loaded(*lengths)
             elif isinstance(node, ast.Call) and called(node) in ("reshape", "view", "unsqueeze"):
                 plain |= {one.id for part in node.args for one in walk(part, ast.Name)} & whole
             elif isinstance(node, ast.Call) and called(node) == "cross_entropy":
@@ -474,13 +499,30 @@ def _named(statements):
 
 def _needed(statements, output, upstream):
     """Return the statements that the output needs, those that it does not, and the names that are read."""
-    names = {output, *(loaded(upstream) if upstream else ())}
+    functions = {
+        getattr(one, "name", None) or called(one.targets[0]): one
+        for one in statements
+        if _defines(one)
+    }
+    of_functions = {name for one in functions.values() for name in loaded(one)}
     needed, unused = [], []
+    names, read_names = set(), {output}
+
+    def use(more):
+        for name in set(more) - names:
+            names.add(name)
+            use(loaded(functions[name]) if name in functions else ())
+
+    use({output, *(loaded(upstream) if upstream else ())})
     for statement in reversed(statements):
         name = getattr(statement, "name", None)
-        if names & ({name} if name else set(stored(statement))):
-            names |= loaded(statement)
+        targets = {name} if name else set(stored(statement))
+        if names & targets:
+            if isinstance(statement, ast.Assign) and called(statement.targets[0]):
+                names -= targets - of_functions
+            use(loaded(statement))
             needed.insert(0, statement)
         elif not name:
             unused.insert(0, statement)
-    return needed, unused, names
+        read_names |= names
+    return needed, unused, read_names

@@ -46,7 +46,9 @@ def picture(program, values, step=0):
     """
     computed = run(program, values)
     if len(graph.order(computed.output)) > MOST_OPS:
-        raise CannotDraw(f"The graph has more than {MOST_OPS} values, too many to be drawn.")
+        raise CannotDraw(
+            f"The graph has more than {MOST_OPS} values, too many to be drawn; shorten the loop, or paste one pass of it."
+        )
     with np.errstate(all="ignore"):
         if step:
             story = stepper.frames(computed.output)
