@@ -19,7 +19,7 @@ from .verdict import NotYet, Wrong
 # --- A rule of the table: rule(g, z, x, y, …) ------------------------------------------------------------------------------
 
 
-def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
+def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
     """Stop the check unless `rule` agrees with that of argument `arg` in `row` (ag.multiply).
 
     Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays
@@ -28,8 +28,9 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
     alone. At a kink nothing is tried: what a rule states there is for the exercise to say. `whole`:
     the rule itself sums over what was broadcast, down to the shape of its input; without it the
     rule is as in ops.py, where the engine does that. `inputs`, a list of tuples, replaces what it
-    is tried on: for every row that is not elementwise. `params` are the row's keywords; an axis is
-    tried as it is and counted from the end.
+    is tried on: for every row that is not elementwise. `hints` are (wrong rule, hint) pairs to
+    recognise before those of `of_rule`. `params` are the row's keywords; an axis is tried as it is
+    and counted from the end.
     """
     if is_stub(rule):
         raise NotYet
@@ -39,27 +40,31 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             _right(row, arg, whole, named),
             row.kind == "elementwise" and not inputs and not named,
         )
-        hints = (
-            _of_elementwise(row, arg, whole)
-            if over
-            else of_rule(row, arg, whole=whole, inputs=inputs, **named)
-        )
+        known = [
+            *hints,
+            *(
+                _of_elementwise(row, arg, whole)
+                if over
+                else of_rule(row, arg, whole=whole, inputs=inputs, **named)
+            ),
+        ]
 
         def tried(*given, told={"axis": named["axis"]} if named != params else {}):
-            told = zip(["g", "z", *row.input_names, *told], [*given, *told.values()])
+            named_values = [as_given(row, given)]
+            named_values += [f"{name} = {brief(value)}" for name, value in told.items()]
             return f"the rule for {row.input_names[arg]} of {row.name}, with " + ", ".join(
-                f"{name} = {brief(value)}" for name, value in told
+                named_values
             )
 
         cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
         # a sign seen to differ is a sure cause
-        sign = [wrong for wrong, hint in hints if hint == Cause("sign")]
+        sign = [wrong for wrong, hint in known if hint == Cause("sign")]
         for given in cases:
             expect_call(
                 function,
                 *given,
                 gives=right(*given),
-                hints=hints,
+                hints=known,
                 tried=partial(tried, *given),
                 sure=lambda wrong: wrong in sign or alike(function, lambda: cases, wrong),
             )
@@ -68,11 +73,17 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
                 function,
                 right,
                 partial(_elementwise, row, arg),
-                hints=hints,
+                hints=known,
                 tried=tried,
                 rtol=1e-12,
                 first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)],
             )
+
+
+def as_given(row, given):
+    """Return the arguments of a rule as text: "g = 2, z = 6, x = 2, y = 3"."""
+    names = ["g", "z", *row.input_names]
+    return ", ".join(f"{name} = {brief(value)}" for name, value in zip(names, given))
 
 
 def _as_the_engine(given, arg):

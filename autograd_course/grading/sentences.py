@@ -60,7 +60,7 @@ SENTENCES = {
     "rounded": "Right, but rounded to {0} decimals: keep all of them.",
     "rounded to 1": "Right, but rounded to 1 decimal: keep all of them.",
     "first entry": "The first entry that differs is {0}.",
-    "right elsewhere": "Right for {0}, and not here: what is different?",
+    "right elsewhere": "It is right in another case: {0}. What is different here?",
     # what the function does
     "not a function": "The check calls your answer: give it the function, not a result.",
     "function in a tuple": "Expected a function, got a list or tuple that contains one: is a comma or a bracket in the wrong place?",

@@ -9,11 +9,9 @@ from autograd_lib import ops
 
 from ..drawing.picture import Picture
 from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
-from ..grading.causes import own
-from ..grading.compare import same
-from ..grading.rule_checks import expect_rule, of_rule, rule_cases
+from ..grading.rule_checks import as_given, expect_rule, of_rule
 from ..grading.same_line import STATED, same_line
-from ..grading.sandbox import StepLimitExceeded, bounded, copies
+from ..grading.sandbox import StepLimitExceeded
 from ..grading.sentences import sentence
 from ..grading.verdict import NotYet, Wrong
 from .problems import Box, Line, Mark, Problem, judged, trouble
@@ -145,64 +143,27 @@ def _judge(row, argument, rule):
     if compared.lines[0].fault == "endless":
         return Mark(False, trouble(StepLimitExceeded()))
     inputs, keywords = tried_on(row.name)
-    try:
-        expect_rule(rule, row, argument, inputs=inputs, **keywords)
-    except NotYet:
-        raise ValueError("The dots are to be replaced.") from None
-    except Wrong as wrong:
-        tried, got, right = wrong.shown
-        right = "0" if right == "-0" else right
-        inputs_tried = wrong.difference.where.args[2:]
-        # there the rule that is derived gives nan too
-        if row.name in STATED and not any(np.any(x) for x in inputs_tried):
-            return Mark(False, note)
-        recognised = _recognised(row, argument, rule)
-        hints = (own(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords))
-        # a hint that is true of this input alone would mislead
-        misleads = recognised or any(map(wrong.cause.same_as, hints))
-        hint = "" if misleads else sentence(wrong.cause)
-        hint = hint.replace(tried.partition("g = ")[0], "")  # "Right for g = 2, …, and not here"
-        here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
-        return Mark(False, f"{recognised} {here} {hint}".strip())
-    except (Exception, SystemExit, StepLimitExceeded) as error:
-        fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
-        return Mark(False, f"{trouble(error)} {fits}".strip())
-    return Mark(False, note)
-
-
-def _recognised(row, argument, rule):
-    """Return the hint of a mistake that agrees with `rule` on every input tried.
-
-    Return "" if there is none.
-    """
-    inputs, keywords = tried_on(row.name)
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]
     known = [
         (Line(line).function(parameters), hint)
         for line, hint in WRONG.get((row.name, argument), ())
     ]
-    known += [
-        (lambda *given, wrong=wrong, **_: wrong(*given), sentence(hint))
-        for wrong, hint in of_rule(row, argument, inputs=inputs, **keywords)
-    ]
-
-    def gives(function, given):
-        with np.errstate(all="ignore"):
-            return bounded(lambda: function(*copies(given), **keywords))
-
-    def agree(wrong, given):
-        try:
-            got, other = gives(rule, given), gives(wrong, given)
-            if isinstance(got, tuple) != isinstance(other, tuple):
-                return False  # a tuple of what is right is close to it, and is another mistake
-            return same(got, other, 1e-6, 1e-9) or np.allclose(
-                got, other, 1e-6, 1e-9
-            )  # 1 is ones of every shape
-        except (Exception, SystemExit, StepLimitExceeded):
-            return False
-
-    tried = rule_cases(row, inputs, keywords)
-    return next((hint for wrong, hint in known if all(agree(wrong, given) for given in tried)), "")
+    try:
+        expect_rule(rule, row, argument, inputs=inputs, hints=known, **keywords)
+    except NotYet:
+        raise ValueError("The dots are to be replaced.") from None
+    except Wrong as wrong:
+        given = wrong.difference.where.args
+        # there the rule that is derived gives nan too
+        if row.name in STATED and not any(np.any(x) for x in given[2:]):
+            return Mark(False, note)
+        _, got, right = wrong.shown
+        here = f"With {as_given(row, given)}, yours gives {got}, and {right} is right."
+        return Mark(False, f"{here} {sentence(wrong.cause)}".strip())
+    except (Exception, SystemExit, StepLimitExceeded) as error:
+        fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
+        return Mark(False, f"{trouble(error)} {fits}".strip())
+    return Mark(False, note)
 
 
 # --- Wrong rules, as learners write them ------------------------------------------------------------------------------

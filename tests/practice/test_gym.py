@@ -543,7 +543,11 @@ def test_what_are_no_axes_is_said(text):
             "np.dot(g, y)",
             "Right for single numbers. With arrays in their place it is wrong: with g = [",
         ),
-        ("rule.relu.x", "g * (x > 0) + 1.5 * g * (x == 0)", "and 0 is right. Right for g = "),
+        (
+            "rule.relu.x",
+            "g * (x > 0) + 1.5 * g * (x == 0)",
+            "and 0 is right. It is right in another case: ",
+        ),
         (
             "rule.expand_dims.x",
             "np.squeeze(g)",
