@@ -656,6 +656,7 @@ def test_18_layers_are_theirs_gradients_included():
     mine, there = (inspect.signature(home.MultiheadAttention).parameters for home in (ag.nn, nn))
     assert list(mine)[:4] == list(there)[:4] and there["batch_first"].default is False
     assert inspect.signature(nn.TransformerEncoderLayer).parameters["norm_first"].default is False
+    assert torch.var(torch.tensor([1.0, 3.0])) == 2  # divides by n − 1
 
 
 def test_18_attention_is_theirs_gradients_included():

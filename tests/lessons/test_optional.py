@@ -43,6 +43,17 @@ def test_a_lesson_runs_without_its_optional_parts(path):
         kernel.stop()
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_an_exercise_of_an_optional_section_is_labelled_optional(path):
+    section = False
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            for heading in re.findall(r"^#+ .*", cell.source, re.MULTILINE):
+                section = "(optional)" in heading
+            label = re.search(r"\*\*Exercise\*\* \(\d+ minutes?, (\w+)", cell.source)
+            assert not (section and label) or label[1] == "optional", cell.id
+
+
 def test_optional_cells_are_left_out():
     def markdown(source, name="text"):
         return nbformat.v4.new_markdown_cell(source, id=name)

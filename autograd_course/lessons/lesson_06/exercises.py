@@ -122,7 +122,7 @@ _ROUTES = [
 @exercise(
     "06.routes",
     minutes=5,
-    difficulty="medium",
+    difficulty="optional",
     importance=1,
     question="""
         w₃ reaches L by three paths. The path through b alone contributes 1.09 · 0.8905 · 0.3101 = 0.3010, the product of the

@@ -175,8 +175,8 @@ Z, WHOLE = (
 @exercise(
     "07.cached",
     minutes=3,
-    difficulty="easy",
-    importance=2,
+    difficulty="optional",
+    importance=1,
     question="""
         Fill in the blank of `cached(x, cache)`. It returns the same as `x.gradient()`, but it stores the gradient of each value in the
         dictionary `cache`, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",

@@ -741,7 +741,7 @@ EVIDENCE = {
 @exercise(
     "09.diagnose",
     minutes=5,
-    difficulty="medium",
+    difficulty="optional",
     importance=1,
     question="What is the fault in 1, 3, 5 and 6? Give the letter of the cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())

@@ -70,7 +70,7 @@ prediction(
 prediction(
     "16.end",
     question="""
-        At lr = 2 the threshold 2/lr is 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
+        At lr = 2 the threshold 2/lr is 1. After 40 steps the loss was about 10, and λmax about 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
     answer="below the threshold",
     choices=["far above the threshold", "just above the threshold", "below the threshold"],

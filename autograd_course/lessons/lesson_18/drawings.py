@@ -20,7 +20,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
     colour = style.GRADIENT if what == "slope" else style.VALUE
     parts = [
-        words(left - 12, 46, "at place", anchor="end", size=13),
+        words(left - 12, 46, "at position", anchor="end", size=13),
         words(left, 20, "reads the letter", anchor="start", size=13),
     ]
     told, leaks = [], 0
@@ -61,22 +61,22 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
         words(left, below + 22, "strong colour: much; dot: nothing", style.FAINT, "start", 13),
         words(left, below + 42, legend, style.FAINT, "start", 13),
     ]
-    first = f"Place {told[pick]}" if pick is not None else f"The future is read {leaks} times."
-    text = "\n".join([first, f"Place, what it reads, and the {what} of each:", *told])
+    first = f"Position {told[pick]}" if pick is not None else f"The future is read {leaks} times."
+    text = "\n".join([first, f"Position, what it reads, and the {what} of each:", *told])
     return Picture(
         svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text
     )
 
 
-def attention_row(letters, scores, values, place):
+def attention_row(letters, scores, values, position):
     """Draw one row of attention: scores (T,), weights, result, and the gradients of the scores.
 
-    The row is that of the query at `place`. The upstream gradient of the result is 1, and the
-    positions after `place` are masked.
+    The row is that of the query at `position`. The upstream gradient of the result is 1, and the
+    positions after `position` are masked.
     """
     scores, values = np.asarray(scores, float), np.asarray(values, float)
     side, wide = len(letters), 54
-    seen = np.arange(side) <= place
+    seen = np.arange(side) <= position
     p = np.exp(scores - scores[seen].max()) * seen
     p = p / p.sum()
     z = p @ values
@@ -91,8 +91,8 @@ def attention_row(letters, scores, values, place):
             ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4"),
         ],
     )
-    if place + 1 < side:
-        start = left + (place + 1) * wide
+    if position + 1 < side:
+        start = left + (position + 1) * wide
         parts += [
             f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="432" fill="{style.GROUND}"/>',
             words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13),
@@ -103,7 +103,7 @@ def attention_row(letters, scores, values, place):
         parts.append(
             words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13)
         )
-        if k == place:
+        if k == position:
             parts += [words(x, 66, "▲", size=13), words(8, 66, "asks", anchor="start", size=13)]
     for row, (name, heights, span, colour, dash) in enumerate(panels):
         plot = Axes((left, (80, 232, 362)[row], side * wide, 116), (0, side), span)
@@ -144,7 +144,7 @@ def attention_row(letters, scores, values, place):
         )
 
     text = (
-        f"{letters[place]}, at place {place}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
+        f"{letters[position]}, at position {position}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
         f"its weights.\n"
         f"weights: {listed(p)}\n"
         f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
@@ -153,11 +153,11 @@ def attention_row(letters, scores, values, place):
     return Picture(svg(f"0 0 {right + 12} 560", "".join(parts), text), text, says_all=True)
 
 
-def attended(letter, raised_by, place):
+def attended(letter, raised_by, position):
     """Draw a row of attention over eight letters, with the score of one of them raised."""
     scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
     scores[letter] += raised_by
-    return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], place)
+    return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], position)
 
 
 def _bar(plot, k, height, half, colour, dash):
@@ -174,13 +174,13 @@ def _bar(plot, k, height, half, colour, dash):
     return x, up, down
 
 
-def by_place(losses, best):
+def by_position(losses, best):
     """Draw the loss at each position of a text as bars, and the best possible loss."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
     plot.frame(
         [(k + 0.5, str(k)) for k in range(len(losses))],
         ticks(0, best, 4),
-        "place",
+        "position",
         "loss of a new text",
     )
     plot.line([0, len(losses)], [best, best], style.INK, 2, "7 4")
@@ -188,9 +188,7 @@ def by_place(losses, best):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
     plot.words(548, 28, f"dashed, the best possible: {best:.2f}", anchor="end")
-    text = (
-        f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.1f}' for loss in losses)}."
-    )
+    text = f"Best possible: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 

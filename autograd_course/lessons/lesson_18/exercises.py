@@ -112,7 +112,7 @@ CANCEL = (
         "The magnitude is `np.abs`. Then take the maximum over two of the four axes.",
         "`.max(axis=(…, …))`: from the shape (T, m, T, d), keep the two axes T.",
         (
-            "Help: why not one gradient for each place?",
+            "Help: why not one gradient for each position?",
             "A gradient is the gradient of a scalar, so you would have to add up the outputs of a position first. Then "
             "derivatives of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
             "all derivatives of their sum are 0, and the leak is not found.",
@@ -129,7 +129,7 @@ CANCEL = (
         edit(
             "np.abs(slopes)",
             "slopes",
-            "Where the slope is −3, the place is read too. Take the size first, np.abs, "
+            "Where the slope is −3, the position is read too. Take the size first, np.abs, "
             "and then the largest.",
         ),
         edit(
@@ -140,24 +140,24 @@ CANCEL = (
         edit(
             "(1, 3))",
             "(1, 3)).T",
-            "This is transposed. A row is the place that reads (output), a column the place "
+            "This is transposed. A row is the position that reads (output), a column the position "
             "that is read.",
         ),
         edit(
             "(1, 3)",
             "(0, 2)",
-            "You took the largest over the places, axes 0 and 2. Take it over m and d: axes 1 and "
+            "You took the largest over the positions, axes 0 and 2. Take it over m and d: axes 1 and "
             "3.",
         ),
         edit(
             "(1, 3)",
             "(0, 1)",
-            "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3.",
+            "Axis 0 is the position that reads: it has to stay. m and d are to go: axes 1 and 3.",
         ),
         edit(
             "(1, 3)",
             "(1, 2)",
-            "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3.",
+            "Axis 2 is the position that is read: it has to stay. m and d are to go: axes 1 and 3.",
         ),
         edit(
             ".max(axis=(1, 3))",
@@ -172,7 +172,7 @@ CANCEL = (
         edit(
             "(1, 3)",
             "None",
-            "One number came back for everything. Each pair of places needs one: take the largest over axes 1 and 3 "
+            "One number came back for everything. Each pair of positions needs one: take the largest over axes 1 and 3 "
             "alone.",
         ),
         edit(".max(", ".sum(", "You add the sizes. The question is for the largest of them."),
@@ -190,7 +190,7 @@ CANCEL = (
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "1.0 * (np.abs(slopes).max(axis=(1, 3)) > 0)",
-            "That says whether a place is read at all. The question is for how much: the largest size.",
+            "That says whether a position is read at all. The question is for how much: the largest size.",
         ),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
@@ -204,7 +204,7 @@ CANCEL = (
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.abs(slopes[:, 0]).max(axis=-1)",
-            "You look at the first output of each place only. Another output may read more.",
+            "You look at the first output of each position only. Another output may read more.",
         ),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
@@ -215,7 +215,7 @@ CANCEL = (
         (lambda f, x: np.abs(f(x)), "Those are values. The slopes say who reads whom."),
         (
             lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
-            "One gradient of everything says who is read, but not by whom. Each output place needs a row of its own.",
+            "One gradient of everything says who is read, but not by whom. Each output position needs a row of its own.",
         ),
         printed(_reads),
     ],
@@ -227,37 +227,37 @@ def leak(answer):
     W, V = rng.normal(size=(3, 2)).round(1), rng.normal(size=(3, 4)).round(1)
     models = [
         (
-            "places that read all places up to the one after them",
+            "positions that read all positions up to the one after them",
             4,
             lambda x: -3 * np.tri(4, k=1) @ (x * x) @ np.abs(W),
         ),
         (
-            "places that read those before them, through a softmax",
+            "positions that read those before them, through a softmax",
             4,
             lambda x: ag.softmax(np.tri(4) @ x @ V),
         ),
         (
-            "places that read whom they like",
+            "positions that read whom they like",
             3,
             lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0], [0.2, -2, 0]]) @ x) * x,
         ),
         (
-            "two places, the second never read",
+            "two positions, the second never read",
             2,
             lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W,
         ),
-        ("a place that reads itself alone", 1, lambda x: x * x @ W),
+        ("a position that reads itself alone", 1, lambda x: x * x @ W),
     ]
     examples = []
-    for what, places, f in models:
-        x = rng.normal(size=(places, 3)).round(2)
+    for what, positions, f in models:
+        x = rng.normal(size=(positions, 3)).round(2)
         x[0] = np.abs(x[0])
         examples.append((formula(what)(f), x))
     examples.append((examples[0][0], 30 * examples[0][1]))  # slopes of any size
-    small = formula("places that read each other a little")(
+    small = formula("positions that read each other a little")(
         lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V
     )
-    column = formula("places with a single number each")(
+    column = formula("positions with a single number each")(
         lambda x: np.tri(len(x)) @ (x * x).sum(1, keepdims=True)
     )
     four = [column, *(f for f, x in examples if len(x) == 4), small]
@@ -282,7 +282,7 @@ def _to_table(g, letters, n):
     return table
 
 
-ONCE = "Here each row is paid once, for the last place that named it (lesson 08). np.add.at pays every time."
+ONCE = "Here each row is paid once, for the last position that named it (lesson 08). np.add.at pays every time."
 
 
 @exercise(
@@ -313,8 +313,14 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
         edit(
             "np.add.at(table, letters, g)",
+            "for text, rows in zip(letters, g):\n        table[text] += rows",
+            "This goes text by text. If a text has the same letter twice, += pays its row only once. np.add.at "
+            "pays every time.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
             "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
-            "This goes place by place. If two texts have the same letter at a place, += pays its row only once. "
+            "This goes position by position. If two texts have the same letter at a position, += pays its row only once. "
             "np.add.at pays every time.",
         ),
         edit(
@@ -335,7 +341,7 @@ ONCE = "Here each row is paid once, for the last place that named it (lesson 08)
         edit(
             "np.add.at(table, letters, g)",
             "np.add.at(table, letters[:, -1], g[:, -1])",
-            "That is the last place only. Every place has read a row.",
+            "That is the last position only. Every position has read a row.",
         ),
         edit(
             "return table",
@@ -464,7 +470,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS, and write Q in place of K.",
         (
             "Help: what about the mask?",
-            "At a masked place P is 0, so softmax's rule gives the gradient 0 there. As long as each row has a place that is not masked, you need to do nothing more.",
+            "At a masked position P is 0, so softmax's rule gives the gradient 0 there. As long as each row has a position that is not masked, you need to do nothing more.",
         ),
     ],
     solution="""
@@ -488,7 +494,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             "For V: row t of P holds the weights with which output t reads the values. So every output that reads "
             "value s sends a gradient to it: that is column s of P, so P.T @ g. " + IN_NUMPY,
         ),
-        edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
+        edit("P.T @ g", "g", "For V: g is spread over the positions by the weights, P.T @ g."),
         edit(
             "g @ V.T",
             "g @ V",
@@ -798,7 +804,7 @@ WRONG_SWAP_Y = [
 @exercise(
     "18.swap",
     minutes=3,
-    difficulty="easy",
+    difficulty="optional",
     importance=1,
     question="""
         Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`. Here a, b and c are the letters of x, y and z, such as

@@ -6,7 +6,7 @@ import autograd_lib as ag
 from autograd_lib import nn, optim
 from autograd_lib.nn.functional import cross_entropy
 
-LETTERS, PLACES = "abcdefgh", 12
+LETTERS, POSITIONS = "abcdefgh", 12
 
 
 class Reader(nn.Module):
@@ -18,7 +18,7 @@ class Reader(nn.Module):
     def __init__(self, block, width=32, seed=0):
         rng = np.random.default_rng(seed)
         self.letters = nn.Embedding(len(LETTERS), width, rng=rng)
-        self.positions = nn.Embedding(PLACES, width, rng=rng)
+        self.positions = nn.Embedding(POSITIONS, width, rng=rng)
         self.block, self.norm = block, nn.LayerNorm(width)
         self.out = nn.Linear(width, len(LETTERS), rng=rng)
 
@@ -34,7 +34,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """The block that cheats: every place also looks at the one after it."""
+    """The block that cheats: every position also looks at the one after it."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)
@@ -48,7 +48,7 @@ class Suspect(nn.Module):
 
 def random_letters(rng, n):
     """Return n texts of 13 random letters, as ints of shape (n, 13)."""
-    return rng.integers(0, len(LETTERS), (n, PLACES + 1))
+    return rng.integers(0, len(LETTERS), (n, POSITIONS + 1))
 
 
 def twice(rng, n):
@@ -74,8 +74,8 @@ def train(model, draw, steps=100):
     return model
 
 
-def loss_by_place(model, draw):
-    """Return the mean loss at each of the 12 places, over 500 texts that it has not seen."""
+def loss_by_position(model, draw):
+    """Return the mean loss at each of the 12 positions, over 500 texts that it has not seen."""
     texts = draw(np.random.default_rng(1), 500)
     with ag.no_grad():
         log_p = ag.log_softmax(model(texts[:, :-1])).data

@@ -135,8 +135,13 @@ def _smoothed(counts, shorter, a):
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
     explained="The result is the same as if the model had read `a` further letters, distributed as the shorter n-gram expects.",
-    why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
+    why="No letter is impossible, and a context that was never seen falls back on the shorter n-gram.",
     mistakes=[
+        edit(
+            "return (counts + a * shorter) / (counts.sum() + a)",
+            "counts += a * shorter\n    return counts / counts.sum()",
+            "counts holds whole numbers, and += cannot write fractions into it. Make a new array: counts + a * shorter.",
+        ),
         edit(
             "(counts.sum() + a)",
             "counts.sum()",

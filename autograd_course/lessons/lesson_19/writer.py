@@ -1,7 +1,7 @@
 """A transformer that writes, on one page: tokens, model, loss, Adam, sampling.
 
 In brackets, the lesson that derives it. N texts of T letters go in as whole numbers. Every
-place holds a row of `width` numbers.
+position holds a row of `width` numbers.
 """
 
 import numpy as np

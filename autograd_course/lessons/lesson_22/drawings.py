@@ -101,7 +101,7 @@ def cobweb(f, slope, z, rounds, start):
     beside_it.frame(
         ticks(0, 30, 6),
         ticks(-1, 3, 8),
-        "rounds  (level: 1/(1 − J))",
+        "rounds (black line: 1/(1 − J))",
         f"Back: u, off by {number(back)}",
     )
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")

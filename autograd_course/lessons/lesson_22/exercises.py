@@ -137,7 +137,8 @@ def _third_value(got, expected):
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
     return (
-        "A bit of 0 would be a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)."
+        "A bit of 0 would be a third value. np.sign(0) is 0. And w + (sign(w) − w) is 0 for a large w, because of "
+        "rounding: clip w first."
         if third
         else None
     )
@@ -619,8 +620,8 @@ _SHORT = (
 @exercise(
     "22.length_x",
     minutes=3,
-    difficulty="easy",
-    importance=3,
+    difficulty="optional",
+    importance=1,
     question="""
         Write the rule of the length. z = √Σx² is one number, and so is g. x may have any shape. At z = 0 the rule gives
         zeros.""",
@@ -838,8 +839,14 @@ def _from_zero(f, z, x, g, rounds):
 
 
 def _solved(f, z, x, g, rounds):
-    J = np.atleast_2d(ag.jacobian(lambda z: f(z, x))(z))
-    u = np.linalg.solve(np.eye(len(J)) - J.T, np.ravel(g)).reshape(np.shape(g))
+    n = np.size(z)
+    J = np.reshape(ag.jacobian(lambda z: f(z, x))(z), (n, n))
+    u = np.linalg.solve(np.eye(n) - J.T, np.ravel(g)).reshape(np.shape(g))
+    return ag.vjp(f, z, x)[1](u)[1]
+
+
+def _solved_for_vectors(f, z, x, g, rounds):
+    u = np.linalg.solve(np.eye(len(g)) - ag.jacobian(lambda z: f(z, x))(z).T, g)
     return ag.vjp(f, z, x)[1](u)[1]
 
 
@@ -865,6 +872,7 @@ _ONE_LESS = (
 _AGAIN = (
     "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
 )
+_LIMIT = "That is the limit, which infinitely many rounds reach. Here exactly `rounds` of them are asked for."
 _MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
 _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return back(u)[1]"
 
@@ -988,7 +996,8 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all.",
         ),
         (_forward, "That is J u, from ag.jvp. What goes back is Jᵀu, from ag.vjp."),
-        (_solved, _MANY),
+        (_solved, _LIMIT),
+        (_solved_for_vectors, _LIMIT),
         edit(
             "u = g\n", "u = np.ones_like(g)\n", "u starts as g, the upstream gradient, not as ones."
         ),

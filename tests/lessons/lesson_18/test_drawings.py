@@ -9,7 +9,7 @@ from drawn import SVG, svg_of, words_in
 from autograd_course.drawing import style
 from autograd_course.lessons.lesson_18.drawings import (
     attention_row,
-    by_place,
+    by_position,
     sharpness,
     who_reads_whom,
 )
@@ -32,7 +32,7 @@ def test_who_reads_whom_crosses_the_future():
     picture = who_reads_whom(sizes, "abc")
     assert picture.text.splitlines() == [
         "The future is read 1 times.",
-        "Place, what it reads, and the slope of each:",
+        "Position, what it reads, and the slope of each:",
         "0 (a): 0 2, 1 1",
         "1 (b): 1 4",
         "2 (c): 0 0.5",
@@ -48,36 +48,36 @@ def test_who_reads_whom_crosses_the_future():
     )
     framed = who_reads_whom(np.tri(3) / 3, "abc", pick=1, what="weight")
     assert framed.text.startswith(
-        "Place 1 (b): 0 0.33, 1 0.33\n"
+        "Position 1 (b): 0 0.33, 1 0.33\n"
     ) and "grey: the future" in words_in(framed)
     assert opacities(framed, style.VALUE) == [1.0] * 6
 
 
-@pytest.mark.parametrize("place", [0, 3, 7])
-def test_attention_row_shares_and_masks(place):
+@pytest.mark.parametrize("position", [0, 3, 7])
+def test_attention_row_shares_and_masks(position):
     scores, values = np.linspace(-1, 2, 8), np.array([3.0, -2, 1, 4, -1, 2, 0, -3])
-    picture = attention_row("attended", scores, values, place)
-    p = np.exp(scores[: place + 1]) / np.exp(scores[: place + 1]).sum()
-    z = p @ values[: place + 1]
+    picture = attention_row("attended", scores, values, position)
+    p = np.exp(scores[: position + 1]) / np.exp(scores[: position + 1]).sum()
+    z = p @ values[: position + 1]
     lines = picture.text.splitlines()
     listed = [line.split(": ")[1].split(";")[0] for line in lines[1:3]]
     weights, back = ([numbers(one)[0] for one in line.split(", ")] for line in listed)
-    masked = np.zeros(7 - place)
+    masked = np.zeros(7 - position)
     assert np.allclose(weights, [*p, *masked], atol=1e-3)
-    assert np.allclose(back, [*p * (values[: place + 1] - z), *masked], atol=1e-3) and lines[
+    assert np.allclose(back, [*p * (values[: position + 1] - z), *masked], atol=1e-3) and lines[
         2
     ].endswith("their sum 0")
     said = words_in(picture)
     assert (
-        said.count("−∞") == 7 - place
-        and said.count("masked") == (place < 7)
+        said.count("−∞") == 7 - position
+        and said.count("masked") == (position < 7)
         and {"▲", "asks"} <= set(said)
     )
 
 
 def test_losses_stand_against_the_best_possible():
-    picture = by_place([2.0, 0.5], 2.08)
-    assert picture.text == "Best possible: 2.08. At each place: 2.0, 0.5."
+    picture = by_position([2.0, 0.5], 2.08)
+    assert picture.text == "Best possible: 2.08. At each position: 2.0, 0.5."
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
     assert np.isclose(
         tall[0] / tall[1], 4, rtol=1e-3

@@ -25,6 +25,6 @@ def test_texts():
     )
 
 
-def test_loss_by_place_is_that_of_guessing_before_all_training():
-    losses = reader.loss_by_place(reader.Reader(reader.Suspect()), reader.random_letters)
+def test_loss_by_position_is_that_of_guessing_before_all_training():
+    losses = reader.loss_by_position(reader.Reader(reader.Suspect()), reader.random_letters)
     assert losses.shape == (12,) and np.all(np.abs(losses - np.log(8)) < 0.5)

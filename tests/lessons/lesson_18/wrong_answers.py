@@ -97,8 +97,8 @@ cases(
         """
         def to_table(g, letters, n):
             table = [[0.0] * g.shape[-1] for _ in range(n)]
-            for place, letter in np.ndenumerate(letters):
-                table[letter] = table[letter] + g[place]
+            for position, letter in np.ndenumerate(letters):
+                table[letter] = table[letter] + g[position]
             return np.array(table)""",
         "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
         "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)",
