@@ -104,7 +104,7 @@ def attention_row(letters, scores, values, position):
             words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13)
         )
         if k == position:
-            parts += [words(x, 66, "▲", size=13), words(8, 66, "asks", anchor="start", size=13)]
+            parts += [words(x, 66, "▲", size=13), words(8, 66, "query", anchor="start", size=13)]
     for row, (name, heights, span, colour, dash) in enumerate(panels):
         plot = Axes((left, (80, 232, 362)[row], side * wide, 116), (0, side), span)
         plot.line([0, side], [0, 0], style.LINE, 1)
@@ -144,7 +144,7 @@ def attention_row(letters, scores, values, position):
         )
 
     text = (
-        f"{letters[position]}, at position {position}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
+        f"query: {letters[position]}, at position {position}; z = {number(round(float(z), 3))}, the mean of the values by "
         f"its weights.\n"
         f"weights: {listed(p)}\n"
         f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"

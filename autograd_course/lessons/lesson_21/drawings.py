@@ -180,7 +180,7 @@ def agree(slopes, scene, t):
     room = 0.12 * (high - low)
     span = AT[0] - 0.1, AT[-1] + 0.1  # so that no mark lies on the numbers at the axes
     left = Axes((58, 40, 290, 190), span, (low - room, high + room))
-    left.frame(ticks(AT[0], AT[-1], 4), ticks(low, high, 4), "t", "gradient by t")
+    left.frame(ticks(AT[0], AT[-1], 4), ticks(low, high, 4), "t", "gradient with respect to t")
     jumps = (
         np.flatnonzero(np.abs(np.diff(mine)) > (high - low) / 4) + 1
     )  # no line leads over a jump
@@ -224,7 +224,7 @@ def agree(slopes, scene, t):
                     f'stroke="{style.INK}" stroke-width="1.6"/>'
                 )
             digits.words(x, y, "−" if digit == "-" else digit, size=16)
-    text = [f"{scene}: the gradient by t, at t = {number(AT[k])}"]
+    text = [f"{scene}: the gradient with respect to t, at t = {number(AT[k])}"]
     text += [
         f"{ENGINES[engine][0]} {number(now[engine])}"
         + (f", {_apart(now[engine], now['ours'])}" if engine != "ours" else "")
@@ -271,7 +271,7 @@ def times(measured, rows):
     plot.words(
         8,
         24,
-        f"one step over {rows:,} scans, in ms, × 10 from line to line",
+        f"one step over {rows:,} scans, in ms, × 10 from one vertical line to the next",
         anchor="start",
         size=13,
     )
@@ -316,7 +316,12 @@ def times(measured, rows):
             )
         )
     plot.words(
-        8, bottom + 38, "upright: this process, divided by the workers", style.FAINT, "start", 13
+        8,
+        bottom + 38,
+        "vertical mark: this process, divided by the number of workers",
+        style.FAINT,
+        "start",
+        13,
     )
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
     return Picture(svg(f"0 0 {150 + wide + 70} {bottom + 50}", "".join(plot.parts), text), text)

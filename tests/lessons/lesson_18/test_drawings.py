@@ -71,7 +71,7 @@ def test_attention_row_shares_and_masks(position):
     assert (
         said.count("−∞") == 7 - position
         and said.count("masked") == (position < 7)
-        and {"▲", "asks"} <= set(said)
+        and {"▲", "query"} <= set(said)
     )
 
 
