@@ -79,9 +79,9 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
     once = {"rev": lambda: grads["rev"], "fwd": lambda: [jvp(f, xs, vs)[1]]}
     grads = {mode: [to_array(g) for g in given[mode]()] for mode in modes}
 
-    def compare(where, direction, rules):
+    def compare(where, direction, by_rule):
         slope, error, sides, bounds = _slope(f, xs, u, value, direction, noise, magnitude)
-        for mode, (rule, size) in rules.items():
+        for mode, (rule, size) in by_rule.items():
             near = 1e-5 * max(abs(slope), size) + 4 * error
             low, high = bounds if sides else (slope, slope)
             if not (error < np.inf and low - near <= rule <= high + near):
@@ -98,8 +98,8 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
             where = names[i] + (f", entry {list(k)}" if k else "")
             direction = [np.zeros(x.shape) for x in xs]
             direction[i][k] = 1.0
-            rules = {mode: (g := grads[mode][i][k].item(), abs(g)) for mode in modes}
-            if sides := compare(where, direction, rules):
+            by_rule = {mode: (g := grads[mode][i][k].item(), abs(g)) for mode in modes}
+            if sides := compare(where, direction, by_rule):
                 found.add((i, k))
                 left, right = sides
                 warnings.warn(
@@ -109,11 +109,11 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
                     stacklevel=3,
                 )
     if len(found) > 1:
-        rules = {
+        by_rule = {
             mode: (sum(g.sum() for g in grads[mode]), sum(np.abs(g).sum() for g in grads[mode]))
             for mode in modes
         }
-        compare("all arguments together", [np.ones(x.shape) for x in xs], rules)
+        compare("all arguments together", [np.ones(x.shape) for x in xs], by_rule)
     upstream = {"rev": "the upstream gradient", "fwd": "the tangent"}
     for mode in modes:
         for g, h in zip(map(to_array, once[mode]()), map(to_array, larger[mode]())):

@@ -361,9 +361,9 @@ def _fast_call(row):
 
     def binary(x, y):
         if type(x) is Tensor:
-            level, a, wanted = x.level, x._value, x._requires_grad
+            level, a, required = x.level, x._value, x._requires_grad
             if type(y) is Tensor and y.level == level:
-                b, wanted = y._value, wanted + 2 * y._requires_grad
+                b, required = y._value, required + 2 * y._requires_grad
             elif type(y) in _scalars or type(y) is ndarray and y.dtype.kind in "biuf":
                 b = y
             else:
@@ -371,11 +371,11 @@ def _fast_call(row):
         elif type(y) is Tensor and (
             type(x) in _scalars or type(x) is ndarray and x.dtype.kind in "biuf"
         ):
-            level, a, b, wanted = y.level, x, y._value, 2 * y._requires_grad
+            level, a, b, required = y.level, x, y._value, 2 * y._requires_grad
         else:
             return record((x, y), {})
         if (
-            not wanted
+            not required
             or level <= no_grad_level.get()
             or type(a) not in _arrays
             or type(b) not in _arrays
@@ -389,11 +389,11 @@ def _fast_call(row):
         if type(z) not in _floats and not (type(z) is ndarray and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
-        node.values, node.edges, node.number = (a, b), edges[wanted], next(_clock)
+        node.values, node.edges, node.number = (a, b), edges[required], next(_clock)
         return node
 
     rules = tuple(enumerate(row.rules))
-    # The edges, by which arguments require a gradient: neither, the first, the second, both.
+    # The edges, by what is `required`: no gradient, the first, the second, both.
     edges = ((), rules[:1], rules[1:], rules)
     fast = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
     return fast or (lambda *args, **params: record(args, params))

@@ -255,7 +255,12 @@ def new_tensor(kind, value, level):
 
 
 def to_array(t):
-    """Return the value of a Tensor as an array; while a program is recorded, a Traced."""
+    """Return the value of a Tensor as an array, whatever its level.
+
+    The value of a Tensor of a transform may be a Tensor of a lower level. While `compile` records
+    a call, this ends at a Traced, which stands for an array; a Tensor that the user made becomes an
+    input of the program.
+    """
     while isinstance(t, Tensor):
         if t.opaque:
             return t

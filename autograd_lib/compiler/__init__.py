@@ -139,15 +139,15 @@ class compile:
             )
         return Program(self.f, args, kwargs)
 
-    def _compare(self, path, found, wanted):
+    def _compare(self, path, result, expected):
         """Raise RuntimeError where a program's result differs from the function's."""
-        if type(found) is type(wanted) and type(found) in (tuple, list, dict):
-            a, b = (x if type(x) is dict else dict(enumerate(x)) for x in (found, wanted))
+        if type(result) is type(expected) and type(result) in (tuple, list, dict):
+            a, b = (x if type(x) is dict else dict(enumerate(x)) for x in (result, expected))
             same = a.keys() == b.keys()
             for key in a if same else ():
                 self._compare(f"{path}[{key!r}]", a[key], b[key])
         else:
-            a, b = (np.asarray(x.data if isinstance(x, Tensor) else x) for x in (found, wanted))
+            a, b = (np.asarray(x.data if isinstance(x, Tensor) else x) for x in (result, expected))
             same = a.shape == b.shape and a.dtype == b.dtype
             if same and a.dtype.kind == "f":
                 # The root of the precision is far above the rounding of any sum.
@@ -157,8 +157,8 @@ class compile:
             same = same and (a.dtype.kind == "f" or np.array_equal(a, b))
         if not same:
             raise RuntimeError(
-                f"compile: {path} of {self.__name__} is {found!r:.80} by the program and "
-                f"{wanted!r:.80} by the function itself. The function reads something that is "
+                f"compile: {path} of {self.__name__} is {result!r:.80} by the program and "
+                f"{expected!r:.80} by the function itself. The function reads something that is "
                 "neither an argument nor a Tensor and that has changed since the program was "
                 "recorded; pass it as an argument"
             )

@@ -21,18 +21,18 @@ UFUNCS = {
 VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
-def live_lines(results, known=frozenset()):
+def live_lines(results, computed=frozenset()):
     """Return the lines that `results` are computed from, in order: dead code is left out.
 
-    Lines with a creation number in `known` are left out too, with all that only they read.
+    Lines with a creation number in `computed` are left out too, with all that only they read.
     """
-    found, todo = {}, [x for x in results if isinstance(x, Traced)]
+    live, todo = {}, [x for x in results if isinstance(x, Traced)]
     while todo:
         node = todo.pop()
-        if node.op and node.number not in found and node.number not in known:
-            found[node.number] = node
+        if node.op and node.number not in live and node.number not in computed:
+            live[node.number] = node
             todo += node.reads
-    return [found[number] for number in sorted(found)]
+    return [live[number] for number in sorted(live)]
 
 
 def assign_buffers(lines, returned, new_name):
@@ -102,5 +102,5 @@ def memory_root(node):
 
 def is_user_op(row):
     """Return True for a row that is neither the library's nor a function of NumPy."""
-    known = np.ufunc, type(np.sum), type, BuiltinFunctionType
-    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, known)
+    types = np.ufunc, type(np.sum), type, BuiltinFunctionType
+    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, types)

@@ -92,7 +92,8 @@ def _values(inputs):
 def _shared_rule(backward, saved):
     """Return one rule for all inputs: the backward function runs when the first gradient is due.
 
-    The tape asks for the gradients in order, and for each once in a backward pass.
+    `k` is the position of a gradient in what the backward function returns. The tape asks for the
+    gradients in order, and for each once in a backward pass.
     """
     grads = []
 

@@ -45,9 +45,9 @@ def signature(x, leaves, modules):
             kind,
             *[(type(key), key, signature(part, leaves, modules)) for key, part in x.items()],
         )
-    if (found := leaf_signature(x)) is not None:
+    if (of_leaf := leaf_signature(x)) is not None:
         leaves.append(x)
-        return found
+        return of_leaf
     if kind in STATIC:
         return kind, x
     if isinstance(x, Module):

@@ -43,9 +43,9 @@ from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 ENGINE = __name__.partition(".")[0]
 
 # Where a line of a backward pass comes from. call: a number, the same for all lines of one call of
-# a rule. of: the value whose gradient the call computes, or None. first, rest: the comment beside
-# the first of these lines, and beside the others.
-Origin = namedtuple("Origin", "call of first rest")
+# a rule. of: the value whose gradient the call computes, or None. first_comment, comment: what is
+# written beside the first of these lines, and beside the others.
+Origin = namedtuple("Origin", "call of first_comment comment")
 NO_ORIGIN = Origin(None, None, "", "")
 
 
@@ -233,19 +233,19 @@ class Trace:
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
             # A row computes with NumPy's numbers, Python's operators with Python's.
             args = [self.add_line(FLOAT64, [a], {}) if type(a) is Traced else a for a in args]
-        if computed := [
+        if from_arguments := [
             name
             for name, value in params.items()
             if name not in ("index", "target") and [*traced_in(value)]
         ]:
             raise TypeError(
-                f"{row.name}: {computed[0]} is computed from the arguments of a function that is being "
+                f"{row.name}: {from_arguments[0]} is computed from the arguments of a function that is being "
                 "compiled, but a program has fixed shapes; pass it as an int"
             )
         z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
-        if (same := _factor_times_one(row, args, z)) is not None:
-            return same
+        if (factor := _factor_times_one(row, args, z)) is not None:
+            return factor
         # Common-subexpression elimination: a line that computes the same is used again.
         inputs, params = mapped(self._copied, args), mapped(self._copied, params)
         key = row.function, repr(mapped(_cse_key, [inputs, params]))
@@ -294,21 +294,26 @@ class Trace:
     # --- Where lines come from, and what the user calls them --------------------------------------
 
     def _observed(self, row, rule, i):
-        """Return the rule of argument `i` of `row`; it gives the lines that it computes their Origin."""
+        """Return the rule of argument `i` of `row`, which also says where its lines come from.
+
+        While it runs, `add_line` gives every new line the `_origin` that is set here: this call of
+        the rule, the input whose gradient it computes, and the comments. `_gradient_of` remembers
+        the input for a later line that adds this gradient to another.
+        """
         formula = _formula(rule)
-        first = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
+        first_comment = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
         summed = f"{row.name}: what was broadcast is summed"
 
         def observed(g, z, *values, **params):
-            call, x, before = next(self._rule_calls), values[i], self._origin
+            call, x, outer_origin = next(self._rule_calls), values[i], self._origin
             try:
-                self._origin = Origin(call, x, first, row.name)
+                self._origin = Origin(call, x, first_comment, row.name)
                 gx = rule(g, z, *values, **params)
                 # Undo broadcasting here, where it is known for which rule it is done.
                 self._origin = Origin(call, x, summed, summed)
                 gx = match_input(gx, SimpleNamespace(op=row, values=values), i)
             finally:
-                self._origin = before
+                self._origin = outer_origin
             if isinstance(gx, Tensor):
                 self._gradient_of[to_array(gx).number] = x
             return gx
@@ -325,8 +330,8 @@ class Trace:
         # A thread that the user started has frames of its own, which end without `_record`.
         while frame is not None and frame.f_code is not Trace._record.__code__:
             if frame.f_code is tape.backward_pass.__code__:
-                known = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
-                of = next((x for x in known if x is not None), None)
+                values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
+                of = next((x for x in values if x is not None), None)
                 note = "two paths meet: what they bring adds up"
                 return Origin(next(self._rule_calls), of, note, note)
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
@@ -372,13 +377,13 @@ def _before_broadcast(a):
 def _factor_times_one(row, args, z):
     """Return x for a line z = x * 1, 1 * x or x ** 1 that has the shape and dtype of x; else None."""
     pairs = {ops.multiply: [args, args[::-1]], ops.power: [args]}.get(row, ())
-    same = [
+    factors = [
         x
         for x, one in pairs
         if type(x) is Traced and not isinstance(one, (Tensor, np.ndarray)) and one == 1
         if (x.shape, x.dtype) == (np.shape(z), np.asarray(z).dtype)
     ]
-    return same[0] if same else None
+    return factors[0] if factors else None
 
 
 def _cse_key(x):

@@ -70,7 +70,7 @@ PYTHON_ROWS = {
 
 
 def _apply(row, *args):
-    """Return the result of a Python operator on Traced and numbers."""
+    """Return the result of a Python operator on Traced and numbers (see PYTHON_ROWS)."""
     numbers = all(type(value_of(a)) in PYTHON_NUMBERS for a in args)
     return (PYTHON_ROWS[row] if numbers else row)(*args)
 

@@ -104,13 +104,17 @@ class Writer:
             memory = f"{', '.join(buffers)},"
             text.append(f"    {memory} = {pool}.pop() if {pool} else (")
             text += [*(f"        {allocation}," for allocation in buffers.values()), "    )"]
-        before = None
+        last_call = None
         for node in lines:
             if not self.is_inlined(node):
                 line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.number))}"
-                note = node.origin.rest if node.origin.call == before else node.origin.first
-                text.append(f"{line:<59} # {note}" if note else line)
-                before = node.origin.call
+                comment = (
+                    node.origin.comment
+                    if node.origin.call == last_call
+                    else node.origin.first_comment
+                )
+                text.append(f"{line:<59} # {comment}" if comment else line)
+                last_call = node.origin.call
         if buffers:
             text.append(f"    {pool}.append(({memory}))")
         result = self.returned_source(returned, inputs)
@@ -137,7 +141,7 @@ class Writer:
         return repr(mapped(source, returned))
 
     def build(self):
-        """Return the source, and its functions by name."""
+        """Return the source, and the namespace after running it: functions and constants by name."""
         header = "\n".join([*self.imports, "", *self.header]).rstrip()
         source = f"{header}\n\n\n" + "\n\n".join(self.texts)
         exec(compile(source, f"<{self.name}, compiled>", "exec"), self.namespace)
@@ -160,8 +164,8 @@ class Writer:
         if node.number not in self.named:
             name, x = self.trace.names.get(node.number), node.origin.of
             if not name and last and last[node.origin.call] is node:
-                known = isinstance(x, Traced) and x.number in self.named
-                name = f"g_{self.named[x.number]}" if known else None
+                has_name = isinstance(x, Traced) and x.number in self.named
+                name = f"g_{self.named[x.number]}" if has_name else None
             self.named[node.number] = self.unique_name(name) if name else self.numbered("t")
         return self.named[node.number]
 
@@ -189,8 +193,8 @@ class Writer:
                 texts.append(f"{name}={text}")
             elif value is not None and value is not False:
                 texts.append(text if name in POSITIONAL else f"{name}={text}")
-        call = f"{texts.pop(0)}.{node.op.name}" if method else self.function_name(node.op)
-        return f"{call}({', '.join(texts)})"
+        callee = f"{texts.pop(0)}.{node.op.name}" if method else self.function_name(node.op)
+        return f"{callee}({', '.join(texts)})"
 
     def function_name(self, row):
         """Return the name of a row's function: NumPy's, the table's, or the user's."""
