@@ -368,7 +368,7 @@ PARTS = {
         ],
         [
             (
-                "operators:_array operators:_len operators:_getitem operators:_float operators:_concrete operators:_bool operators:_index",
+                "operators:_array operators:_len operators:_getitem operators:_concrete operators:_bool operators:_index",
                 "08 Indexing",
                 "These run where Python needs a plain number or array from a Tensor, for "
                 "example as an index or in an `if`.",
