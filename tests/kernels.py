@@ -86,9 +86,10 @@ def serve(listener):
     from select import select
 
     sys.path[0] = ""  # the working folder is on the path, as in a kernel
-    # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second ends kernels with this
+    # Read when matplotlib is imported, as in a kernel
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())
+    # Without it ipykernel does not end a kernel whose parent has ended: that would leave the kernel's children
+    os.environ.pop("JPY_PARENT_PID", None)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=int(listener)) as listener:
         while sys.stdin not in select([listener, sys.stdin], [], [])[0]:
@@ -104,12 +105,14 @@ def serve(listener):
 def become_a_kernel(asking):
     import ast
     import random
+    from select import select
     from threading import Thread
 
     import numpy as np
     from ipykernel.kernelapp import IPKernelApp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    parent = os.getppid()
     length, outputs, *_ = socket.recv_fds(asking, 4, 2)
     with asking.makefile("rb") as said:
         arguments, folder, environment = ast.literal_eval(
@@ -125,8 +128,12 @@ def become_a_kernel(asking):
     random.seed()
 
     def obey():
-        while asking.recv(1):
-            os.kill(os.getpid(), signal.SIGINT)
+        """Pass interrupts; end with whoever asked for the kernel, or with the process it is forked from."""
+        while os.getppid() == parent:
+            if select([asking], [], [], 1)[0]:
+                if not asking.recv(1):
+                    break
+                os.kill(os.getpid(), signal.SIGINT)
         os.killpg(0, signal.SIGKILL)  # the processes that a lesson started, too
 
     os.setpgrp()

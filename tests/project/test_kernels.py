@@ -1,6 +1,7 @@
 """A forked kernel is a kernel: its own folder and environment; it can be interrupted, and ends with whoever asked."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -81,7 +82,46 @@ def test_it_and_the_workers_it_started_end_with_whoever_asked(kernel):
     processes = [Path("/proc", number) for number in set(started)]
     assert len(processes) > 1 and all(process.exists() for process in processes)
     manager.provisioner.process.kill()
+    assert all_end(processes)
+
+
+def all_end(processes):
+    """Return True if all these processes are gone within 20 seconds."""
     end = time.monotonic() + 20
     while any(process.exists() for process in processes) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not any(process.exists() for process in processes)
+    return not any(process.exists() for process in processes)
+
+
+SUITE = """
+import os, sys, tempfile, time
+from pathlib import Path
+import kernels
+from jupyter_client import KernelManager
+kernels.install(Path(sys.argv[1]))
+manager = KernelManager(kernel_name="python3")
+manager.start_kernel()
+client = manager.client()
+client.start_channels()
+client.wait_for_ready(timeout=60)
+client.execute_interactive(
+    "import os; from joblib import Parallel, delayed; "
+    "print(os.getpid(), *Parallel(2)(delayed(os.getpid)() for _ in range(8)))",
+    output_hook=lambda message: print(message["content"].get("text", ""), end="", flush=True),
+)
+time.sleep(600)
+"""
+
+
+def test_the_workers_end_with_a_test_run_that_is_killed(tmp_path):
+    """They outlived it, because ipykernel ends a kernel whose parent is gone, but not its children."""
+    suite = subprocess.Popen(
+        [sys.executable, "-c", SUITE, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    started = set(suite.stdout.readline().split())
+    suite.kill()
+    suite.wait()
+    assert len(started) > 1 and all_end([Path("/proc", number) for number in started])
