@@ -416,16 +416,18 @@ function agrees({kind, value, room, shown}, text) {
     const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(parse);
     if (numbers.includes(undefined))
         return undefined;
-    return numbers.length === value.length && numbers.every((x, i) => x === parse(value[i]) || Math.abs(x - parse(value[i])) <= room[i]);
+    const near = (x, i) => x === parse(value[i]) || Math.abs(x - parse(value[i])) <= room[i];
+    const percent = kind === "number" && text.trim().endsWith("%");
+    return numbers.length === value.length && numbers.every((x, i) => near(x, i) || percent && near(x / 100, i));
 }
 
-// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "2**36", as quiz/questions.py does.
+// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "0.5**3", as quiz/questions.py does.
 function parse(text) {
     let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
     plain = plain.replace(/^[a-zA-Z]\w*=|%$/g, "").replace(/^[=≈~]+/, "");
     if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
         plain = plain.replaceAll(",", "");
-    const power = plain.match(/^(\d+)(?:\*\*|\^)(\d\d?)$/);
+    const power = plain.match(/^(\d+\.?\d*)(?:\*\*|\^)(\d\d?)$/);
     if (power)
         return power[1] ** power[2];
     const parts = plain.replaceAll(",", ".").split("/").map(part =>

@@ -59,7 +59,9 @@ def _agrees(text, answer, tolerance):
     if isinstance(answer, list):
         row = [number_in(part) for part in re.split(r"[\s,;]+", text.strip("[]() "))]
         return len(row) == len(answer) and all(near(*pair, tolerance) for pair in zip(row, answer))
-    return near(number_in(text), answer, tolerance)
+    number = number_in(text)
+    values = [number, number / 100] if text.strip().endswith("%") else [number]
+    return any(near(value, answer, tolerance) for value in values)
 
 
 def near(x, answer, tolerance):
@@ -68,12 +70,12 @@ def near(x, answer, tolerance):
 
 
 def number_in(text):
-    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "2**36"."""
+    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "0.5**3"."""
     plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None})
     plain = re.sub(r"^[a-zA-Z]\w*=|%$", "", plain).lstrip("=≈~")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
         plain = plain.replace(",", "")
-    if power := re.fullmatch(r"(\d+)(?:\*\*|\^)(\d\d?)", plain):
+    if power := re.fullmatch(r"(\d+\.?\d*)(?:\*\*|\^)(\d\d?)", plain):
         return float(power[1]) ** float(power[2])
     try:
         above, slash, below = plain.replace(",", ".").partition("/")
