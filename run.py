@@ -153,7 +153,9 @@ def install(locks=COURSE):
         free, size = shutil.disk_usage(str(ROOT)).free / 1e6, MB[len(locks)]
         if free < 1.3 * size:
             sys.exit(
-                "The disk is too full: this takes {} MB, and {:.0f} MB are free.".format(size, free)
+                "The disk is too full: this needs {} MB, but only {:.0f} MB are free. Free some space and run the same command again.".format(
+                    size, free
+                )
             )
         if not stamp:
             clear()
@@ -178,8 +180,8 @@ def clear():
     """Make .venv an empty folder that is known to be ours."""
     if VENV.exists() and any(VENV.iterdir()) and not STAMP.exists():
         sys.exit(
-            "There is a .venv here that run.py has not made, or only a part of one: {}\n"
-            "Move it away if it is yours, or remove it (make clean does), and run the same command again.".format(
+            "{} was not made by run.py, or is incomplete.\n"
+            "Move it away if it is yours, or remove it with make clean, and run the same command again.".format(
                 VENV
             )
         )
@@ -329,7 +331,7 @@ def lab(*args):
         port = int(port.group(1))
         if port > 65535:
             sys.exit(
-                "There is no port {}: the last one is 65535. Leave --port out, and JupyterLab takes a free one.".format(
+                "Port {} does not exist: the highest is 65535. Leave --port out, and JupyterLab takes a free port.".format(
                     port
                 )
             )
@@ -504,12 +506,14 @@ def main(target="", *args):
     try:
         return TARGETS[target](*args)
     except KeyboardInterrupt:
-        sys.exit("\nInterrupted. Run the same command again: it starts over where that is needed.")
+        sys.exit(
+            "\nInterrupted. Run the same command again; it repeats only the steps that did not finish."
+        )
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         sys.exit(
-            "The disk is full. The course takes {} MB, with its tests {}: make room,\n"
+            "The disk is full. The course needs {} MB, and {} MB with its tests. Free some space\n"
             "and run the same command again.".format(*MB.values())
         )
 

@@ -80,9 +80,7 @@ def _fetched():
         )
     except (ImportError, OSError) as error:
         raise ConnectionError(
-            f"MNIST could not be fetched ({error}). That takes scikit-learn (%pip install scikit-learn) and "
-            "a network, once. Or give mnist(folder) the folder of its four files, or use digits(), which "
-            "needs neither."
+            f"MNIST could not be downloaded ({error}). The download needs scikit-learn (%pip install scikit-learn) and a network, once. Or pass the folder of the four files, mnist(folder), or use digits(), which needs neither."
         ) from None
     source = "OpenML's mnist_784"
     return [
@@ -132,7 +130,7 @@ def _idx(path, magic):
             shape = [int.from_bytes(header[at : at + 4], "big") for at in range(4, start, 4)]
             if prod(shape) > 2**30:
                 raise ValueError(
-                    f"{path} announces {' × '.join(map(str, shape))}, more than 1 GB, which is not MNIST. Download it again."
+                    f"The header of {path} says {' × '.join(map(str, shape))}, more than 1 GB, so this is not MNIST. Download it again."
                 )
             data = file.read(
                 prod(shape) + 1
@@ -145,7 +143,7 @@ def _idx(path, magic):
         long = len(data) > prod(shape)
         size = f"more than {start + prod(shape):,}" if long else f"{len(header) + len(data):,}"
         raise ValueError(
-            f"{path} has {size} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
+            f"{path} has {size} bytes, but by its header, {' × '.join(map(str, shape))}, it should have "
             f"{start + prod(shape):,}. It is {'too long' if long else 'cut short'}: download it again."
         )
     return np.frombuffer(data, np.uint8).reshape(shape)
@@ -155,12 +153,11 @@ def _rows(images_from, images, labels_from, labels):
     """Convert raw pixels (0 to 255) and labels (digits or their names) to the form of `mnist`."""
     if len(images) != len(labels):
         raise ValueError(
-            f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They are not of one set: "
-            "download both again."
+            f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They do not belong together: download both again."
         )
     labels = labels.astype(int)
     if not np.isin(labels, range(10)).all():
         raise ValueError(
-            f"{labels_from} has labels from {labels.min()} to {labels.max()}, and digits are 0 to 9. Download it again."
+            f"{labels_from} has labels from {labels.min()} to {labels.max()}, but digits are 0 to 9. Download it again."
         )
     return images.reshape(len(images), -1).astype(np.float32) / 255, labels

@@ -104,10 +104,12 @@ def weave(cells, lesson, force=False):
             if at is None:
                 raise Misplaced(
                     f"there is no cell with the id {base}-{part}. Put a Markdown cell that says only "
-                    f"`exercise {exercise.name}` where the exercise belongs, and take its other cells out."
+                    f"`exercise {exercise.name}` where the exercise belongs, and delete its other cells."
                 )
             if at < last:
-                raise Misplaced(f"{base}-{part} is too early: the order is {', '.join(PARTS)}.")
+                raise Misplaced(
+                    f"{base}-{part} comes too early: the order must be {', '.join(PARTS)}."
+                )
             last, now = at, source(cells[at])
             if part == "stub" and now not in ("", text, exercise.solution):
                 worked.append(f"{base}-stub")
@@ -197,7 +199,7 @@ def _before(cells, function, name, where, text, differ):
     if _find(cells, where) is None:
         cells.insert(at, _new("markdown", where))
     elif _find(cells, where) != at - 1:
-        raise Misplaced(f'{where} has to be the cell before {function}("{name}").')
+        raise Misplaced(f'{where} must be the cell before {function}("{name}").')
     _set(cells[_find(cells, where)], text, differ)
 
 

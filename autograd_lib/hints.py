@@ -181,7 +181,7 @@ def missing(owner, name):
 
 
 def absent(name, _):
-    """Raise the error of `missing`, as the getter of a property of Tensor.
+    """Raise the error of `missing`; a property of Tensor uses this as its getter.
 
     Parameters
     ----------

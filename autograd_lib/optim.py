@@ -304,7 +304,7 @@ def _of_group(array, i, optimizer):
 
 
 def _with_decay(g, p, weight_decay):
-    """Return the gradient plus that of the penalty ½·weight_decay·p²."""
+    """Return the gradient plus the gradient of the penalty ½·weight_decay·p²."""
     return g + weight_decay * p if weight_decay else g
 
 
@@ -492,7 +492,7 @@ class LRScheduler(Stateful):
         commit(self._changes_at(self.last_epoch + 1, self.base_lrs))
 
     def _changes_at(self, epoch, base_lrs, **settings):
-        """Return the changes of `epoch`, for `commit`; `settings` replace those of the schedule."""
+        """Return the changes of `epoch`, for `commit`; `settings` replace the schedule's settings."""
         after = copy(self)
         vars(after).update(settings)
         factor = after._factor(epoch)

@@ -151,7 +151,7 @@ class Primitive:
         return z if is_array else as_array(z, f"{self.name}: its result")[()]
 
     def call_function(self, values, params):
-        """Return what the function returns for plain values; errors name the row and the shapes."""
+        """Return the result of the function for plain values; errors name the row and the shapes."""
         try:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:

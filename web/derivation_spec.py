@@ -4,7 +4,7 @@ MIME = "application/vnd.autograd-course.derivation+json"
 
 
 def bundle(panel):
-    """Return what a notebook shows of a derivation, and under MIME what a page needs for it."""
+    """Return the output of a derivation for a notebook, and under MIME the data that a page needs."""
     return panel._repr_mimebundle_() | {MIME: spec(panel.name, panel.derivation)}
 
 

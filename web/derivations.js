@@ -21,7 +21,7 @@ const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 // The tree of a formula; Unreadable says how to write it.
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
-        throw new Unreadable(`Write at most ${LONGEST} characters: no line here is longer.`);
+        throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
     text = text.replace(/\\frac\{([^{}]*)\}\{([^{}]*)\}/g, "(($1)/($2))");
     SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
     text = text.replace(/sum\((.+) for ([\p{L}\p{N}_])(?![\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu, "sum_$2($1)");
@@ -38,9 +38,9 @@ function read(text, spec, tight = false) {
         return found;
     });
     if (tokens.length > MOST_SYMBOLS)
-        throw new Unreadable(`Write at most ${MOST_SYMBOLS} symbols: no line here has more.`);
+        throw new Unreadable(`The line is too long: write at most ${MOST_SYMBOLS} symbols.`);
     if (tokens.filter(one => one === "sum").length > MOST_SUMS)
-        throw new Unreadable(`Write at most ${MOST_SUMS} sums: no line here has more.`);
+        throw new Unreadable(`The line has too many sums: write at most ${MOST_SUMS}.`);
     if (!tokens.length)
         throw new Unreadable("The line is empty. Type the right-hand side.");
     let at = 0, depth = 0;
@@ -48,7 +48,7 @@ function read(text, spec, tight = false) {
     const equation = () => next() === "=" ? " Type the right-hand side only." : "";
     function take(wanted) {
         if (!next())
-            throw new Unreadable(wanted ? `A closing “${wanted}” is missing.` : "The line ends too early: something has to follow.");
+            throw new Unreadable(wanted ? `A closing “${wanted}” is missing.` : "The line ends too early: complete it.");
         if (wanted && next() !== wanted)
             throw new Unreadable(`“${wanted}” is missing before “${next()}”.`);
         return tokens[at++];
@@ -63,7 +63,7 @@ function read(text, spec, tight = false) {
     const isMatrix = tree => parts(tree).some(([kind, name]) => kind === "name" && spec.matrices.includes(name));
     function line(least) {
         if (++depth > MOST_NESTED)
-            throw new Unreadable("Write it with fewer brackets, signs and powers inside one another.");
+            throw new Unreadable("The brackets, signs and powers are nested too deeply: simplify the line.");
         let left;
         if (next() === "+" || next() === "-") {
             const sign = take(), inside = line(Math.max(least, SIGN));
@@ -82,7 +82,7 @@ function read(text, spec, tight = false) {
             if (operator === "^" && next() === "T") {
                 take();
                 if (!spec.matrices.length)
-                    throw new Unreadable("Here ' and T have no meaning: no letter is a matrix.");
+                    throw new Unreadable("' and T have no meaning here, because no letter is a matrix.");
                 const found = left[0] === "name" ? indices() : "";
                 left = found ? ["entry", left[1], [...found].reverse().join("")] : ["transpose", left];
                 continue;
@@ -96,7 +96,7 @@ function read(text, spec, tight = false) {
     const argument = () => next() === "(" ? atom() : line(5);
     function atom() {
         if ([")", "=", ","].includes(next()) || next() in binding)
-            throw new Unreadable(`“${next()}” cannot stand there.${equation()}`);
+            throw new Unreadable(`“${next()}” is not allowed there.${equation()}`);
         const token = take();
         if (token === "(") {
             const inside = line(1);
@@ -119,7 +119,7 @@ function read(text, spec, tight = false) {
             return power ? ["^", called, power] : called;
         }
         if (!known.includes(token) || token === "T")
-            throw new Unreadable(`“${token}” cannot stand there.`);
+            throw new Unreadable(`“${token}” is not allowed there.`);
         const found = indices();
         return found ? ["entry", token, found] : ["name", token];
     }

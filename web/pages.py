@@ -457,15 +457,15 @@ def front():
 
 
 def cut(readme, pattern, what):
-    """Return what `pattern` captures of the README; RuntimeError says what the front page misses."""
+    """Return the text of the README that `pattern` captures, or raise RuntimeError naming the missing part."""
     found = re.search(pattern, readme, re.DOTALL)
     if not found:
-        raise RuntimeError(f"The front page is made from README.md, which has to have {what}.")
+        raise RuntimeError(f"The front page is made from README.md, which must contain {what}.")
     return found[1]
 
 
 def grouped(text):
-    """Return [(heading, [(number, name, what is built)])] for the lessons in the README."""
+    """Return [(heading, [(number, name, outcome)])] for the lessons in the README."""
     found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
     return [(part, re.findall(ROW, rows)) for part, rows in found]
 
@@ -487,7 +487,7 @@ def cells(text):
 
 
 def measured():
-    """Return {number of a lesson: names of its exercises} and {number: minutes it takes}, from the notebooks."""
+    """Return {number of a lesson: names of its exercises} and {number: minutes}, from the notebooks."""
     exercises, minutes = {}, {}
     for path in NOTEBOOKS.glob("[0-9]*.ipynb"):
         first, *rest = (cell.source for cell in nbformat.read(path, as_version=4).cells)
@@ -722,8 +722,8 @@ def within_budget(files, pages):
         ]
         whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
         raise RuntimeError(
-            f"The site has {whole:.2f} MB of {SITE_MOST / 1e6:g}, its largest page {largest:.2f} of "
-            f"{PAGE_MOST / 1e6:g}. Give the heaviest fewer steps:\n" + "\n".join(worst)
+            f"The site has {whole:.2f} MB (at most {SITE_MOST / 1e6:g}), and its largest page {largest:.2f} MB (at most {PAGE_MOST / 1e6:g}). Give the heaviest sliders fewer steps:\n"
+            + "\n".join(worst)
         )
 
 

@@ -57,8 +57,7 @@ def packed(ui):
     again = f"{ui.picture.html}{MARK}{ui.picture.text}"
     if again not in frames or again != f"{first.html}{MARK}{first.text}":
         raise ValueError(
-            f"the drawing under {', '.join(every)} is another when it is drawn again: it must be a function of "
-            "its values"
+            f"the drawing under {', '.join(every)} changes when it is drawn again; it must depend only on its arguments"
         )
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
     return {
@@ -73,7 +72,7 @@ def packed(ui):
 
 
 def controls(ui, values):
-    """Return what a page needs to build the controls of `ui` with `values`, {name: its values}.
+    """Return the data from which a page builds the controls of `ui` with `values`, {name: its values}.
 
     [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once), start (an
     index), pace (ms a frame; 0 if it does not play)}].

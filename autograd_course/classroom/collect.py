@@ -127,9 +127,9 @@ def _read(path, most):
         with open(path, "rb", opener=_careful) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
-                raise LeftOut("it is no ordinary file")
+                raise LeftOut("it is not a regular file")
             if about.st_size > most:
-                raise LeftOut(f"it has {about.st_size:,} bytes, and {most:,} are the most")
+                raise LeftOut(f"it has {about.st_size:,} bytes; the limit is {most:,}")
             return file.read(most)
     except OSError as error:
         raise LeftOut(f"it cannot be read ({error.strerror})") from None
@@ -149,7 +149,7 @@ def _zipped(path, where):
         with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
             members = zipped.infolist()
             if len(members) > MEMBERS:
-                raise LeftOut(f"it holds {len(members):,} files, and {MEMBERS:,} are the most")
+                raise LeftOut(f"it holds {len(members):,} files; the limit is {MEMBERS:,}")
             unpacked = []
             for one in members:
                 name = one.filename
@@ -174,10 +174,10 @@ def _member(zipped, one, unpacked):
     """
     if sum(unpacked) > UNPACKED:
         raise LeftOut(
-            f"more than {UNPACKED:,} bytes were unpacked of this zip before it, and that is the most"
+            f"the files before it in this zip unpack to more than {UNPACKED:,} bytes, which is the limit"
         )
     if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise LeftOut("it is packed in a way that is not opened here")
+        raise LeftOut("it uses a compression method that is not supported")
     try:
         with zipped.open(one) as file:
             content = file.read(MOST + 1)
@@ -192,7 +192,7 @@ def _member(zipped, one, unpacked):
         raise LeftOut("it cannot be unpacked") from None
     unpacked.append(len(content))
     if len(content) > MOST:
-        raise LeftOut(f"unpacked it has more than {MOST:,} bytes, and that is the most")
+        raise LeftOut(f"it has more than {MOST:,} bytes when unpacked; the limit is {MOST:,}")
     return content
 
 
@@ -203,9 +203,9 @@ def _done(content):
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found
         kept = record.sound(text) if ours else None
     except BROKEN:
-        raise LeftOut("it is damaged: not the JSON of a record") from None
+        raise LeftOut("it is damaged: expected the JSON of a record") from None
     if not ours:
-        raise LeftOut("it is no record of this course")
+        raise LeftOut("it is not a record of this course")
     solved, tries, made = set(kept["exercises"]), kept["tries"], kept["predictions"]
     return {
         "solved": [name for name in EXERCISES if name in solved],

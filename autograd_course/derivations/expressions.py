@@ -57,7 +57,7 @@ _SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
 
 
 class Unreadable(Exception):
-    """The typed text is no formula; the message says how to write it."""
+    """Report that the typed text is not a formula; the message says how to write it."""
 
 
 def parse(text, letters, arrays=(), *, tight=False):
@@ -89,7 +89,7 @@ class _Parser:
 
     def __init__(self, text, letters, arrays, tight):
         if len(text) > LONGEST:
-            raise Unreadable(f"Write at most {LONGEST} characters: no line here is longer.")
+            raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
         text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
         for typed, plain in _SPELLINGS.items():
             text = text.replace(typed, plain)
@@ -101,9 +101,9 @@ class _Parser:
         for word, other in _TOKEN.findall(text):
             self.tokens += self._names(word) if word else [{"{": "(", "}": ")"}.get(other, other)]
         if len(self.tokens) > MOST_SYMBOLS:
-            raise Unreadable(f"Write at most {MOST_SYMBOLS} symbols: no line here has more.")
+            raise Unreadable(f"The line is too long: write at most {MOST_SYMBOLS} symbols.")
         if self.tokens.count("sum") > MOST_SUMS:
-            raise Unreadable(f"Write at most {MOST_SUMS} sums: no line here has more.")
+            raise Unreadable(f"The line has too many sums: write at most {MOST_SUMS}.")
 
     def _names(self, word):
         """Split "gy" into g and y, if both are letters of the derivation and "gy" is not."""
@@ -135,7 +135,7 @@ class _Parser:
             raise Unreadable(
                 f"A closing “{wanted}” is missing."
                 if wanted
-                else "The line ends too early: something has to follow."
+                else "The line ends too early: complete it."
             )
         if wanted and self._next() != wanted:
             raise Unreadable(f"“{wanted}” is missing before “{self._next()}”.")
@@ -146,7 +146,9 @@ class _Parser:
         """Read terms and factors that are joined by operators which bind at least so tightly."""
         self.depth += 1
         if self.depth > MOST_NESTED:
-            raise Unreadable("Write it with fewer brackets, signs and powers inside one another.")
+            raise Unreadable(
+                "The brackets, signs and powers are nested too deeply: simplify the line."
+            )
         if self._next() in ("+", "-"):
             sign = self._take()
             inside = self._line(max(least, _SIGN))
@@ -173,7 +175,7 @@ class _Parser:
 
     def _transposed(self, tree):
         if not self.arrays:
-            raise Unreadable("Here ' and T have no meaning: no letter is a matrix.")
+            raise Unreadable("' and T have no meaning here, because no letter is a matrix.")
         indices = self._indices() if tree[0] == "name" else ""
         return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
 
@@ -188,7 +190,7 @@ class _Parser:
 
     def _atom(self):
         if self._next() in (")", "=", ",") or self._next() in self.binding:
-            raise Unreadable(f"“{self._next()}” cannot stand there.{self._equation()}")
+            raise Unreadable(f"“{self._next()}” is not allowed there.{self._equation()}")
         token = self._take()
         if token == "(":
             inside = self._line(1)
@@ -208,7 +210,7 @@ class _Parser:
             called = ("call", "log" if token == "ln" else token, self._argument())
             return ("^", called, power) if power else called
         if token not in self.known or token == "T":
-            raise Unreadable(f"“{token}” cannot stand there.")
+            raise Unreadable(f"“{token}” is not allowed there.")
         indices = self._indices()
         return ("entry", token, indices) if indices else ("name", token)
 

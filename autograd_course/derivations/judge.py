@@ -38,7 +38,7 @@ _OPERATORS = {
 
 
 class Mismatch(Exception):
-    """The line has no value: an index or a shape does not fit. The message says which."""
+    """Report that a line has no value; the message names the index or shape that does not fit."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """The lines of a derivation, and the letters they are about.
+    """Hold the lines of a derivation, and the letters that they use.
 
     `letters` maps each letter to the shape of its random value, or to the formula that defines it
     from the letters before. "p[i]" as a key defines the entries of an array. `sizes` maps each

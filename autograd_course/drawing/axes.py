@@ -10,7 +10,7 @@ DOTS = "1.5 5"  # a tangent's
 
 
 class Axes:
-    """Collects the `parts` of an SVG body.
+    """Collect the `parts` of an SVG body.
 
     box is (left, top, width, height) in px; x and y are the limits in data, the first at the left and at the bottom.
     """

@@ -8,7 +8,7 @@ from . import style
 
 
 class Picture:
-    """The result of every drawing function: `html` for Jupyter, `text` for terminals and screen readers.
+    """Hold the result of a drawing function: `html` for Jupyter, `text` for terminals and screen readers.
 
     `html` is an SVG string with role="img" and a <title>, or any HTML; `text` says the same in words
     and numbers. If `says_all`, the drawing shows every number of the text, and `explore` folds the
@@ -97,7 +97,7 @@ def begins_at(x, wide):
 
 
 def fitting(drawn, placed):
-    """Return the HTML of `drawn(placed)`; below 720 px, that of `drawn(placed.down)` if it exists."""
+    """Return the HTML of `drawn(placed)`; below 720 px, the HTML of `drawn(placed.down)` if it exists."""
     if not placed.down:
         return drawn(placed)
     return (

@@ -77,7 +77,7 @@ def table_of_rules(lesson):
     """
     if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
         raise ValueError(
-            f'table_of_rules: the lesson is two digits in quotes, such as "03", not {lesson!r}'
+            f'table_of_rules: expected a lesson as two digits in quotes, such as "03", got {lesson!r}'
         )
     rows = ops.ROWS
     shown = [

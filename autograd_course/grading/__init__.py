@@ -132,7 +132,7 @@ class Exercise:
 
     @property
     def parts(self):
-        """Return the names of what the learner's cell defines."""
+        """Return the names that the learner's cell defines."""
         return defined(self.stub).strip("()").split(", ")
 
     @cached_property
@@ -308,11 +308,11 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if its check says right without a remark, else the solution's.
+    """Return the learner's answer if its check accepts it without a remark, and otherwise the solution, so that the lesson can go on.
 
     So the lesson can go on.
 
-    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward",
+    `names` are the notebook's variables that the solution uses: `yours_or_ours("05.backward",
     backward, order=order)`.
     """
     called = name.partition(".")[2]

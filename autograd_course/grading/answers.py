@@ -39,7 +39,7 @@ class edit:
 
 @cache
 def defined(stub):
-    """Return what the learner's cell defines: "two_knobs", or "(from_left, from_right)".
+    """Return the names that the learner's cell defines: "two_knobs", or "(from_left, from_right)".
 
     In the stub, its value is `...`.
     """

@@ -63,7 +63,7 @@ def call_of(function, args, tried=None):
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
-    """Return what `function(*args)` gives after `expect` has compared it with `gives`.
+    """Return the result of `function(*args)` after `expect` has compared it with `gives`.
 
     Without `tried`, the verdict shows the call.
 
@@ -123,7 +123,7 @@ def _arrays(got, args):
 
 
 def _with_marks(call, arrays):
-    """Return (what the call gives, whether it wrote into one of the arrays).
+    """Return (result of the call, True if it wrote into one of the arrays).
 
     The arrays are filled with a mark during the call and restored afterwards.
     """
@@ -139,9 +139,9 @@ def _with_marks(call, arrays):
 
 
 def returned(function, *args, tried, shown, hints=()):
-    """Return what the learner's function gives; stop the check if it cannot be used.
+    """Return the result of the learner's function; stop the check if the result cannot be used.
 
-    That is so if it is not a function, gives nothing, does not end, or overwrites `args`.
+    The check stops if `function` is not a function, returns None, does not end, or overwrites `args`.
     """
     got, overwritten = returned_once(function, args, tried, Words(_text(shown)), hints)
     if overwritten:
@@ -242,7 +242,7 @@ def calls_of(*names):
 
 
 def expect_own_work(function, args, banned, hint):
-    """Stop the check if a call of the learner's function uses what the question rules out."""
+    """Stop the check if the learner's function uses something that the question forbids."""
     with calls_of(*banned) as called:
         returned(function, *args, tried="your function", shown="its own work")
     if called:

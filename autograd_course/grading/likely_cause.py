@@ -23,7 +23,7 @@ def functions_of(hints):
 
 
 def _silently(wrong, args):
-    """Return what a mistake gives, without showing what it prints or warns of."""
+    """Return the result of a mistake, without showing its output and warnings."""
     with redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         return wrong(*copies(args))
 
@@ -83,7 +83,7 @@ def mistaken(wrong, args):
 
 
 def _recognised(got, wrong, args, expected, rtol, atol):
-    """Return True if `got` is what the mistake `wrong` gives in place of `expected`.
+    """Return True if the mistake `wrong` returns `got` instead of `expected`.
 
     What is nearly right is held to the check's own tolerance: else a mistake that is small here
     would explain it.

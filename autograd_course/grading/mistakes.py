@@ -76,7 +76,7 @@ def printed(right, hint=Cause("printed")):
 
 
 def in_place(right, hint=Cause("array overwritten")):
-    """Return (a wrong function, hint): it gives the right result and zeroes its first array."""
+    """Return (wrong function, hint); the function returns the right result, but sets its first array to 0."""
 
     def wrong(*args):
         result = right(*args)

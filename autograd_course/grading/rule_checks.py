@@ -20,7 +20,7 @@ from .verdict import NotYet, Wrong
 
 
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
-    """Stop the check unless `rule` agrees with that of argument `arg` in `row` (ag.multiply).
+    """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`, such as ag.multiply.
 
     Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays
     that broadcast, and the grid of SPECIAL numbers wherever the row has a slope there: 0, below 0,

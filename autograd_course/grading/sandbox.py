@@ -67,7 +67,7 @@ def _stays_on_its_line(code):
 
 
 def bounded(function, *args, most=None):
-    """Return what the function gives; raise StepLimitExceeded after too many steps.
+    """Return the result of the function; raise StepLimitExceeded after too many steps.
 
     A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
     new line begins, it is an instruction. Where signals exist, in the main thread and outside a
@@ -174,7 +174,7 @@ def unchanged(before, after):
 
 
 class Printed(io.StringIO):
-    """Pass on what the learner's function prints, up to MOST_PRINTED characters in one check, and remember it."""
+    """Pass on and store the output of the learner's function, up to MOST_PRINTED characters in one check."""
 
     left = MOST_PRINTED
 

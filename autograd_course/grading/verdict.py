@@ -87,7 +87,7 @@ class NotYet(Exception):
 
 
 def shortened(error):
-    """Return the error's text with the learner's own lines only, those of `__main__`."""
+    """Return the error's text with only the learner's own lines, the lines of `__main__`."""
     lines = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get("__name__") == "__main__":

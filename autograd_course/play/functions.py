@@ -1,7 +1,6 @@
 """List the functions that a text of the playground may call, each with the name that PyTorch has for it.
 
-Everything is here that people write in such texts and that is a few operations of the engine. What could make a large array
-from a short text (`pad`, `tile`, `broadcast_to`) is not.
+The list contains the functions that people use in such texts and that need only a few operations of the engine. It leaves out functions that can make a large array from a short text (`pad`, `tile`, `broadcast_to`).
 """
 
 import math

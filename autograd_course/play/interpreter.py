@@ -205,7 +205,7 @@ class _Interpreter:
             self.assign(one, part)
 
     def call(self, body, given):
-        """Return what a function of the text gives for these arguments."""
+        """Return the result of a function of the text for these arguments."""
         if self.depth >= MOST_CALLS:
             raise CannotDraw(f"A function calls itself more than {MOST_CALLS} times.")
         outside, self.variables = self.variables, {**self.variables, **given}
@@ -261,7 +261,7 @@ class _Interpreter:
                 return self.attribute(node)
             case ast.Call():
                 return self.called(node)
-        raise self.error(node, "this cannot be computed here")
+        raise self.error(node, "the playground cannot compute this")
 
     def named(self, node):
         if node.id in self.variables:
@@ -273,7 +273,7 @@ class _Interpreter:
             return FUNCTIONS[node.id].call
         if node.id in CONSTRUCTORS:
             return array
-        raise self.error(node, f"{node.id} has no value here")
+        raise self.error(node, f"{node.id} has no value yet; assign one first")
 
     def number(self, node):
         """Return the value of an operand; a list becomes the array of its entries."""
@@ -283,7 +283,7 @@ class _Interpreter:
     def operator(self, node):
         kind = type(node.op)
         if kind not in OPERATORS:
-            raise self.error(node, f"the operator {kind.__name__} is not known here")
+            raise self.error(node, f"the playground does not support the operator {kind.__name__}")
         return OPERATORS[kind]
 
     def operate(self, node, left, right):
@@ -305,7 +305,7 @@ class _Interpreter:
         for operate, right in zip(node.ops, node.comparators):
             right = self.number(right)
             if type(operate) not in OPERATORS:
-                raise self.error(node, f"{type(operate).__name__} is not known here")
+                raise self.error(node, f"the playground does not support {type(operate).__name__}")
             left, right = constant(left), constant(right)
             left_data, right_data = (
                 x.data if isinstance(x, ag.Tensor) else x for x in (left, right)
@@ -328,7 +328,7 @@ class _Interpreter:
         return self.sized(at, items)
 
     def listed(self, value, node):
-        """Return a value as the list of its items: of an array its rows."""
+        """Return the items of a value as a list; the items of an array are its rows."""
         if isinstance(value, (list, tuple, range)):
             return value
         if np.ndim(value.data if isinstance(value, ag.Tensor) else value):
@@ -394,7 +394,7 @@ class _Interpreter:
             values = [self.number(function.value)]  # x.tanh() is tanh(x)
             function = ast.copy_location(ast.Name(function.attr, ast.Load()), function)
             if function.id not in FUNCTIONS:
-                raise self.error(node, f"{function.id} is not known here")
+                raise self.error(node, f"the playground does not know the function {function.id}")
             function = FUNCTIONS[function.id].call
         else:
             function = self.value(function)
@@ -418,7 +418,7 @@ class _Interpreter:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise CannotDraw(
-                f"It takes more than {MOST_STEPS:,} steps; shorten the loop, or paste one pass of it."
+                f"The program takes more than {MOST_STEPS:,} steps; shorten the loop, or paste one pass of it."
             )
 
     def sized(self, node, value):
@@ -428,11 +428,11 @@ class _Interpreter:
             else np.size(getattr(value, "data", value))
         )
         if size > MOST_ENTRIES:
-            raise self.error(node, f"at most {MOST_ENTRIES:,} entries can be drawn, got {size:,}")
+            raise self.error(node, f"expected at most {MOST_ENTRIES:,} entries, got {size:,}")
         return value
 
     def guarded(self, node, function, *values, **named):
-        """Return function(*values), bounded; what the engine or Python refuses is CannotDraw with the line."""
+        """Return function(*values), bounded; turn errors of the engine or Python into CannotDraw with the line."""
         try:
             value = function(*values, **named)
         except (CannotDraw, _Return):
@@ -459,7 +459,7 @@ class _Interpreter:
 
 
 def _is_module(node, variables):
-    """Return whether a node names a module, such as torch.nn.functional, and no variable of the text."""
+    """Return True if a node names a module, such as torch.nn.functional, and not a variable of the text."""
     while isinstance(node, ast.Attribute) and node.attr in MODULES:
         node = node.value
     return isinstance(node, ast.Name) and node.id in MODULES and node.id not in variables

@@ -58,9 +58,9 @@ INSTEAD = {
     "step": "training is not shown here. Paste one forward pass, without the optimizer",
     "SGD": "training is not shown here. Paste one forward pass, without the optimizer",
     "Adam": "training is not shown here. Paste one forward pass, without the optimizer",
-    "erf": "erf is not known here; gelu is",
+    "erf": "the playground does not know erf; use gelu",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
-    "integrate": "integrals are not known here",
+    "integrate": "the playground cannot integrate",
     "input": "nothing can be asked here. Every name without a value gets a slider",
 }
 
@@ -97,7 +97,7 @@ def read(text):
     """
     if len(text) > MOST_LETTERS:
         raise CannotDraw(
-            f"The text has {len(text):,} letters; at most {MOST_LETTERS:,} can be drawn."
+            f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
         )
     text, left_out = _plain(text)
     tree = _parsed(text)
@@ -247,7 +247,7 @@ def _unknown(name):
         if close
         else "the playground's page lists the functions"
     )
-    return f"the function {name} is not known here; {meant}"
+    return f"the playground does not know the function {name}; {meant}"
 
 
 # --- Its inputs and its output -----------------------------------------------------------------------------------------

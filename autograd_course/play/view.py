@@ -120,7 +120,7 @@ def folds(program):
 
 
 def _compiled(program):
-    """Return the program that `ag.compile` writes for the function, or why it refuses to."""
+    """Return the program that `ag.compile` writes for the function, or the reason why it cannot."""
 
     def function(*tensors):
         return run(program, dict(zip(program.inputs, tensors))).output

@@ -54,7 +54,7 @@ def gym(lesson=None):
         isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
     ):
         raise ValueError(
-            f'gym: the lesson is two digits in quotes, from "{LESSONS[0]}" on, not {lesson!r}'
+            f'gym: expected a lesson as two digits in quotes, from "{LESSONS[0]}" on, got {lesson!r}'
         )
     return Gym(max(home for home in LESSONS if home <= (lesson or furthest())))
 

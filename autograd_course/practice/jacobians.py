@@ -522,7 +522,7 @@ def _case(puzzle, inputs):
 
 
 def entries(code, case):
-    """Return the Jacobian that a line gives, entry by entry."""
+    """Return the Jacobian that a line computes, entry by entry."""
     got = np.empty(case.right.shape)
     for place in np.ndindex(case.right.shape):
         indices = {letter: int(index) for letter, index in zip("ijkl", place)}
@@ -584,7 +584,7 @@ def _index(letters):
 
 
 def _drawn(text, case):
-    """Return the Jacobian that a text gives for the case that is drawn, or None."""
+    """Return the Jacobian that a text computes for the case that is drawn, or None."""
     try:
         with np.errstate(all="ignore"):
             return bounded(entries, Line(text).code, case, most=200_000)
@@ -594,7 +594,7 @@ def _drawn(text, case):
 
 def _judge(name, line):
     if line.text == "...":
-        raise ValueError("The dots are to be replaced.")
+        raise ValueError("Replace the dots by your line.")
     pairs = []
     for case in cases(name):
         try:
@@ -647,7 +647,7 @@ def _close(got, right):
 
 
 def diagnosis(name, pairs):
-    """Return what is true of a wrong Jacobian in all cases, or where it first differs.
+    """Return a sentence that holds for a wrong Jacobian in all cases, or the place where it first differs.
 
     `pairs` is [(got, right), …].
     """

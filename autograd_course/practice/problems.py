@@ -244,7 +244,7 @@ class Line:
         return compile(self.text, "<your line>", "eval")
 
     def function(self, letters):
-        """Return the line as a function of these letters; a lambda unchanged."""
+        """Return the line as a function of these letters; return a lambda unchanged."""
         return eval(
             self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES)
         )

@@ -1,4 +1,4 @@
-"""unaided: a rule to derive without a hint, and a gradient check of the learner's own, which is checked too."""
+"""Check a rule that the learner derived without hints, and a gradient check that the learner wrote."""
 
 from dataclasses import dataclass
 
@@ -227,7 +227,7 @@ def _check_tells(task, my_check):
 
 
 def _said(my_check, task, rule, x):
-    """Return the bool that the learner's check gives.
+    """Return the bool that the learner's check returns.
 
     It may draw at random: called twice, it has to give the same.
     """

@@ -128,7 +128,7 @@ def _calculation(key, rng):
 
 
 def _fair(walk, key):
-    """Return True if the numbers are easy to compute, and a wrong way gives a wrong number."""
+    """Return True if the numbers are easy to compute, and every wrong way leads to a wrong number."""
     numbers = [float(node.value) for node in walk.nodes] + walk.right
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
     whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
@@ -419,7 +419,7 @@ def _follows(walk, key, got, given, right):
 
 
 def _nudge(walk, i):
-    """Return what to look at, if no known mistake gives the number."""
+    """Return a hint on where to look, if no known mistake leads to the number."""
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
         return f"How fast does {walk.called[arrow.user]} grow {_when(walk, arrow)}?"

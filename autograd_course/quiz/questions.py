@@ -268,9 +268,7 @@ class Ask(widgets.VBox):
         typed = [part.text for part in self.parts]
         try:
             if any(typed) and not all(typed):
-                raise ValueError(
-                    "One part is still empty. Fill it in, or empty the others to see the answer."
-                )
+                raise ValueError("Fill in every part, or clear them all to see the answer.")
             good = right(self.question, typed) if any(typed) else None
         except ValueError as unclear:
             self.answer.value = say("", escape(str(unclear)), role=POLITE)

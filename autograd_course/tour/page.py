@@ -248,7 +248,7 @@ def delete_lines(key):
 
 @cache
 def results(statement):
-    """Return [(contract, what it gives without the statement, its mark), …].
+    """Return [(contract, its result without the statement, its mark), …].
 
     A contract that does not reach the statement keeps its right result.
     """
@@ -368,7 +368,7 @@ def noticed(statement):
 
 
 def predict_deletion(name):
-    """Ask what the engine does once a line of it is removed. Nothing is recorded."""
+    """Ask what the engine does if one of its lines is deleted. Nothing is recorded."""
     one = DELETIONS[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
     return _ask(name, Question(one.question, one.answer, one.reveal, choices))

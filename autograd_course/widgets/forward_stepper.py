@@ -47,8 +47,7 @@ def frames(output, tangents):
     """Return every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "forward_stepper: this Tensor requires no gradient, so nothing moves it: make what it is "
-            "computed from with requires_grad=True"
+            "forward_stepper: this Tensor requires no gradient, so no input can move it: create its inputs with requires_grad=True"
         )
     push = _Push(output, tangents)
     push.start()
@@ -67,15 +66,14 @@ class _Push(Story):
         super().__init__(output)
         if any(node.op == "checkpoint" for node in self.nodes.values()):
             raise RuntimeError(
-                "forward_stepper: a checkpoint keeps nothing of what it ran; forward mode keeps nothing "
-                "anyway, so compute the output without it"
+                "forward_stepper: a checkpoint does not keep the operations that it ran; compute the output without it, because forward mode saves nothing anyway"
             )
         leaves = {node.name: node for node in self.wanting}
         if not tangents or not tangents.keys() <= leaves.keys():
             unknown = ", ".join(tangents.keys() - leaves.keys())
             raise TypeError(
                 f"forward_stepper: {f'there is no input {unknown}' if unknown else 'no input moves'}; "
-                f"those that can are {', '.join(leaves)}: give one or more a tangent by name, as in "
+                f"the inputs are {', '.join(leaves)}: give one or more of them a tangent by name, as in "
                 f"forward_stepper(L, {next(iter(leaves))}=1)"
             )
         self.tangents = {}  # {key: the tangent of what is computed}
@@ -150,7 +148,7 @@ class _Push(Story):
         )
 
     def of_arrays(self, tensor, slot, t, part):
-        """Return the same between arrays, by their shapes and the kind of the row."""
+        """Describe a step between arrays by their shapes and the kind of the row."""
         op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
         line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
         how = {

@@ -69,12 +69,11 @@ def live_graph(f, /, **arguments):
         sliders, arrays, run = _function(f, arguments)
     elif isinstance(f, tape.Tensor):
         raise TypeError(
-            f"live_graph: {', '.join(arguments)} given with a Tensor already computed, whose own leaves have the sliders; "
-            "give the function that computes it"
+            f"live_graph: {', '.join(arguments)} given with a Tensor that is already computed, whose own leaves have the sliders; pass the function that computes it"
         )
     else:
         raise TypeError(
-            f"live_graph: f={f!r}: give a function that returns a Tensor, or a Tensor computed already"
+            f"live_graph: expected a function that returns a Tensor, or a Tensor that is already computed, got {f!r}"
         )
     entries = _entries(arrays)
     controls = sliders | _movers(arrays, entries)
@@ -199,7 +198,7 @@ def _function(f, arguments):
             others[name] = given
         else:
             raise ValueError(
-                f"live_graph: {name}={given!r}: give (min, max, start) or another slider, an array, a Tensor, or a function"
+                f"live_graph: {name}: expected (min, max, start) or another slider, an array, a Tensor, or a function, got {given!r}"
             )
     outer = graph.variables()
     by_name = hasattr(
@@ -225,7 +224,7 @@ def _function(f, arguments):
         )
         if not isinstance(output, tape.Tensor):
             raise TypeError(
-                f"live_graph: the function returned {type(output).__name__}; return one Tensor, computed from the arguments"
+                f"live_graph: expected a function that returns one Tensor computed from its arguments, got {type(output).__name__}"
             )
         paths = _paths(inner) | _paths(outer)
         called = paths | graph.names_in(outer) | graph.names_in(inner) | graph.names_in(given)
@@ -292,7 +291,7 @@ def _recorded(output):
     place = {id(tensor): i for i, tensor in enumerate(tensors)}
     if any(tensor.recompute for tensor in tensors):
         raise TypeError(
-            "live_graph: a checkpoint has not kept the rows that it called; give the function that computes this Tensor"
+            "live_graph: a checkpoint does not keep the operations that it ran; pass the function that computes this Tensor"
         )
     names = [tensor.name or called.get(id(tensor)) for tensor in tensors]
     sliders, arrays, leaves = {}, {}, {}
@@ -352,7 +351,7 @@ def _closed(calls, opened):
 
 
 def _fold(nodes, call, born):
-    """Return the nodes with those of a call in one box.
+    """Return the nodes, with the nodes of each call in one box.
 
     They are unchanged if more than one result of the call is used outside.
     """

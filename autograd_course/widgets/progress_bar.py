@@ -7,7 +7,7 @@ from tqdm.auto import tqdm
 
 
 class _Stop:
-    """Takes Ctrl-C while a loop runs. A second one is for a step that hangs."""
+    """Handle Ctrl-C while a loop runs. A second Ctrl-C interrupts a step that hangs."""
 
     asked = False
 

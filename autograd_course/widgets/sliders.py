@@ -35,7 +35,7 @@ ROW = (
 
 
 class Explorer(widgets.VBox):
-    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays.
+    """Hold the controls and the picture that `explore` shows. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds the players.
 
     `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and `ui.positions()` says which values
     there are: who asks for all of them has a picture that moves without a kernel.
@@ -196,7 +196,7 @@ def _control(name, spec, label, small):
         return widgets.HBox([box, slider, play, player]), slider, player
     if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
         raise ValueError(
-            f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames"
+            f"{name}: expected (min, max, start), (min, max, step, start), a list of choices, or a range of frames, got {spec!r}"
         )
     low, high, *step, start = spec
     if not (low < high and isfinite(high - low)) or step and not step[0] > 0:

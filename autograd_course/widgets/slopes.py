@@ -105,7 +105,9 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
             f"slope_explorer: the name {', '.join(sorted(taken))} is taken by the explorer; rename that argument of f"
         )
     if against not in ("x", "z"):
-        raise ValueError(f'slope_explorer: against={against!r}: "x" is the input, "z" the output')
+        raise ValueError(
+            f'slope_explorer: against must be "x", the input, or "z", the output, got {against!r}'
+        )
     specs = {
         name: _spec(arguments.get(name, subject.starts.get(name)), usual)
         for name, usual in zip(subject.names, subject.usual, strict=True)
@@ -118,7 +120,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     moving = moving or movable[0]
     if moving not in movable:
         raise ValueError(
-            f"slope_explorer: moving={moving!r}: what can move in {subject.name} is {', '.join(movable)}"
+            f"slope_explorer: moving must be an argument of {subject.name} that can move, {', '.join(movable)}, got {moving!r}"
         )
 
     @lru_cache(
@@ -160,7 +162,7 @@ class _Subject:
         if isinstance(f, Primitive):
             if f.kind != "elementwise":
                 raise ValueError(
-                    f"slope_explorer: {f.name} works on whole arrays; give a function of single numbers"
+                    f"slope_explorer: {f.name} works on whole arrays; pass a function of single numbers"
                 )
             self.names = list(signature(next(filter(None, f.rules))).parameters)[2:]
             self.sloped = [name for name, one in zip(self.names, f.rules, strict=True) if one]
@@ -195,12 +197,12 @@ class _Subject:
             z = to_array(self.f(*map(np.float64, xs)))
         if z.ndim:
             raise ValueError(
-                f"slope_explorer: {self.name} returned shape {z.shape}; give a function of numbers that returns one number"
+                f"slope_explorer: {self.name} returned an array of shape {z.shape}; pass a function of numbers that returns one number"
             )
         return float(z)
 
     def slope(self, i, *xs, g=1.0):
-        """Return what the rule returns for argument i and the upstream gradient g; nan for a stub."""
+        """Return the result of the rule for argument i and the upstream gradient g; nan for a stub."""
         xs = [np.float64(x) for x in xs]
         if self.waits:
             return np.nan
@@ -321,7 +323,7 @@ class _Still:
         self.jumps = curve.jumps
 
         def heights(poles, *lines):
-            """Return the range of heights that a picture needs, without what is close to a pole."""
+            """Return the range of heights that a picture needs, without points close to a pole."""
             near = 0.03 * (span[1] - span[0])
             return [
                 y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)
@@ -512,7 +514,7 @@ def _dots(plot, *marks):
 
 
 class _Here:
-    """The numbers at x, with the step h; nan for what does not exist."""
+    """Hold the numbers at x, with the step h; nan if a number does not exist."""
 
     def __init__(self, still, x, h):
         self.still, self.x, self.h, self.here = still, x, h, f"{still.letter} = {_four(x)}"
@@ -534,7 +536,7 @@ class _Here:
 
 
 def _words(p):
-    """Return the text: the point, what is special there, and the differences."""
+    """Return the text: the point, its special features, and the differences."""
     z, still = _ten(p.z) if p.z else "0", p.still
     point = f"{still.name} at {p.here}: "
     if not p.exists:

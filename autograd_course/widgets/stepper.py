@@ -66,7 +66,7 @@ def backward_stepper(output, visits=None):
 
 
 class Stepper(widgets.VBox):
-    """The box that a stepper returns: `explore` over the frames of its story, and all steps as a list that opens."""
+    """Show `explore` over the frames of a story, and all steps as a folded list."""
 
     def __init__(self, story):
         self.explorer = explore(lambda step: picture(story[step]), step=range(len(story)))
@@ -111,8 +111,7 @@ def frames(output, visits=None):
     """Return every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "backward_stepper: this Tensor requires no gradient, so a backward pass cannot start from it: make what "
-            "it is computed from with requires_grad=True"
+            "backward_stepper: this Tensor requires no gradient, so a backward pass cannot start from it: create its inputs with requires_grad=True"
         )
     seed = np.ones_like(output.data)
     walk = _Walk(output, seed, list(tape.backward_pass(output, seed) if visits is None else visits))
@@ -124,7 +123,7 @@ def frames(output, visits=None):
 
 
 class Story:
-    """The graph of `output`, and the frames that told so far how a pass goes through it."""
+    """Hold the graph of `output`, and the frames of the pass so far."""
 
     words = BACKWARD
 
@@ -223,13 +222,11 @@ class _Walk(Story):
                 self.turns.setdefault(id(node), []).append(i)
             elif not refolds:
                 raise ValueError(
-                    f"visits: number {i} is of something that the output was not computed from; give "
-                    "(node, g, grads) with a Tensor of its graph"
+                    f"visits: the output was not computed from the Tensor of visit {i}; pass (node, g, grads) with a Tensor of its graph"
                 )
             if len(grads) > len(node.inputs):
                 raise ValueError(
-                    f"visits: number {i} has {len(grads)} grads for {len(node.inputs)} inputs; "
-                    "give one for each, or None"
+                    f"visits: visit {i} has {len(grads)} gradients for {len(node.inputs)} inputs; pass one for each input, or None"
                 )
             for slot, gx in enumerate(grads):
                 if gx is not None and id(node.inputs[slot]) in self.nodes:
@@ -397,7 +394,7 @@ class _Walk(Story):
         return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
-        """Return the same between arrays, by their shapes."""
+        """Describe a step between arrays by their shapes."""
         if g.shape != node.shape:
             return [f"{gx.shape}"], (
                 f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of "
@@ -501,7 +498,7 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """Return [(name, gradient so far, remark)], the next visit first, and then what is lost."""
+        """Return [(name, gradient so far, remark)]: the pending values, the next visit first, and then the lost gradients."""
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
         for key in sorted(

@@ -58,7 +58,7 @@ class compile:
     - Tensors that `f` closes over, such as the parameters of a model, are inputs: an optimizer may
       change them.
     - Constants are, for example: a global number or array, an attribute that is not a Tensor, a
-      Tensor put in the place of another, the numbers of a random generator that `f` owns, the time.
+      Tensor that replaces another, the numbers of a random generator that `f` owns, the time.
     - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
       `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
     - While `f` is recorded it receives Tensors for arrays and floats, as isinstance, `is` and hash

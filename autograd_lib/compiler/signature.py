@@ -57,7 +57,7 @@ def signature(x, leaves, modules):
 
 
 def copy_argument(x, path, stand_in):
-    """Return an argument with `stand_in(leaf, path)` in the place of every leaf.
+    """Return an argument with every leaf replaced by `stand_in(leaf, path)`.
 
     Parameters
     ----------

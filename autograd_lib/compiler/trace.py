@@ -1,6 +1,6 @@
 """One call of a function, recorded: every operation becomes a line of a program.
 
-A `Trace` opens a level, puts a `Traced` on it in the place of every argument, and calls the
+A `Trace` opens a level, puts a `Traced` on it in place of every argument, and calls the
 function. As long as the trace is open, the tape hands every call of a row to `Trace.process`:
 
 - the highest level is that of a Traced: the call becomes a line (`add_line`);
@@ -70,7 +70,7 @@ class _StandIn(Tensor):
 
 
 class Trace:
-    """The lines of one call of `f`.
+    """Record the lines of one call of `f`.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Trace:
         return node
 
     def _input(self, x, path=""):
-        """Add an input with the value of `x`; return what the function gets for it.
+        """Add an input with the value of `x`, and return the object that the function receives for it.
 
         Raises OuterTransform if `x` is a Tensor of a transform that was open before.
         """

@@ -42,7 +42,7 @@ class Traced(Tensor):
 
 
 def mapped(f, x):
-    """Return `x` with f(part) in the place of every part of its tuples, lists and dicts."""
+    """Return `x` with every part of its tuples, lists and dicts replaced by f(part)."""
     if type(x) in (tuple, list):
         return type(x)([mapped(f, part) for part in x])
     return {name: mapped(f, part) for name, part in x.items()} if type(x) is dict else f(x)

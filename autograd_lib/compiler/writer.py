@@ -125,7 +125,7 @@ class Writer:
         self.texts.append("\n".join([*text, f"    return {result}\n"]))
 
     def returned_source(self, returned, inputs):
-        """Return the source of what a function returns: arrays that nothing else holds."""
+        """Return the source of a function's results: arrays that nothing else holds."""
         held = {None, *(x.root.number for x in inputs)}
 
         def source(x):

@@ -684,7 +684,7 @@ class AvgPool2d(MaxPool2d):
 
 
 class Flatten(Module):
-    """Layer that joins all axes except the first: (N, C, H, W) gives (N, C·H·W)."""
+    """Join all axes except the first: (N, C, H, W) becomes (N, C·H·W)."""
 
     def forward(self, x):
         """Return `x` (N, …) as an array of two axes."""
@@ -774,7 +774,7 @@ class RNNCell(Module):
 
 
 class Sequential(Module):
-    """Layers one after the other; `model[1]`, `model[:2]` and `len(model)` work.
+    """Apply layers one after the other; `model[1]`, `model[:2]` and `len(model)` work.
 
     Parameters
     ----------

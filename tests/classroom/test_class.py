@@ -251,8 +251,8 @@ HOSTILE = {
     "half.json": (b'{"exercises": ["03.sq', "damaged"),
     "deep.json": (DEEP, "damaged"),
     "bytes.json": (bytes(range(256)), "damaged"),
-    "list.json": (b"[]", "no record of this course"),
-    "package.json": (b'{"name": "left-pad", "predictions": {}}', "no record of this course"),
+    "list.json": (b"[]", "not a record of this course"),
+    "package.json": (b'{"name": "left-pad", "predictions": {}}', "not a record of this course"),
     "types.json": (kept(["03.square"], predictions=[]), "damaged"),
     "times.json": (kept([], {"03.square": {"a": "b"}}), "damaged"),
     "infinite.json": (
@@ -265,7 +265,7 @@ HOSTILE = {
     ),
     "huge.json": (
         b'{"exercises": []' + b" " * collect.MOST + b"}",
-        "bytes, and 2,000,000 are the most",
+        "bytes; the limit is 2,000,000",
     ),
     "none.zip": (b"PK\x03\x04 and no more", "no zip file, or a damaged one"),
     "bomb.zip": (
@@ -278,7 +278,7 @@ HOSTILE = {
     ),
     "packed.zip": (
         zipped(("a.json", GOOD), compression=zipfile.ZIP_LZMA),
-        "packed in a way that is not opened",
+        "a compression method that is not supported",
     ),
     "spoilt.zip": (
         zipped(("a.json", GOOD)).replace(b"03.square", b"03.squarf"),
@@ -305,9 +305,9 @@ def test_a_zip_whose_parts_are_one_another_is_unpacked_to_a_bound(tmp_path, monk
     members = [(f"{i}.json", b" " * collect.MOST) for i in range(9)]
     put(tmp_path / "many.zip", zipped(*members, compression=zipfile.ZIP_DEFLATED))
     left_out = collect.collect(tmp_path)[1]
-    assert ["unpacked of this zip before it" in why for _, why in left_out] == [False] * 4 + [
-        True
-    ] * 5
+    assert ["the files before it in this zip unpack to more" in why for _, why in left_out] == [
+        False
+    ] * 4 + [True] * 5
 
 
 def test_too_many_records_and_members(four, monkeypatch):
@@ -317,7 +317,7 @@ def test_too_many_records_and_members(four, monkeypatch):
     ]
     monkeypatch.setattr(collect, "MEMBERS", 2)
     put(four / "many.zip", zipped(*((f"{i}.json", GOOD) for i in range(3))))
-    assert ("many.zip", "it holds 3 files, and 2 are the most") in collect.collect(four)[1]
+    assert ("many.zip", "it holds 3 files; the limit is 2") in collect.collect(four)[1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and pipes as Linux and macOS have them")
@@ -337,7 +337,7 @@ def test_links_are_not_followed_and_a_pipe_is_not_waited_for(four, tmp_path_fact
     learners, left_out = collect.collect(four)
     assert len(learners) == 4 and dict(left_out) == dict.fromkeys(
         ["class.html", "itself.json", "link.json", "up"], "it is a link, and links are not followed"
-    ) | {"pipe.json": "it is no ordinary file"}
+    ) | {"pipe.json": "it is not a regular file"}
     assert main(str(four)) == 0 and not (four / "class.html").is_symlink()
     assert (elsewhere / "mine.txt").read_text() == "mine"
 

@@ -83,7 +83,7 @@ def no_network(*_, **__):
 def test_mnist_without_scikit_learn_or_a_network(monkeypatch, fetch):
     scikit_learn(monkeypatch, fetch)
     why = "no network" if fetch else "import of sklearn"
-    what = r"scikit-learn \(%pip.* network, once. Or give mnist\(folder\) .*, or use digits\(\)"
+    what = r"scikit-learn \(%pip.* network, once. Or pass the folder .*mnist\(folder\), or use digits\(\)"
     with pytest.raises(ConnectionError, match=f"{why}.*{what}"):
         mnist()
 
@@ -197,7 +197,7 @@ def broken(data, at, number):
         (
             TRAIN_IMAGES,
             lambda data: data[:-1],
-            "7,855 bytes.* announces 10 × 28 × 28, asks for 7,856.* cut short: download",
+            "7,855 bytes.* 10 × 28 × 28, it should have 7,856.* cut short: download",
         ),
         (TRAIN_IMAGES, lambda data: data[:10], "has 10 bytes.* cut short"),
         (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
@@ -212,7 +212,7 @@ def broken(data, at, number):
         (
             TRAIN_LABELS,
             lambda data: data[:-1] + b"\n",
-            "labels from 0 to 10, and digits are 0 to 9. Download",
+            "labels from 0 to 10, but digits are 0 to 9. Download",
         ),
         (TEST_LABELS, lambda data: broken(data, 4, 4)[:-1], "has 4 labels.* download both"),
         (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "gzip file is damaged .* Download"),
@@ -240,7 +240,7 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, name, damage, said):
     "header, said",
     [
         ((2051, 10, 28, 28), "too long"),
-        ((2051, 1_000_000, 2800, 28), "more than 1 GB, which is not MNIST"),
+        ((2051, 1_000_000, 2800, 28), "more than 1 GB, so this is not MNIST"),
         ((7, 0, 0, 0), "begins with the number .*, got 7"),
     ],
 )

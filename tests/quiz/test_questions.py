@@ -245,8 +245,8 @@ def test_revealing_without_an_answer_counts_for_nothing(folder):
     [
         ("01.mean", ["six"], "“six” is not a number"),
         ("01.mean", ["<b>"], "&lt;b&gt;"),
-        ("02.both", ["y", ""], "One part is still empty"),
-        ("02.both", [None, "3"], "One part is still empty"),
+        ("02.both", ["y", ""], "Fill in every part"),
+        ("02.both", [None, "3"], "Fill in every part"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_reveals_nothing(folder, name, given, said):

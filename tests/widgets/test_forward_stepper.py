@@ -148,10 +148,10 @@ def test_errors():
     x, y = leaf(2.0), leaf(3.0)
     z = x * y
     with pytest.raises(
-        TypeError, match=r"no input moves; those that can are x, y: .* forward_stepper\(L, x=1\)"
+        TypeError, match=r"no input moves; the inputs are x, y: .* forward_stepper\(L, x=1\)"
     ):
         forward_stepper(z)
-    with pytest.raises(TypeError, match="there is no input w; those that can are x, y"):
+    with pytest.raises(TypeError, match="there is no input w; the inputs are x, y"):
         forward_stepper(z, w=1)
     with pytest.raises(ValueError, match=r"the tangent of x has shape \(2,\), its value \(\)"):
         forward_stepper(z, x=[1, 2])

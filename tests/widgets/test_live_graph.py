@@ -236,7 +236,7 @@ def test_rows_and_arguments_in_order():
 
 
 def test_what_it_refuses():
-    with pytest.raises(ValueError, match="x=3: give .min, max, start."):
+    with pytest.raises(ValueError, match="x: expected .min, max, start.*got 3"):
         live_graph(ag.tanh, x=3)
     with pytest.raises(TypeError, match="returned float64; return one Tensor"):
         live_graph(lambda x: x.data * 2.0, x=(-3, 3, 0.5))

@@ -470,8 +470,11 @@ def test_refusals():
     for call, words in [
         (lambda: slope_explorer(ag.sum), "sum works on whole arrays"),
         (lambda: slope_explorer(ag.tanh, w=3.0), "tanh has no argument w; it has x"),
-        (lambda: slope_explorer(ag.tanh, against="y"), "against='y'"),
-        (lambda: slope_explorer(ag.where, moving="c"), "what can move in where is x, y"),
+        (lambda: slope_explorer(ag.tanh, against="y"), "against must be .x.* got 'y'"),
+        (
+            lambda: slope_explorer(ag.where, moving="c"),
+            "argument of where that can move, x, y, got 'c'",
+        ),
         (lambda: slope_explorer(lambda w, h: w * h), "the name h is taken"),
         (lambda: slope_explorer(lambda: 1.0), "no argument that could move"),
         (

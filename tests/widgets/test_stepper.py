@@ -313,11 +313,12 @@ def test_visits_that_make_no_sense():
     a, b, c, d = chain()
     with pytest.raises(
         ValueError,
-        match="visits: number 0 is of something that the output was not computed from; give",
+        match="was not computed from the Tensor of visit 0; pass",
     ):
         frames(d, [(leaf(1.0), 1.0, [])])
     with pytest.raises(
-        ValueError, match="visits: number 0 has 3 grads for 2 inputs; give one for each, or None"
+        ValueError,
+        match="visits: visit 0 has 3 gradients for 2 inputs; pass one for each input, or None",
     ):
         frames(d, [(d, 1.0, [1.0, 2.0, 3.0])])
 

@@ -476,7 +476,7 @@ def _walk(slope, x, lr, steps):
 
 
 def _stopping(f, x, lr, steps, stops):
-    """Return what a wrong `descend` returns that stops as soon as stops(old x, new x) is true."""
+    """Return a wrong `descend` that stops as soon as stops(old x, new x) is true."""
     xs = [x]
     for new in _walk(lambda x: central_difference(f, x), x, lr, steps)[1:]:
         if stops(xs[-1], new):

@@ -18,7 +18,7 @@ from ..lesson_07.clinic import Patient, Scalar, asked
 
 
 class Array(Scalar):
-    """The healthy engine: + − · are Scalar's, entry by entry. A `rule(g)` need not undo a broadcast: `fitted` does, for all of them.
+    """Run the correct engine on arrays: + − · work entry by entry, as in Scalar. A `rule(g)` need not undo broadcasting, because `fitted` does.
 
     @ takes two matrices, or two arrays of one axis.
     """

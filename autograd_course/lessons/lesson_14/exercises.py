@@ -548,7 +548,7 @@ def fold(answer):
         raise NotYet
 
     def image(d):
-        """Return the shape of a batch and the sizes by name; the last sizes may be left out."""
+        """Return the shape of a batch of images and its sizes by name; the last sizes may be left out."""
         kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
@@ -924,7 +924,7 @@ X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 
 def _known(x, z):
-    """Return the name of the library's row that gives z at x, or None."""
+    """Return the name of the library's row whose result at x is z, or None."""
     for row in ops.ROWS.values():
         if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):

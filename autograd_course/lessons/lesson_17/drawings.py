@@ -76,7 +76,7 @@ def evenly(steps, k, start=0):
 
 
 def cost(widths, marks):
-    """Return what the checkpoints hold, what the largest segment holds, and that segment.
+    """Return (memory of the checkpoints, memory of the largest segment, that segment).
 
     `widths` are those of the values in the chain.
     """
@@ -179,7 +179,7 @@ def _flag(px, high, low):
 
 
 def marked(widths, marks):
-    """Draw a chain of many values with flags at the checkpoints, and what is held and recomputed.
+    """Draw a chain of many values with flags at the checkpoints, and the values that are held and recomputed.
 
     `widths` are those of the n + 1 values, drawn as heights. `marks` are positions from 0 on. The
     largest segment is blue, and dropped values are grey.

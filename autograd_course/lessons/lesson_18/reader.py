@@ -10,7 +10,7 @@ LETTERS, POSITIONS = "abcdefgh", 12
 
 
 class Reader(nn.Module):
-    """A model that maps letters, ints (N, T), to logits for the letter that follows each, (N, T, 8).
+    """Map letters, ints of shape (N, T), to logits for the letter that follows each, of shape (N, T, 8).
 
     In between it applies `block`, which maps (…, T, width) to the same shape.
     """

@@ -15,7 +15,7 @@ NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 
 def _share(p):
-    """Format a probability to two digits; counting gives none that is 0 or 1."""
+    """Format a probability to two digits; smoothed counts never give exactly 0 or 1."""
     return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else f"{p:.2f}"
 
 
@@ -42,7 +42,7 @@ def guess(letters, p, context, most=8):
 
 
 def learning(run, counted, step):
-    """Draw a run up to a step: its validation loss, those of the n-grams, and what it writes then.
+    """Draw a run up to a step: its validation loss, the losses of the n-grams, and a sample of its text.
 
     `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """

@@ -120,7 +120,7 @@ def nats(p):
 
 
 class Task:
-    """A text to learn from and one held out, as whole numbers; a model for them, and how it is trained.
+    """Hold a training text and a held-out text as integers, a model for them, and the settings of its training.
 
     Who guesses is asked for the letters held out at the places `asked`: those that the model sees with at least half of
     its context before them, `seen` letters. So all are asked for the same letters.
@@ -204,7 +204,7 @@ class Task:
         )
 
     def recorded(self):
-        """Return (the run, the model as it was then)."""
+        """Return (recorded run, model with the weights of that run)."""
         model = self.writer()
         with np.load(FOLDER / f"{self.what}.npz") as weights:
             for name, w in model.p.items():

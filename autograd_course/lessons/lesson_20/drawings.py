@@ -26,7 +26,7 @@ class Line:
 
 @dataclass
 class Columns:
-    """The lines of a program, and until which of them each value is needed: {name: place}."""
+    """Hold the lines of a program, and the last line that needs each value: {name: place}."""
 
     lines: list
     until: dict
@@ -232,7 +232,7 @@ def _across(start, end, read, held):
 
 
 def _bars(program, at, top, wide, x):
-    """Draw the memory held after each line as bars, with that of line `at` dark.
+    """Draw the memory held after each line as bars, with a dark bar for line `at`.
 
     The text starts at `x`.
     """

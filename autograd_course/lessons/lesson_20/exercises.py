@@ -182,7 +182,7 @@ PROBES += [
 
 
 def _noted(kind, f, inputs):
-    """Return what the learner's tracer class records of f, as text: its lines and the result."""
+    """Return the lines that the learner's tracer class records of f, and the result, as text."""
     lines = []
     try:
         z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
@@ -485,7 +485,7 @@ def noted(answer):
         tried, right = probe[0], _outcome(_Model, probe)
 
         def recognised(mine, probe=probe):
-            """Return the hint of a mistake that gives the same here, and is right wherever the learner's is."""
+            """Return the hint of a mistake that returns the same result here, and is right wherever the learner's answer is."""
             return next(
                 (
                     hint

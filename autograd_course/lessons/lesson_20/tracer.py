@@ -29,7 +29,7 @@ SIGNS = {
 
 
 class Noted(NDArrayOperatorsMixin):
-    """A value that has a name, and writes into `lines` what is done with it."""
+    """Hold a value with a name, and record the operations on it in `lines`."""
 
     def __init__(self, value, name, lines):
         self.value, self.name, self.lines = value, name, lines
@@ -54,7 +54,7 @@ def trace(f, noted=Noted, **inputs):
 
 @dataclass
 class Program:
-    """Lines, the names of the results, and the inputs {name: value} that it was traced at."""
+    """Hold lines, the names of the results, and the inputs {name: value} at which they were traced."""
 
     lines: list
     results: list

@@ -478,9 +478,9 @@ def _at_zero(three):
 
 
 def _there_and_back(three, x, g):
-    """Return the gradient that backward returns for x, and a Wrong for a fault despite right numbers.
+    """Return (gradient that backward returns for x, Wrong or None).
 
-    Without such a fault the second is None.
+    The Wrong reports a fault that leaves the numbers right.
     """
     forward, setup_context, backward = three
     tried = "your three functions, with tensors as PyTorch has them"

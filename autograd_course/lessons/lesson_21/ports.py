@@ -97,7 +97,7 @@ def lines(function):
 
 @dataclass
 class Port:
-    """A port of the network: that of an engine, with the one line that begins with `stage` written otherwise."""
+    """Hold a port of the network to an engine, in which the line that begins with `stage` is written differently."""
 
     engine: str
     stage: str
