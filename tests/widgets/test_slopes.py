@@ -481,7 +481,10 @@ def test_refusals():
             lambda: slope_explorer(ag.tanh, rule=lambda g, z: g),
             "rule takes 2 arguments; write it as lambda x: … or",
         ),
-        (lambda: slope_explorer(lambda x: np.array([1.0, 2.0]) * x), r"returned shape \(2,\)"),
+        (
+            lambda: slope_explorer(lambda x: np.array([1.0, 2.0]) * x),
+            r"returned an array of shape \(2,\)",
+        ),
     ]:
         with pytest.raises((TypeError, ValueError), match=words):
             call()
