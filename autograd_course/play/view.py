@@ -47,7 +47,7 @@ def picture(program, values, step=0):
     computed = run(program, values)
     if len(graph.order(computed.output)) > MOST_OPS:
         raise CannotDraw(
-            f"The graph has more than {MOST_OPS} values, too many to be drawn; shorten the loop, or paste one pass of it."
+            f"The graph has more than {MOST_OPS} values, which is too many to draw; shorten the loop, or paste one pass of it."
         )
     with np.errstate(all="ignore"):
         if step:
