@@ -35,7 +35,7 @@ MINI_BROWSER = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
 
 class Firefox:
-    """One tab of Firefox. `faults` are the errors in its console since the last `open`."""
+    """Drive one tab of Firefox. `faults` are the errors in its console since the last `open`."""
 
     def __init__(self, address):
         self.channel = websocket.create_connection(
@@ -110,7 +110,9 @@ def listening(log, process):
 
 
 class WebKit:
-    """One window of WebKit's MiniBrowser. It tells no errors of its console: `faults` stays empty."""
+    """Drive one window of WebKit's MiniBrowser, which reports no console errors: `faults` stays
+    empty.
+    """
 
     faults = ()
 

@@ -30,7 +30,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.fixture(autouse=True, scope="session")
 def progress_is_not_kept_here(tmp_path_factory):
-    """A check that says right writes the learner's record into the current folder; a test's goes elsewhere."""
+    """Redirect the learner's record, which a right answer writes into the current folder."""
     from autograd_course import record
 
     with pytest.MonkeyPatch.context() as patch:

@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def svg_of(picture):
-    """The one SVG of a picture, parsed: an error in its text, such as a bare <, would be an error here."""
+    """Parse the only SVG of a picture; a fault in its text, such as a bare <, raises an error."""
     root = ET.fromstring(re.search(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL).group())
     title = root.find(f"{SVG}g/{SVG}title")  # of the drawing: a screen reader says the label alone
     assert (
@@ -28,12 +28,12 @@ def svg_of(picture):
 
 
 def across(picture):
-    """HTML of what a wide window shows of it."""
+    """Return the HTML that a wide window shows."""
     return picture.html.partition('<div class="down"')[0]
 
 
 def words_in(picture):
-    """The words in it."""
+    """Return the words in an SVG."""
     return ["".join(text.itertext()) for text in svg_of(picture).iter(f"{SVG}text")]
 
 
@@ -48,8 +48,10 @@ TOUCH = (
 
 
 def hard_to_read(html):
-    """What is wrong with the words of the drawings in it, in words: two overlap, one leaves its picture or is small. A wide
-    drawing is looked at twice: on a phone all but its letters is narrower."""
+    """Return complaints about the words in the drawings: two overlap, or one leaves its picture or
+    is too small. A wide drawing is checked twice, because on a phone everything but its letters
+    is narrower.
+    """
     faults = set()
     for part, found, down in re.findall(DRAWING, html, re.DOTALL):
         root = ET.fromstring(found)
@@ -83,7 +85,9 @@ def hard_to_read(html):
 
 
 def colours_with_two_meanings(drawings):
-    """Of the drawings of one lesson: roles that look the same in one of the themes, and colours that are no role."""
+    """Return the roles in the drawings of one lesson that look the same in one of the themes, and
+    the colours without a role.
+    """
     roles, faults = set(), set()
     for html in drawings:
         roles |= set(re.findall(r"var\(--([\w-]+),#", html)) & style.PALETTE.keys()
@@ -101,8 +105,10 @@ def colours_with_two_meanings(drawings):
 
 
 def _words(element, wide=1, tall=1, inherited=("start", "16", "400")):
-    """(text, its size, its box (left, right, top, bottom)) of each text that is not turned; where all but letters is narrower,
-    they are as much wider."""
+    """Return (text, size, box (left, right, top, bottom)) of each text that is not rotated.
+
+    Where the picture is narrowed but not its letters, the boxes are widened accordingly.
+    """
     for one in element:
         looks = tuple(
             one.get(name, own)
@@ -129,7 +135,7 @@ def _words(element, wide=1, tall=1, inherited=("start", "16", "400")):
 
 @cache
 def _wide(text, bold):
-    """In a font that is wider than most, as a part of its size."""
+    """Return the width of a text in a font wider than most, as a multiple of its size."""
     return _font(bold).getlength(text) / 100
 
 

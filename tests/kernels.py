@@ -28,7 +28,9 @@ MODULES = [
 
 
 def install(folder):
-    """From now on "python3" is a kernel of ours, here and in processes started from here. Gives back what ends that."""
+    """Make "python3" our own kernel, here and in processes started from here; return a function
+    that undoes it.
+    """
     import json
     import subprocess
 
@@ -80,7 +82,7 @@ def fork(path, *arguments):
 
 
 def serve(listener):
-    """Until whoever started it closes its stdin, or ends."""
+    """Serve until the process that started it closes its stdin, or ends."""
     import gc
     from importlib import import_module
     from select import select

@@ -27,7 +27,7 @@ WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]  # what axe-core
 
 
 def from_npm(folder, package, member):
-    """The text of a file of a package on npm; the test is skipped where there is no npm."""
+    """Return the text of a file from an npm package; skip the test if npm is missing."""
     if not shutil.which("npm"):
         pytest.skip("no npm here")
     fetched = subprocess.run(
@@ -97,7 +97,7 @@ def jupyterlab(folder, home):
 
 
 def address_in(runtime):
-    """Where a server listens that has written it down, or is about to."""
+    """Wait until a server has written its address down, and return the address."""
     for file in runtime.glob("jpserver-*.json"):
         with suppress(ValueError):
             return json.loads(file.read_text())["url"].rstrip("/")
@@ -137,7 +137,9 @@ def chromium(playwright):
 
 
 class Window:
-    """JupyterLab in a page of its own, which lessons open in one after the other, and what the browser complained of meanwhile."""
+    """Drive a JupyterLab page in which lessons open one after the other, and collect the browser's
+    complaints.
+    """
 
     def __init__(self, browser, address):
         self.page = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -164,7 +166,7 @@ class Window:
 
 
 class Lesson:
-    """A notebook open in JupyterLab."""
+    """Drive a notebook that is open in JupyterLab."""
 
     def __init__(self, window, path):
         self.window, self.page = window, window.page
@@ -181,7 +183,9 @@ class Lesson:
         self.page.evaluate(LISTEN)
 
     def close(self):
-        """With its kernel, which would stay, and unasked whether to save."""
+        """Close the notebook with its kernel, which would otherwise stay, and without a question
+        about saving.
+        """
         self.page.evaluate("""async () => { const panel = jupyterapp.shell.currentWidget;
                            await panel.sessionContext.shutdown(); panel.dispose() }""")
         self.window.console, self.window.outside = [], []
@@ -200,7 +204,9 @@ class Lesson:
         )
 
     def errors(self):
-        """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show.
+        """Return every exception and warning of the kernel so far, including those of a slider's
+        callback, and the widgets that do not show. "No such comm …" is left out, because
+        JupyterLab may ask for the state of widgets before ipywidgets is imported.
 
         Less "No such comm …": JupyterLab may ask for the state of widgets before ipywidgets is imported.
         """
@@ -211,11 +217,13 @@ class Lesson:
         return self.page.evaluate("lab.raised") + broken
 
     def cell(self, cell_id):
-        """The cell's element in the page."""
+        """Return the cell's element in the page."""
         return self.page.evaluate_handle("id => lab.cell(id).node", cell_id).as_element()
 
     def widgets(self):
-        """(id of its cell, element) of each widget on display, those inside another left out."""
+        """Return (id of its cell, element) for each widget on display, without widgets inside
+        another.
+        """
         inner = ".jupyter-widgets .jupyter-widgets"
         found = self.page.query_selector_all(
             f".jp-Notebook .jp-OutputArea-output .jupyter-widgets:not({inner})"
@@ -241,7 +249,7 @@ class Lesson:
         self.wait("lab.ran && lab.kernel.status === 'idle'")
 
     def shown(self, cell_id):
-        """What the cell has put out, as text, once it has."""
+        """Return the output of the cell as text, once it is there."""
         self.wait(
             """id => {
             const node = lab.cell(id).node;
@@ -252,7 +260,7 @@ class Lesson:
         return self.cell(cell_id).query_selector(".jp-OutputArea").inner_text()
 
     def watch(self, widget):
-        """From now on `press` measures this widget's changes."""
+        """Let `press` measure the changes of this widget from now on."""
         self.page.evaluate("widget => lab.watch(widget)", widget)
 
     def rest(self):
@@ -275,7 +283,7 @@ class Lesson:
         return self.rest()
 
     def look(self, width=1280, theme="Light"):
-        """The window's width, and JupyterLab's theme."""
+        """Set the window's width, and JupyterLab's theme."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.evaluate(
             "theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }",
@@ -288,7 +296,7 @@ class Lesson:
         )
 
     def pictures(self, path):
-        """The whole notebook in as many PNGs as it takes: path_1.png, path_2.png, …"""
+        """Save the whole notebook as PNGs: path_1.png, path_2.png, …"""
         # JupyterLab guesses how high the cells off screen are, and leaves them undrawn
         drawn = "content-visibility: visible !important; contain: style !important"
         self.page.add_style_tag(content=f".jp-Cell {{{drawn}}}")

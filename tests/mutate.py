@@ -55,7 +55,9 @@ OPTIONS = [
 
 
 class Watch:
-    """A plugin of pytest: it gives each test its steps and seconds, and keeps the name of the first that fails."""
+    """Give each test its steps and seconds, and keep the name of the first that fails; a plugin of
+    pytest.
+    """
 
     failed = None
 
@@ -80,7 +82,10 @@ class Watch:
 
 
 def noticed(statement, folder=HOME, tests=TESTS):
-    """The contract or the test that fails without `statement`, or "". It needs a process of its own."""
+    """Return the contract or test that fails without `statement`, or "".
+
+    This needs a process of its own.
+    """
     if broken := [
         one
         for one, outcome in zip(CONTRACTS, outcomes(statement, folder=folder))
@@ -101,7 +106,9 @@ def noticed(statement, folder=HOME, tests=TESTS):
 
 
 def in_order(tests, file):
-    """The files of tests: first that named after the file of the statement, then the quickest."""
+    """Return the test files: first the one named after the file of the statement, then the
+    quickest.
+    """
     own = "compile" if file.startswith("compiler") else file
     order = [
         own,
@@ -122,7 +129,9 @@ def in_order(tests, file):
 
 
 def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
-    """{statement: what notices that it is gone, "" where nothing does}, with so many processes at a time."""
+    """Return {statement: contract or test that fails without it, or ""}, from `cores` processes at
+    a time.
+    """
     running, found = {}, {}
 
     def wait():
@@ -153,7 +162,9 @@ def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
 
 
 def chosen_by(patterns, folder=HOME):
-    """The statements that "tape" or "tape:Tensor" names, of all files without a pattern."""
+    """Return the statements that "tape" or "tape:Tensor" names; without a pattern, those of all
+    files.
+    """
     split = [pattern.partition(":")[::2] for pattern in patterns] or [("", "")]
     return [
         one
@@ -164,7 +175,7 @@ def chosen_by(patterns, folder=HOME):
 
 
 def write_down(found, file=NOTICED):
-    """Into the file, by definition and text: which test notices that a statement is gone, where no contract does."""
+    """Write, by definition and text, which test fails without a statement that no contract needs."""
     kept_so_far = json.loads(file.read_text(encoding="utf-8"))
     for statement, by in found.items():
         texts = kept_so_far.setdefault(f"{statement.file}:{statement.where}", {})

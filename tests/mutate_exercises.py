@@ -47,7 +47,7 @@ SWAPS = {
 
 
 def slips(code):
-    """[(what was changed, the code), …]: the text of an answer, each time with one slip in it."""
+    """Return [(description, code), …]: the answer, each time with one slip in it."""
     tree, found = ast.parse(code), {}
     places = [node for node in ast.walk(tree)]
     for number, node in enumerate(places):
@@ -66,7 +66,7 @@ def slips(code):
 
 
 def _changes(node, tree):
-    """[(words, a function that changes the node), …]"""
+    """Return [(description, function that changes the node), …]."""
     if isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)):
         for op in SWAPS.get(type(node.op), []):
             yield (
@@ -151,7 +151,9 @@ def _said(node):
 
 
 def habits(function, met):
-    """[(what it does, the function), …]: what a function of the kinds of arguments that were `met` may do."""
+    """Return [(description, function), …]: wrong habits of a function with arguments of the kinds
+    in `met`.
+    """
     for said, (needs, change) in CHANGES.items():
         if needs in met:
             yield (
@@ -261,7 +263,7 @@ def _arrays(args):
 
 
 def _pairs(args):
-    """Two different arrays of floats of one shape, each pair of them."""
+    """Return every pair of different float arrays of one shape."""
     floats = [one for one in _arrays(args) if one.dtype.kind == "f"]
     return [
         (a, b) for a, b in itertools.combinations(floats, 2) if a.shape == b.shape and a.size > 1
@@ -306,7 +308,9 @@ WHERE = {
 
 
 def met(name, parts, at):
-    """What kinds of arguments the check gives to the part number `at` of the solution, and which of WHERE hold of some."""
+    """Return the kinds of arguments that the check passes to part `at` of the solution, and the
+    conditions of WHERE that hold for some of them.
+    """
     kinds, axes = {"", 0, *parameter_names(parts[at])[:1]}, {}
 
     @functools.wraps(parts[at])
@@ -339,7 +343,9 @@ def met(name, parts, at):
 
 
 def untried(name):
-    """[where no call of the check is, …] of all that WHERE knows and the exercise's kinds of arguments allow."""
+    """Return the conditions of WHERE that the exercise's arguments allow but no call of the check
+    meets.
+    """
     exercise, found = EXERCISES[name], []
     whole = exercise.answer(exercise.solution)
     parts = [*whole] if isinstance(whole, tuple) else [whole]
@@ -491,7 +497,9 @@ RIGHT_ALL_THE_SAME = {
 
 
 def holes(name):
-    """[what was changed, …] of all that the check of exercise `name` takes for right, and is not known to be."""
+    """Return the changes of the solution that the check of exercise `name` accepts, without those
+    known to be right.
+    """
     exercise = EXERCISES[name]
     known = _known(name)
     through = [

@@ -43,7 +43,9 @@ def pytest_runtest_teardown(item):
 
 
 class Kernel(nbval.plugin.RunningKernel):
-    """nbval's, in a copy of the folder: a learner's record beside the notebooks is not for tests to write."""
+    """Run nbval's kernel in a copy of the folder, because tests must not write a learner's record
+    beside the notebooks.
+    """
 
     whole = None  # the notebook that nbval has run in it, every cell without an error
     stays = None  # the last of these kernels
@@ -69,14 +71,16 @@ class Kernel(nbval.plugin.RunningKernel):
             raise RuntimeError("\n".join([cell.source, *reply["content"]["traceback"]]))
 
     def run_all(self, notebook):
-        """The notebook, with what its cells have put out."""
+        """Return the notebook with the outputs of its cells."""
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 self.run(cell)
         return notebook
 
     def stop(self):
-        """The first time, by nbval when it is done with its file, the kernel stays, in the place of that of the file before."""
+        """Keep the kernel when nbval stops it for the first time, in place of the kernel of the
+        previous file.
+        """
         if self.whole and Kernel.stays is not self:
             let_go()
             Kernel.stays = self
@@ -93,7 +97,10 @@ def let_go():
 
 @contextmanager
 def going_on(path):
-    """A kernel in which the notebook has run as it stands, and the notebook with its outputs. From here on what moves is drawn once."""
+    """Return a kernel in which the notebook has run, and the notebook with its outputs.
+
+    After that, moving pictures are drawn only once.
+    """
     stayed = Kernel.stays is not None and Kernel.stays.whole == path
     kernel = Kernel.stays if stayed else Kernel()
     try:
@@ -110,7 +117,7 @@ def copied_folder():
 
 
 def keep(cell):
-    """Called with each of nbval's cells after its run: with the last one the notebook is kept, unless a cell failed."""
+    """Keep the notebook after nbval has run its last cell, unless a cell failed."""
     file = cell.parent
     file.done = [*getattr(file, "done", []), cell.test_outputs]
     notebook = deepcopy(file.nb)
@@ -126,7 +133,9 @@ def keep(cell):
 
 
 def ran(notebook):
-    """The notebook after all its cells were run, in a copy of the folder; an error in a cell raises."""
+    """Run all cells of the notebook in a copy of the folder, and return it; an error in a cell
+    raises.
+    """
     kernel = Kernel()
     try:
         return with_what_is_left(kernel.run_all(notebook), kernel.folder)
@@ -135,7 +144,7 @@ def ran(notebook):
 
 
 def with_what_is_left(notebook, folder):
-    """In its metadata the files that its run has written, {name: text}."""
+    """Add the files that the run has written to the notebook's metadata, {name: text}."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
     notebook.metadata.left = {
         file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name not in before
@@ -144,7 +153,11 @@ def with_what_is_left(notebook, folder):
 
 
 def store(notebook, path):
-    """The first run stays: a page and what is asked of it must be of one, and lessons that measure differ from run to run."""
+    """Store the first run.
+
+    A page and the tests of it must use the same run, because lessons that measure time differ
+    from run to run.
+    """
     new = Path(tempfile.mkdtemp(dir=os.environ[RUNS]), path.name)
     nbformat.write(notebook, new)
     with suppress(FileExistsError):
@@ -152,7 +165,9 @@ def store(notebook, path):
 
 
 def made(name, make):
-    """The folder `name`, which `make(folder)` fills in the process that comes first; the others wait for it."""
+    """Return the folder `name`, which `make(folder)` fills in the first process that asks; the
+    others wait for it.
+    """
     folder, done = Path(os.environ[RUNS], name), Path(os.environ[RUNS], f"{name} made")
     with suppress(FileExistsError):
         folder.mkdir()
@@ -170,14 +185,16 @@ def kept(path):
 
 
 def notebook(path):
-    """The notebook with its outputs: of nbval's run or, where that is still to come or failed, of one of its own."""
+    """Return the notebook with its outputs, from nbval's run or, if that is missing or failed,
+    from a run of its own.
+    """
     if not kept(path).exists():
         store(ran(nbformat.read(path, as_version=4)), path)
     return nbformat.read(kept(path), as_version=4)
 
 
 def text(path):
-    """The notebook without its code: enough for a page that no test will read."""
+    """Return the notebook without its code, which is enough for a page that no test reads."""
     notebook = nbformat.read(path, as_version=4)
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     return notebook

@@ -74,7 +74,7 @@ def part_of(nodeid):
 
 
 class Parts(LoadScopeScheduling):
-    """xdist's scheduler of scopes, where a scope is a part."""
+    """Schedule tests by part; a scope of xdist's scheduler is a part."""
 
     def _split_scope(self, nodeid):
         return part_of(nodeid)
@@ -86,7 +86,9 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def lesson_of(item):
-    """ "03" for every test that is about lesson 03, by its place or by what it is given; None for the others."""
+    """Return "03" for every test about lesson 03, by its folder or its parameters, and None for
+    other tests.
+    """
     given = item.callspec.params.values() if hasattr(item, "callspec") else []
     texts = [
         value.stem if isinstance(value, Path) else value

@@ -17,7 +17,7 @@ class Ward:
     unfailed: set  # the examinations that nobody fails
 
     def wrong(self, engine):
-        """{examination: what came out} of those that the engine fails."""
+        """Return {examination: result} for the examinations that the engine fails."""
         return {
             name: value
             for name, value in self.module.sheet(engine).items()
@@ -25,12 +25,12 @@ class Ward:
         }
 
     def mended(self, engine):
-        """The engine with the healthy method in the place of its own."""
+        """Return the engine with its faulty method replaced by the correct one."""
         (name,) = own_methods(engine)
         return type("Mended", (engine,), {name: getattr(self.healthy, name)})
 
     def passes(self, engine):
-        """For each of the ordinary inputs, whether the check finds nothing."""
+        """Return, for each of the ordinary inputs, True if the check finds nothing."""
         return [clinic.examine(engine, self.module.ordinary, *xs).passed for xs in self.ordinary]
 
 

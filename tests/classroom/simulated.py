@@ -25,7 +25,7 @@ NAMES = [
 
 
 def answers(question, right, chance):
-    """What somebody types or chooses, a text for each part."""
+    """Return a typed or chosen answer, one text for each part."""
     if right:
         return [questions.shown(answer) for _, answer, _ in questions.parts(question)]
     while True:
@@ -42,7 +42,7 @@ def answers(question, right, chance):
 
 
 def verdicts(name):
-    """[(hint, the verdict as text), …] of ten wrong answers at most."""
+    """Return [(hint, verdict as text), …] for at most ten wrong answers."""
     exercise, found = EXERCISES[name], []
     for one in answer_cases.wrong_answers(name)[:10]:
         said = check(name, exercise.run(one)[0])
@@ -52,7 +52,9 @@ def verdicts(name):
 
 
 def write_class(folder, many, patch, seed=0):
-    """Writes `many` records below the folder, by `record` itself. Returns {exercise: {hint, …}}."""
+    """Write `many` records below the folder, with `record` itself, and return {exercise: {hint,
+    …}}.
+    """
     chance, keep = random.Random(seed), Path(folder) / "nobody.json"
     patch.setattr(record, "FILE", keep)
     wrong = {name: verdicts(name) for name in NAMES}

@@ -14,7 +14,9 @@ def same(ours, theirs):
 
 @pytest.fixture
 def datasets():
-    """Not at the head of the file: whoever collects the tests would wait for SciPy."""
+    """Import scikit-learn's data sets here, because at the head of the file test collection would
+    wait for SciPy.
+    """
     return pytest.importorskip(
         "sklearn.datasets", reason="scikit-learn is not installed: its data are not compared"
     )

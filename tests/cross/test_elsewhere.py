@@ -48,7 +48,7 @@ def leaf(value):
 
 
 def slopes(f, *values):
-    """What arrives at each input of f, in PyTorch."""
+    """Return the gradients of the inputs of f in PyTorch."""
     inputs = [leaf(value) for value in values]
     f(*inputs).sum().backward()
     return [x.grad.numpy() for x in inputs]
@@ -93,7 +93,7 @@ def test_every_lesson_that_promises_a_program_beside_ours_has_one():
 
 
 def quoted():
-    """{name in code: the notebook that has it}, of the paragraphs that speak of PyTorch or JAX."""
+    """Return {name in code: its notebook} for the paragraphs that mention PyTorch or JAX."""
     found = {}
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -345,7 +345,7 @@ def test_10_ties_and_logits():
 
 
 def both(name, ours, theirs):
-    """The path of a weight in six steps, by our optimizer and by theirs."""
+    """Return the path of a weight in six steps, by our optimizer and by PyTorch's."""
     w, v = ag.Tensor(np.array([3.0, -1.0]), requires_grad=True), leaf([3.0, -1.0])
     mine, other = getattr(ag.optim, name)([w], **ours), getattr(torch.optim, name)([v], **theirs)
     for _ in range(6):

@@ -24,7 +24,7 @@ def git(folder, *arguments):
 
 
 class Class:
-    """A teacher's repository, and a learner's folder that nbgitpuller fills from it."""
+    """Set up a teacher's repository, and a learner's folder that nbgitpuller fills from it."""
 
     def __init__(self, folder):
         self.teacher, self.learner = folder / "teacher", folder / "learner"
@@ -43,7 +43,9 @@ class Class:
         list(pull.GitPuller(self.teacher.as_uri(), str(self.learner), branch="main").pull())
 
     def work(self):
-        """The learner runs all, answers one exercise, has a cell of their own, and saves, as JupyterLab does."""
+        """Run all cells, answer one exercise, add a cell, and save, as a learner does in
+        JupyterLab.
+        """
         lesson = nbformat.read(self.learner / LESSON, as_version=4)
         lesson.cells.insert(20, nbformat.v4.new_code_cell("1 + 1", id="scratch"))
         for number, one in enumerate(
@@ -61,7 +63,7 @@ class Class:
         (self.learner / "notebooks/progress.json").write_text(PROGRESS, encoding="utf-8")
 
     def mend(self, name, text):
-        """The teacher writes a line above what stands in a cell."""
+        """Write a line above the text of a cell, as the teacher."""
         lesson = json.loads((self.teacher / LESSON).read_text(encoding="utf-8"))
         one = cell(lesson, name)
         one["source"] = [f"{text}\n", *one["source"]]
@@ -72,7 +74,7 @@ class Class:
         (self.teacher / LESSON).write_text(written, encoding="utf-8", newline="\n")
 
     def says(self, name, text=None):
-        """What stands in a cell of the learner's lesson, or of that in `text`."""
+        """Return the text of a cell of the learner's lesson, or of the notebook `text`."""
         lesson = nbformat.reads(
             text or (self.learner / LESSON).read_text(encoding="utf-8"), as_version=4
         )

@@ -31,7 +31,9 @@ PRINT = "import json\nfrom autograd_course.optional_frameworks import PRINTED\np
 
 @cache
 def ran(lesson):
-    """What each `@elsewhere` function of the lesson's notebook prints, and the digest of its code."""
+    """Return the output of each `@elsewhere` function of the lesson's notebook, and the digest of
+    its code.
+    """
     notebook = nbformat.read(
         next((optional_frameworks.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")),
         as_version=4,

@@ -32,7 +32,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, tmp_path):
-    """All derivations of the course on one page, as `make site` writes them."""
+    """Write all derivations of the course on one page, as `make site` writes them."""
     shown = []
     for name in DERIVATIONS:
         bundle = derivation_spec.bundle(derive(name))

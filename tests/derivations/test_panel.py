@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def drawn(panel):
-    """The lines that stand, as HTML."""
+    """Return the accepted lines as HTML."""
     return [child.value for child in panel.children if hasattr(child, "value")]
 
 

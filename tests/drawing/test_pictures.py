@@ -123,7 +123,9 @@ def test_explore_draws_at_once_and_follows_every_control():
 
 
 def announced(ui):
-    """The lines in the live region; it is the last thing beneath the picture, and the whole text stands before it."""
+    """Return the lines in the live region, which comes last beneath the picture, after the whole
+    text.
+    """
     found = re.fullmatch(
         r"<pre [^>]*>(.*)</pre><div aria-live=\"polite\"[^>]*>(.*)</div>",
         unescape(shown(ui)[1]),
@@ -393,7 +395,7 @@ GHOST, OWN, FRAME = {"stroke-dasharray": "2 3"}, {"stroke": style.VALUE}, {"stro
 
 
 def cells(picture, **look):
-    """How many rectangles look like that."""
+    """Return the number of rectangles with these attributes."""
     return sum(
         all(rect.get(name) == value for name, value in look.items())
         for rect in svg_of(picture).iter(f"{SVG}rect")
@@ -585,7 +587,7 @@ def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
 
 @pytest.fixture
 def forty():
-    """Points and their classes."""
+    """Return forty points and their classes."""
     return moons(40)
 
 

@@ -8,7 +8,7 @@ THEMES = pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 
 
 def contrast(one, other):
-    """Of two colours as #rrggbb, by WCAG: from 1 to 21."""
+    """Return the contrast of two colours, given as #rrggbb, by WCAG: from 1 to 21."""
 
     def light(colour):
         parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]

@@ -127,7 +127,7 @@ def tower(x, n=40):
 
 
 def memory(f, size=20_000):
-    """(arrays kept by the forward pass, arrays at the peak of it all, gradient) of the loss Σf(x)²."""
+    """Return (arrays kept by the forward pass, arrays at the peak, gradient) of the loss Σf(x)²."""
     x = ag.Tensor(np.linspace(-1, 1, size), requires_grad=True)
     gc.collect()
     tracemalloc.start()

@@ -28,7 +28,9 @@ from tests.engine.test_ops import CASES, direction
 
 
 def same(a, b):
-    """Equal to the last bit, in shape and dtype, through tuples, lists and dicts."""
+    """Return True if both are equal to the last bit, in shape and dtype, through tuples, lists and
+    dicts.
+    """
     if isinstance(a, (tuple, list)):
         assert type(a) is type(b) and len(a) == len(b)
         for x, y in zip(a, b):
@@ -44,7 +46,9 @@ def same(a, b):
 
 
 def both(f, *xs):
-    """f by the tape and compiled, on these and then on other numbers of the same shapes; the compiled function."""
+    """Run f on the tape and compiled, on these numbers and on others of the same shapes; return
+    the compiled function.
+    """
     compiled = ag.compile(f)
     same(compiled(*xs), f(*xs))
     others = [x[::-1].copy() if np.ndim(x) and x.dtype.kind == "f" else x for x in xs]
@@ -54,7 +58,7 @@ def both(f, *xs):
 
 
 def run(source):
-    """The functions of a program pasted into a cell of its own."""
+    """Run the functions of a program that was pasted into a cell of its own."""
     space = {}
     exec(source, space)
     return space
@@ -66,7 +70,7 @@ cases = pytest.mark.parametrize(
 
 
 def called(row, xs, params, *moving):
-    """The row, with these in the place of its floating arguments."""
+    """Call the row with these numbers in place of its floating arguments."""
     moving = iter(moving)
     return row(*[next(moving) if x.dtype.kind == "f" else x for x in xs], **params)
 
@@ -1622,7 +1626,9 @@ class Scales(nn.Module):
 
 
 class Doors:
-    """Ways to reach a number that are neither an argument nor a Tensor; each returns (f, change)."""
+    """Reach a number in ways that are neither an argument nor a Tensor; each method returns (f,
+    change).
+    """
 
     def a_global():
         def change():

@@ -11,7 +11,7 @@ from autograd_lib import nn, ops, optim, tape
 
 
 def visits(output):
-    """The ops that a backward pass visits, by name, in order."""
+    """Return the names of the ops that a backward pass visits, in order."""
     return [
         node.op.name for node, _, _ in tape.backward_pass(output, np.ones(output.shape)) if node.op
     ]
@@ -19,7 +19,7 @@ def visits(output):
 
 @pytest.fixture
 def rules_run(monkeypatch):
-    """Counts how often each rule of multiply runs: a fresh row, with rules that tell."""
+    """Count how often each rule of multiply runs, with a new row whose rules report their calls."""
     ran = []
 
     def tell(i, rule):

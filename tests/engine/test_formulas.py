@@ -51,7 +51,7 @@ COLUMNS = {
 
 
 def comments():
-    """[(row, to which of its rules or pushes the comment belongs, the comment)]"""
+    """Return [(row, rule or push that the comment belongs to, comment)]."""
     text, found = inspect.getsource(ops), []
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     beside = {
@@ -71,7 +71,7 @@ def comments():
 
 
 def python(formula, product="*"):
-    """The formula as Python has it."""
+    """Return the formula as Python code."""
     text = re.sub(r"√(\w)", r"sqrt(\1)", formula.replace("−", "-"))
     text = re.sub(
         r"\b(log|sin|cos|tanh|softmax)([⁰¹²³⁻ˣʸ]*) ?(\w)", r"\1(\3)\2", text
@@ -94,7 +94,9 @@ def python(formula, product="*"):
 
 
 def assert_true(row, place, comment):
-    """AssertionError if the comment is not true of the rule, KeyError if it is no formula and not one of WORDS."""
+    """Raise AssertionError if the comment is not true of the rule, and KeyError if it is neither a
+    formula nor in WORDS.
+    """
     rng = np.random.default_rng(0)
     shapes = [(2, 3), (3, 4)] if row.name == "matmul" else [(3,)] * len(row.input_names)
     xs = [rng.normal(size=shape) for shape in shapes]

@@ -29,7 +29,7 @@ class Pair(nn.Module):
 
 
 class Itself(nn.Module):
-    """Self-attention, from start to end."""
+    """Apply self-attention: query, key and value are the same array."""
 
     def __init__(self, attention):
         self.attention = attention
@@ -259,7 +259,7 @@ def test_embedding():
 
 
 def attention_by_loops(q, k, v, allowed, scale):
-    """One query at a time, and no array of weights."""
+    """Compute attention one query at a time, without an array of weights."""
     out = np.zeros((*q.shape[:-1], v.shape[-1]))
     for *n, t in np.ndindex(q.shape[:-1]):
         n = tuple(n)
@@ -1213,7 +1213,7 @@ def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
 
 
 class Centre(nn.Module):
-    """x less a running mean of what was seen."""
+    """Subtract a running mean of the inputs so far."""
 
     def __init__(self, n):
         self.scale = leaf(np.ones(n))

@@ -19,7 +19,9 @@ BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.p
 
 
 def both(f, *xs):
-    """Value of f on arrays and gradients on Tensors, weighted by U where shapes allow."""
+    """Return the value of f on arrays and its gradients on Tensors, weighted by U where shapes
+    allow.
+    """
     ts = [Tensor(x, requires_grad=True) for x in xs]
     z = f(*ts)
     assert isinstance(z, Tensor)

@@ -23,7 +23,9 @@ def pair(n):
 
 
 def conv_by_indices(x, y, stride=1, padding=0):
-    """z[n, k, i, j] = Σ x[n, c, i·stride + a − padding, j·stride + b − padding]·y[k, c, a, b], over the places that x has."""
+    """Compute z[n, k, i, j] = Σ x[n, c, i·stride + a − padding, j·stride + b − padding]·y[k, c, a,
+    b] over the pixels that exist.
+    """
     (sh, sw), (ph, pw), (_, _, height, width), (_, channels, kh, kw) = (
         pair(stride),
         pair(padding),
@@ -42,7 +44,9 @@ def conv_by_indices(x, y, stride=1, padding=0):
 
 
 def unfold_by_indices(x, kernel_size, **keywords):
-    """Each kernel of the convolution picks one entry of the window: row, column, channel."""
+    """Unfold by a convolution whose kernels each pick one entry of the window: row, column,
+    channel.
+    """
     kh, kw = pair(kernel_size)
     c = x.shape[1]
     picks = np.eye(kh * kw * c).reshape(-1, kh, kw, c).transpose(0, 3, 1, 2)
@@ -50,7 +54,7 @@ def unfold_by_indices(x, kernel_size, **keywords):
 
 
 def fold_by_indices(x, output_size, kernel_size, **keywords):
-    """Where an entry goes, an image of numbered places says; 0 is the padding."""
+    """Fold by an image of numbered pixels, which tells where each entry belongs; 0 is the padding."""
     kh, kw = pair(kernel_size)
     places = unfold_by_indices(
         np.arange(1.0, 1 + np.prod(output_size)).reshape(1, 1, *output_size),
@@ -86,7 +90,7 @@ REFERENCES = {  # what NumPy does not have under the row's name
 
 
 def spread(shapes, spans, seed=0):
-    """Arrays whose entries, over all of them, are far from each other, so that no kink or tie is near."""
+    """Return arrays whose entries are all far from each other, so that no kink or tie is near."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     order = np.random.default_rng(seed).permutation(sum(sizes))
     parts = np.split(order, np.cumsum(sizes)[:-1])
@@ -97,7 +101,9 @@ def spread(shapes, spans, seed=0):
 
 
 def samples(row):
-    """(label, arguments, keywords) for a row: the table above, or what its kind and number of arguments suggest."""
+    """Return (label, arguments, keywords) for a row, from the table above or from its kind and
+    number of arguments.
+    """
     if row.name in SAMPLES:
         return [
             (f"{row.name}{k}", spread(shapes, [*span, SPANS["wide"]][:1] * len(shapes)), params)
@@ -135,7 +141,7 @@ elementwise = pytest.mark.parametrize(
 
 
 def domain(row):
-    """Numbers that an elementwise row takes as any of its arguments."""
+    """Return numbers that an elementwise row accepts in all its arguments."""
     return [*SAMPLES.get(row.name, [()])[0][2:], SPANS["positive"]][0]
 
 
@@ -146,7 +152,7 @@ def direction(shape, seed=1):
 
 
 def slopes(f, xs, i, h=1e-3):
-    """∂f/∂xs[i] of the scalar f by the four-point central difference: exact to about h⁴."""
+    """Return ∂f/∂xs[i] of the scalar f by the four-point central difference, exact to about h⁴."""
 
     def at(k, shift):
         moved = [np.array(x) for x in xs]
@@ -160,7 +166,7 @@ def slopes(f, xs, i, h=1e-3):
 
 
 def split(row, xs, params):
-    """The row as a function of its differentiable arguments alone, and those arguments."""
+    """Return the row as a function of its differentiable arguments, and those arguments."""
     active = [i for i, x in enumerate(xs) if np.asarray(x).dtype.kind == "f"]
 
     def f(*moving):
@@ -173,7 +179,9 @@ def split(row, xs, params):
 
 
 def agree(f, xs, rtol=1e-6):
-    """Backward mode, forward mode and central differences of f, which returns an array, give the same derivatives."""
+    """Assert that backward mode, forward mode and central differences give the same derivatives of
+    f, which returns an array.
+    """
     value, pull = ag.vjp(f, *xs)
     u, vs = direction(value.shape), [direction(np.shape(x), 7 + i) for i, x in enumerate(xs)]
     grads = pull(u)
@@ -229,13 +237,17 @@ def test_first_derivative_by_differences_and_both_modes(row, xs, params):
 
 
 def along(row, xs, params, i, step):
-    """The row's function with argument i moved by a (complex) step, and the direction it moved in."""
+    """Return the row's function with argument i moved by a (complex) step, and the direction of
+    the step.
+    """
     v = direction(np.shape(xs[i]), 3)
     return row.function(*xs[:i], xs[i] + step * v, *xs[i + 1 :], **params), v
 
 
 def analytic(row, xs, params, i):
-    """Whether the function takes complex numbers and has the same slope along i as along 1 (abs has not)."""
+    """Return True if the function accepts complex numbers and has the same slope along i as along
+    1, unlike abs.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", np.exceptions.ComplexWarning)

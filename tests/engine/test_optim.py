@@ -422,7 +422,7 @@ def test_a_state_of_another_optimizer_is_refused():
 
 
 def numbers(*things):
-    """All that an optimizer or a schedule lives by, and the values of parameters."""
+    """Return the whole state of an optimizer or a schedule, and the values of its parameters."""
     return [
         array.tolist()
         for thing in things

@@ -434,7 +434,9 @@ def test_a_change_in_place_is_noticed_through_a_view(view):
 
 
 def refused(backward):
-    """Whether it raised because something was changed, which is right, as the right number is."""
+    """Return True if the call raised because something had changed, which is as correct as the
+    right number.
+    """
     try:
         backward()
     except RuntimeError as error:

@@ -342,7 +342,7 @@ def by_jvp(f):
 
 
 def by_backward(f):
-    """The learner's own Tensors, outermost only."""
+    """Differentiate with the learner's own Tensors, outermost only."""
 
     def run(x):
         t = Tensor(x, requires_grad=True)
@@ -679,7 +679,7 @@ BINARY = [
 
 
 def program(seed):
-    """A random function of two arrays, with shared and dead nodes."""
+    """Return a random function of two arrays, with shared and dead nodes."""
     rng = np.random.default_rng(seed)
     steps = [
         (

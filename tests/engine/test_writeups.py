@@ -283,7 +283,7 @@ def test_004_the_slides_graph_with_every_route():
     np.testing.assert_allclose(got, differences(slide, *w), rtol=1e-8)
 
     def routed(by_b, by_c, by_b_to_c):
-        """w₃ in each of its three places as a variable of its own."""
+        """Treat w₃ in each of its three places as a separate variable."""
 
         def f(r1, r2, r3):
             a = 0.7 * 0.7

@@ -37,7 +37,7 @@ from autograd_course.source import has_blank
 
 
 def sample(name, why="So.", **told):
-    """An exercise of which only the check matters."""
+    """Return an exercise of which only the check matters."""
     return exercise(
         name,
         why=why,
@@ -61,7 +61,7 @@ def twice(x):
 
 @pytest.fixture(autouse=True)
 def samples(monkeypatch):
-    """Exercises of our own, gone again after each test."""
+    """Register sample exercises, and remove them after each test."""
     monkeypatch.setattr(exercises, "EXERCISES", dict(exercises.EXERCISES))
     monkeypatch.setattr(exercises, "OURS", [])
 
@@ -108,7 +108,9 @@ def samples(monkeypatch):
 
 
 def learned(code):
-    """What a learner's cell defines as `answer`, its lines known to tracebacks as in a notebook."""
+    """Return the `answer` that a learner's cell defines, with its lines known to tracebacks as in
+    a notebook.
+    """
     lines, scope = code.splitlines(keepends=True), {"__name__": "__main__", "np": np}
     linecache.cache["cell"] = len(code), None, lines, "cell"
     exec(compile(code, "cell", "exec"), scope)

@@ -231,7 +231,7 @@ def test_no_free_pass(name):
 
 
 def blanks(stub):
-    """The stub with one `...` left, for each of them; the others are filled with a number."""
+    """Return the stub once for each `...`, with this one left and the others filled with a number."""
     parts = stub.split("...")
     for kept in range(1, len(parts)):
         yield (
@@ -330,13 +330,13 @@ OTHERWISE = {
 
 
 def home(rule):
-    """The lesson that derives a rule, "power, to y"."""
+    """Return the lesson that derives a rule such as "power, to y"."""
     row, _, letter = rule.partition(", to ")
     return AHEAD.get((row, letter), derived()[row])
 
 
 class Run:
-    """A notebook that has run as it stands, with its kernel: in it answers take the place of stubs."""
+    """Run a notebook with its kernel, and put answers in place of its stubs."""
 
     def __init__(self, kernel, notebook):
         self.kernel, self.code = (
@@ -361,7 +361,9 @@ class Run:
         return [self.code[i] for i in again]
 
     def rules(self):
-        """{"multiply, to x": "same line"} as the notebook's `same_line` compares the learner's rules with the library's."""
+        """Return {"multiply, to x": "same line"}, the result of the notebook's `same_line` for
+        each rule of the learner.
+        """
         shown = "\n".join(
             output.get("data", {}).get("text/plain", "")
             for cell in self.code
@@ -378,8 +380,10 @@ class Run:
 
 
 def depending(sources, changed, ran_again):
-    """Which cells are to be run again, by number, where these have changed: each that reads what one of them writes;
-    and, where these read what was written over since, by a later cell or one that ran again, the one that wrote it."""
+    """Return the numbers of the cells that must run again after these have changed: each cell that
+    reads a variable that one of them writes, and the cells that restore variables which were
+    overwritten since.
+    """
     used = [names(source) for source in sources]
     writers = {
         name: [i for i, (_, _, written) in enumerate(used) if name in written]
@@ -387,7 +391,9 @@ def depending(sources, changed, ran_again):
     }
 
     def needs(i):
-        """(name, the last cell before that wrote it) of all that a cell reads, itself and in the functions it reads."""
+        """Return (name, last earlier cell that wrote it) for all variables that a cell or its
+        functions read.
+        """
         left, seen = set(used[i][0]), set()
         while left:
             seen.add(name := left.pop())
@@ -410,7 +416,9 @@ def depending(sources, changed, ran_again):
 
 
 def names(source):
-    """What a cell reads before it writes it; what its functions read; what it writes or changes, as in `x.data = 1`."""
+    """Return the variables that a cell reads before it writes them, that its functions read, and
+    that it writes or changes, as in `x.data = 1`.
+    """
     read, later, written, changed = set(), set(), set(), set()
     for step in dis.get_instructions(compile(source, "a cell", "exec")):
         if step.opname == "STORE_NAME":
@@ -432,7 +440,7 @@ def names(source):
 
 
 def loaded(code):
-    """The names that a function, or one within it, has from outside."""
+    """Return the global names that a function, or a function inside it, uses."""
     yield from (
         step.argval
         for step in dis.get_instructions(code)
@@ -444,7 +452,7 @@ def loaded(code):
 
 
 def verdicts(cells, names):
-    """{exercise: the first line of its verdict}"""
+    """Return {exercise: first line of its verdict}."""
     shown = {cell.id: cell.outputs for cell in cells if cell.cell_type == "code"}
     return {
         name: shown[f"{sync_notebooks.stem(name)}-check"][-1]["data"]["text/plain"].splitlines()[0]
@@ -567,7 +575,7 @@ hint      Nothing is called unknown here. A slip in the name? Or a cell above th
 
 
 def committed(path):
-    """The cells as git would commit them, or None."""
+    """Return the cells as git would commit them, or None."""
     shown = (
         subprocess.run(["git", "show", f":./{path.name}"], cwd=path.parent, capture_output=True)
         if shutil.which("git")
@@ -597,7 +605,9 @@ def test_notebook_is_as_its_source_has_it(path):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A lesson 99 of one exercise, one prediction and three questions; its notebook is all the folder holds."""
+    """Create a lesson 99 with one exercise, one prediction and three questions, in a folder that
+    holds only its notebook.
+    """
     monkeypatch.setitem(EXERCISES, "99.two_sides", sample())
     monkeypatch.setitem(
         sync_notebooks.PREDICTIONS, "99.sign", Question("Up or down?\n\nHow *far*?")

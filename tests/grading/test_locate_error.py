@@ -35,7 +35,9 @@ def helper(g):
 
 
 def typed(code, scope=None):
-    """The names that a cell with this code defines; its text is at hand, as that of a notebook's cell is."""
+    """Return the names that a cell with this code defines; its source is registered as for a
+    notebook's cell.
+    """
     name = f"<cell {hash(code)}>"
     linecache.cache[name] = len(code), None, code.splitlines(keepends=True), name
     scope = dict(scope or {})

@@ -71,7 +71,7 @@ def test_other_numbers_are_wrong(row, i, spoil):
 
 
 def with_docstring(g, z, x):
-    """What leaves a tanh."""
+    """Return the gradient of tanh."""
     # and a comment
     return g * (1 - z * z)
 
@@ -498,7 +498,9 @@ long = [lambda g, z, x: (g
 
 @pytest.fixture
 def cell():
-    """What CELL defines, run as a notebook does: its text is known to linecache under a name of its own."""
+    """Return the names that CELL defines, run as in a notebook: linecache knows its text under a
+    name of its own.
+    """
     linecache.cache["<cell>"] = len(CELL), None, CELL.splitlines(True), "<cell>"
     scope = {}
     exec(compile(CELL, "<cell>", "exec"), scope)

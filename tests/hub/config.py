@@ -12,7 +12,7 @@ HERE = Path.cwd().parent
 
 
 class OneUserEach(SimpleLocalProcessSpawner):
-    """A user number and a closed home for each learner: what systemd, accounts and containers have in common."""
+    """Give each learner a system user and a closed home, as systemd, accounts and containers do."""
 
     def make_preexec_fn(self, name):
         home, number = Path(self.home_dir), 20_000 + self.user.id

@@ -189,7 +189,9 @@ class Learner:
 
 
 def sliders(messages):
-    """{what a slider is called: its id}, of those that a kernel's messages made; of two with one name the later."""
+    """Return {name of a slider: its id} from a kernel's messages; of two with one name, the later
+    one counts.
+    """
     made = [message["content"] for message in messages if message["msg_type"] == "comm_open"]
     return {
         content["data"]["state"]["tooltip"]: content["comm_id"]
@@ -199,7 +201,7 @@ def sliders(messages):
 
 
 def processes(name):
-    """{process: (its command, MB of its own: PSS)} of a learner, as root sees them."""
+    """Return {process: (command, MB of its own: PSS)} of a learner, as root sees them."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -39,7 +39,7 @@ SPAWNERS = ["simple", pytest.param("own", marks=ROOT_ONLY)]
 
 
 class Hub:
-    """JupyterHub with docs/jupyterhub_config.py in a folder of its own."""
+    """Run JupyterHub with docs/jupyterhub_config.py in a folder of its own."""
 
     def __init__(self, spawner, cull=3600):
         self.folder = Path(tempfile.mkdtemp(prefix="h"))
@@ -105,7 +105,7 @@ def hub(spawner, **options):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A repository of the course as it is here, for nbgitpuller; anybody may read it."""
+    """Create a repository of the current course for nbgitpuller, readable for everyone."""
     folder = Path(tempfile.mkdtemp(prefix="course"))
     for name in ["notebooks", "autograd_lib", "autograd_course", "pyproject.toml", "README.md"]:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy

@@ -108,7 +108,10 @@ def window(browser, server):
 
 @pytest.fixture(scope="module")
 def lesson(window, request):
-    """A lesson after Run All. The tests of one lesson share it, in the order of this file."""
+    """Open a lesson and run all cells.
+
+    The tests of one lesson share it, in the order of this file.
+    """
     lesson = lab.Lesson(window, f"{request.param}.ipynb")
     lesson.run_all()
     lesson.name, lesson.shots = (
@@ -127,7 +130,7 @@ def lesson(window, request):
 
 
 def first_call(lesson, function):
-    """[(id, name)] of the first cell that calls `function("name")`; [] where none does."""
+    """Return [(id, name)] of the first cell that calls `function("name")`, or []."""
     calls = [
         (cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE))
         for cell in LESSONS[lesson.name].cells
@@ -347,7 +350,7 @@ def test_exercise(lesson):
 
 
 def wrong_answer(exercise):
-    """(wrong code that can be typed in the stub's place, what the verdict must say): a number of the mistakes, or nothing returned."""
+    """Return (wrong code for the stub, words that the verdict must contain)."""
     parts = exercise.stub.split("...")
     for answer, hint in filter(lambda mistake: isinstance(mistake, tuple), exercise.mistakes):
         values = answer if isinstance(answer, tuple) else (answer,)

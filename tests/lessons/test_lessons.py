@@ -33,7 +33,7 @@ def cells(lesson, kind):
 
 
 def calls(lesson, function):
-    """The calls of `function` in the lesson's code, as syntax trees."""
+    """Return the calls of `function` in the lesson's code, as syntax trees."""
     return [
         node
         for cell in cells(lesson, "code")
@@ -117,7 +117,7 @@ MOVING = {"explore", "live_graph", "slope_explorer", "backward_stepper", "forwar
 
 
 class Load(NamedTuple):
-    """What takes a reader's time; the minutes of exercises as announced."""
+    """Count what takes a reader's time; the minutes of exercises are those announced."""
 
     words: int = 0
     lines: int = 0
@@ -278,7 +278,9 @@ def test_no_lesson_claims_a_row_that_does_not_exist(lesson):
 
 
 def compared(lesson):
-    """The rows that the lesson's `same_line` compares, "ag.multiply"; those without a public name are written ag.ops.getitem."""
+    """Return the rows that the lesson's `same_line` compares, such as "ag.multiply"; rows without
+    a public name as ag.ops.getitem.
+    """
     arguments = [call.args for call in calls(lesson, "same_line")]
     rows = [
         row

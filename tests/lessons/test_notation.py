@@ -90,7 +90,7 @@ ELSEWHERE = r"(?ms)^\*\*Elsewhere\.\*\*.*?$|^### In PyTorch.*?(?=^#|\Z)"  # what
 
 
 def symbols(text):
-    """The symbols in a Markdown text, in order. The d of dx is "d·"."""
+    """Return the symbols in a Markdown text, in order. The d of dx is "d·"."""
     text = re.sub(CODE, " ", text, flags=re.DOTALL)
     found = [
         UNICODE[letter] for letter in re.sub(MATHS, " ", text, flags=re.DOTALL) if letter in UNICODE
@@ -105,7 +105,9 @@ def symbols(text):
 
 
 def code_words(text):
-    """The names of the library and the attributes in a Markdown text's inline code: "ag.grad", ".grad"."""
+    """Return the library names and attributes in a Markdown text's inline code: "ag.grad",
+    ".grad".
+    """
     found = [
         re.findall(r"\bag\.\w+|(?<!\bag)(?<!\bnp)\.(?!py\b|npz|ipynb)[a-zA-Z]\w+", code)
         for code in re.findall(r"`([^`\n]+)`", text)
@@ -118,7 +120,9 @@ def cells(path):
 
 
 def text_of(cell):
-    """What a learner reads in a cell; of one that asks, also what it reveals."""
+    """Return the text of a cell that a learner reads, including the answer that a question
+    reveals.
+    """
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return source
@@ -144,7 +148,9 @@ PAGE = cells(FOLDER / "notation.ipynb")
 
 
 def tables(first):
-    """The rows, as lists of cells, of every table on the page whose first column has this heading."""
+    """Return the rows, as lists of cells, of every table on the page whose first column has this
+    heading.
+    """
     rows, inside = [], False
     for line in "\n".join("".join(cell["source"]) for cell in PAGE).splitlines():
         parts = [part.strip() for part in line.split(" | ")] if line.startswith("| ") else None
@@ -158,7 +164,7 @@ def tables(first):
 
 
 def words():
-    """(word, meaning, lesson) of every entry of the glossary."""
+    """Return (word, meaning, lesson) of every entry of the glossary."""
     entry = r"^- \*\*(.+?)\*\* \((\[\d\d\]\(\S+?\))\)\. (.+?\.)(?: \*Elsewhere:\* .+\.)?$"
     lines = "\n".join(
         "".join(cell["source"]) for cell in PAGE if cell["id"].startswith("words-")
@@ -172,7 +178,9 @@ def words():
 
 
 def place(where):
-    """("NN", number of the cell) that a row's last column names; from school is before all."""
+    """Return ("NN", number of the cell) that a row's last column names; "school" comes before all
+    lessons.
+    """
     if link := re.fullmatch(r"\[(\d\d)\]\((\w+\.ipynb)(?:#(.+))?\)", where):
         lesson, file, heading = link.groups()
         assert LESSONS.get(lesson) == FOLDER / file, f"{where}: there is no such lesson"
@@ -193,7 +201,9 @@ def place(where):
 
 
 def introduced():
-    """{symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols used in one lesson."""
+    """Return {symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols used
+    in one lesson.
+    """
     everywhere, lent = {}, {}
     for symbol, *about, where in tables("symbol"):
         for name in symbols(symbol):
@@ -205,7 +215,7 @@ def introduced():
 
 
 def faults(lesson, cells):
-    """What a lesson's cells use too early, or without a word on the page."""
+    """Return the symbols that a lesson's cells use too early, or that the page does not list."""
     everywhere, lent = introduced()
     found = []
     for number, cell in enumerate(cells):

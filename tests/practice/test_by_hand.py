@@ -15,7 +15,7 @@ SEEDS = range(25)
 
 
 def numbers(text):
-    """All numbers of a text, in their order."""
+    """Return all numbers of a text, in order."""
     return [
         float(found.replace("−", "-"))
         for found in re.findall(r"(?<![\w.])−?\d+(?:\.\d+)?", text.replace("½", "0.5"))
@@ -171,7 +171,9 @@ def letters(text):
 
 
 def lines(text):
-    """A line is dead if L stays the same without it: nan spreads to whatever reads it."""
+    """Return the lines, each with True if it is dead: then L does not become nan if the line
+    returns nan.
+    """
     listing = re.findall(r"`(\w = [^`]*)`", text)
     alive = 0
     for left_out in listing:
@@ -274,7 +276,7 @@ def test_every_mistake_is_wrong_and_gets_its_hint(key):
 
 
 def graph_of(problem):
-    """{value: {user: local gradient of all arrows between them}} from the picture's text."""
+    """Return {value: {user: local gradient of all arrows between them}} from the picture's text."""
     users = {}
     for line in problem.picture([], []).text.splitlines()[1:]:
         user = line.split(":")[0].split(" ")[0]
@@ -286,7 +288,7 @@ def graph_of(problem):
 
 
 def propagate(users, order):
-    """The ledger after these visits, as the engine of lesson 05 keeps it."""
+    """Return the ledger after these visits, as the engine of lesson 05 keeps it."""
     ledger = {"L": 1.0}
     for visited in order:
         g = ledger.pop(visited, 0.0)

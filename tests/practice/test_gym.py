@@ -34,14 +34,14 @@ COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A learner's folder without a record."""
+    """Create a learner's folder without a record."""
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     monkeypatch.setattr(record, "unkept", [])
     return tmp_path
 
 
 def marks(problem, **given):
-    """The judge's Marks where only these boxes are filled: box_3="12"."""
+    """Return the judge's Marks if only these boxes are filled: box_3="12"."""
     texts = [""] * len(problem.boxes)
     for name, text in given.items():
         texts[int(name.removeprefix("box_"))] = text
@@ -67,7 +67,9 @@ PLAIN = {
 
 
 def seen(problem):
-    """[(name, op or None, [input, …], {slot: number of its arrow})] read from the picture's text."""
+    """Return [(name, op or None, [input, …], {slot: number of its arrow})], read from the
+    picture's text.
+    """
     nodes = []
     for line in problem.picture([], []).text.splitlines()[1:]:
         head, *arrows = line.split("; ")
@@ -81,7 +83,9 @@ def seen(problem):
 
 
 def run(nodes, nudged=None, by=0.0):
-    """{name: value}; `nudged` is a name, or (name, slot): what goes into that slot alone."""
+    """Return {name: value}; `nudged` is a name, or (name, slot) to nudge only the input of that
+    slot.
+    """
     values = {}
     for name, op, inputs, _ in nodes:
         xs = [values[x] if x in values else float(x.replace("−", "-")) for x in inputs]
@@ -92,7 +96,9 @@ def run(nodes, nudged=None, by=0.0):
 
 
 def measured(problem):
-    """The right number for every box: central differences of what the picture says."""
+    """Return the right number for every box, by central differences of the function in the
+    picture.
+    """
     nodes, found = seen(problem), {}
     for name, _op, inputs, numbers in nodes:
         slots = [slot for slot, x in enumerate(inputs) if re.match(r"[a-zA-Z]", x)]
@@ -150,7 +156,7 @@ def gradient(walk, name):
 
 
 def walk_problem(key, seed, monkeypatch):
-    """(Problem, its Walk)"""
+    """Return (Problem, its Walk)."""
     made = []
     monkeypatch.setattr(
         walks, "Walk", lambda output, original=WALK: made.append(original(output)) or made[-1]

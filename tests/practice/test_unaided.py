@@ -21,14 +21,14 @@ def measured(f, x, g, h=1e-6):
 
 
 def good(f, rule, x, g=None):
-    """A gradient check as a learner would write it."""
+    """Check a gradient as a learner would write it."""
     z = f(x)
     g = np.random.default_rng(3).normal(size=z.shape) if g is None else g
     return np.allclose(rule(g, z, x), measured(f, x, g), rtol=1e-4, atol=1e-6)
 
 
 def one_at_a_time(f, rule, x):
-    """The same in another style: a loop, its own g for each entry."""
+    """Check a gradient in another style: a loop, with a separate g for each entry."""
     z = f(x)
     for k in range(len(z)):
         g = np.zeros(len(z))
@@ -55,7 +55,7 @@ CHECKS = {
 
 
 def seen(of, f, rule, x, within=1e-4):
-    """A check that compares what is made of all entries."""
+    """Check a gradient by comparing a summary of all entries."""
     g = np.random.default_rng(3).normal(size=f(x).shape)
     return bool(np.all(abs(of(rule(g, f(x), x)) - of(measured(f, x, g))) < within))
 
@@ -133,7 +133,7 @@ COIN, TURN = np.random.default_rng(0), count()
 
 
 def one_entry(f, rule, x):
-    """A check of one entry, now the first and now the second."""
+    """Check one entry, alternating between the first and the second."""
     k = next(TURN) % min(2, len(x))
     return seen(lambda gx: gx[k], f, rule, x)
 

@@ -15,7 +15,10 @@ LESSON = "03_derive_the_arithmetic"  # whose page all tests of pages that run wo
 
 @pytest.fixture(scope="session")
 def site(request):
-    """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
+    """Build the site as `make site` does, from runs that exist already.
+
+    Pages that no test reads contain only their text.
+    """
     given = {
         read
         for item in request.session.items
@@ -39,7 +42,7 @@ def read_by(item):
 
 @pytest.fixture(scope="session")
 def bundled_site(site, request):
-    """The site with Pyodide beside it. Skips where Pyodide cannot be fetched, but not in CI."""
+    """Build the site with Pyodide included. Skip if Pyodide cannot be downloaded, except in CI."""
     parts = Path(request.config.cache.mkdir("pyodide"))
 
     def make(folder):

@@ -68,7 +68,7 @@ def test_moons():
 
 
 def scikit_learn(monkeypatch, fetch):
-    """A scikit-learn that has nothing but this fetch_openml; with None none at all."""
+    """Provide a scikit-learn with only this fetch_openml; None simulates that it is not installed."""
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(
         sys.modules, "sklearn.datasets", fetch and SimpleNamespace(fetch_openml=fetch)
@@ -89,7 +89,7 @@ def test_mnist_without_scikit_learn_or_a_network(monkeypatch, fetch):
 
 
 def fetched(monkeypatch, labels):
-    """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
+    """Call mnist() while OpenML returns 70,000 images of 4 pixels, all 255, with these labels."""
     scikit_learn(
         monkeypatch, lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object))
     )
@@ -120,7 +120,7 @@ TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS = NAMES
 
 
 def four_files():
-    """{name: bytes}: ten training images and five test images of 28 × 28 in MNIST's format."""
+    """Return {name: bytes}: ten training images and five test images of 28 × 28 in MNIST's format."""
     files = {}
     for name, count in zip(NAMES, [10, 10, 5, 5]):
         if "images" in name:
@@ -170,7 +170,7 @@ def test_a_folder_by_name(tmp_path):
 
 
 def broken(data, at, number):
-    """The file with another number in its header."""
+    """Return the file with a different number in its header."""
     return data[:at] + struct.pack(">I", number) + data[at + 4 :]
 
 

@@ -21,7 +21,7 @@ needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not insta
 
 @pytest.fixture
 def venv(tmp_path):
-    """An empty environment, made without the network."""
+    """Create an empty environment without the network."""
     folder = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder
@@ -172,7 +172,7 @@ def notebook_of(folder):
 
 
 def edit(folder, cell, source):
-    """Change a cell as JupyterLab does: the outputs and the kernel's name are saved too."""
+    """Change a cell as JupyterLab does, which also saves the outputs and the kernel's name."""
     path = notebook_of(folder)
     notebook = json.loads(path.read_text(encoding="utf-8"))
     (found,) = [one for one in notebook["cells"] if one["id"] == cell]
@@ -199,7 +199,7 @@ def edit(folder, cell, source):
 
 @pytest.fixture
 def clones(tmp_path, monkeypatch):
-    """A repository with one lesson, and two clones of it, each with the filter."""
+    """Create a repository with one lesson, and two clones of it, each with the filter."""
     origin, learner, author = (tmp_path / name for name in ("origin", "learner", "author"))
     notebook_of(origin).parent.mkdir(parents=True)
     shutil.copy(notebook_of(ROOT), notebook_of(origin))

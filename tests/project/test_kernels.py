@@ -25,7 +25,7 @@ def kernel(tmp_path):
 
 
 def said(client, code):
-    """What the code prints, and the name of the error it ends in."""
+    """Return the output of the code, and the name of the error that it raised."""
     shown = []
     reply = client.execute_interactive(
         code,

@@ -21,7 +21,7 @@ TRIED = "some-body/a.course"
 
 @pytest.fixture
 def published(tmp_path):
-    """The project with that address, as far as it depends on it."""
+    """Create a copy of the files that depend on the project's address, with that address."""
     (tmp_path / "docs").mkdir()
     for name in ["README.md", "pyproject.toml", "docs/classroom.md"]:
         shutil.copy(ROOT / name, tmp_path / name)
@@ -49,7 +49,9 @@ def test_all_that_follows_from_the_address_is_there(published):
 
 
 def linked(text):
-    """The notebook that each address of a place names; None where it names no branch and folder of ours."""
+    """Return the notebook that each address of a place names, or None if it names no branch and
+    folder of ours.
+    """
     for address in re.findall(r'https://(?:colab|mybinder|codespaces)[^\s)"]+', text):
         assert TRIED in address, address
         if not address.startswith("https://codespaces.new/"):

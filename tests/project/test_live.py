@@ -71,7 +71,9 @@ def opened(context, address, name):
 
 @pytest.fixture(scope="module")
 def visit(browser, address):
-    """visit(name) opens a page, in one browser with one memory; whatever it complains of fails the test that asks."""
+    """Yield visit(name), which opens a page in one browser with one storage; a complaint of the
+    browser fails the test.
+    """
     # The playground's own policy would refuse what Playwright evaluates; test_the_playground keeps it.
     with browser.new_context(
         viewport={"width": 1280, "height": 900}, bypass_csp=True, **ONLINE
@@ -89,7 +91,7 @@ def visit(browser, address):
 
 @pytest.fixture
 def page(visit):
-    """The lesson as it is to who comes for the first time."""
+    """Open the lesson as a reader sees it on the first visit."""
     page = visit(LESSON)
     yield page
     page.evaluate("localStorage.clear()")  # the pages share it
@@ -105,7 +107,9 @@ def one_page(browser, address):
 
 @pytest.fixture
 def running(one_page):
-    """The lesson in one page with one Python, for tests that work in different cells and restore those that others need."""
+    """Open the lesson in one page with one Python, for tests that work in different cells and
+    restore the cells that others need.
+    """
     one_page.evaluate("localStorage.clear()")
     one_page.faults.clear()
     return one_page
@@ -127,7 +131,7 @@ def settled(page):
 
 
 def press(page, name, button):
-    """What the cell shows after its button was pressed and Python is at rest."""
+    """Return the output of the cell after its button was pressed and Python is idle."""
     cell(page, name).get_by_role("button", name=button).click()
     settled(page)
     return cell(page, name).locator(".output_wrapper").inner_text()
@@ -184,7 +188,9 @@ def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
 
 @pytest.fixture(scope="module", params=["firefox", "webkit"])
 def other(request, tmp_path_factory):
-    """Another browser's window; skipped where that browser is not installed.
+    """Open another browser's window, or skip if that browser is not installed.
+
+    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
 
     WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
     """
@@ -893,7 +899,7 @@ def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, 
 
 @pytest.fixture
 def edition(bundled_site, tmp_path):
-    """(a copy of the site to change, its address, a function that ends its server)."""
+    """Return (copy of the site to change, its address, function that stops its server)."""
     folder = shutil.copytree(bundled_site, tmp_path / "site")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -15,7 +15,7 @@ RECORDED = sorted(
 
 
 def elsewhere_functions(lesson):
-    """{name: digest} of the notebook's functions under @elsewhere, which name the lesson."""
+    """Return {name: digest} of the notebook's functions under @elsewhere, which name the lesson."""
     found, notebook = {}, next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])

@@ -70,7 +70,7 @@ def test_devcontainer_installs_as_run_py_does():
 
 
 def locked(name):
-    """{package: its entries} in a lock."""
+    """Return {package: its entries} in a lock file."""
     lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock and " @ " not in lock
     found = {}
@@ -153,7 +153,7 @@ MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**
 
 
 def imported(path):
-    """The full name of every import in the file, also of those inside functions."""
+    """Return the full name of every import in the file, including those inside functions."""
     package = path.relative_to(ROOT).parent.parts
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -190,7 +190,7 @@ def private(name):
 
 
 def defined(tree):
-    """What a file defines: functions, classes, variables, attributes and slots."""
+    """Return the functions, classes, variables, attributes and slots that a file defines."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
@@ -205,7 +205,7 @@ def defined(tree):
 
 
 def code_outside_the_engine():
-    """(where, syntax tree) of all Python that uses the engine; its own tests may look inside."""
+    """Return (path, syntax tree) of all Python code that uses the engine, except its own tests."""
     for folder in ["autograd_course", "tests", "bench", "web"]:
         for path in sorted(ROOT.glob(f"{folder}/**/*.py")):
             if ROOT / "tests/engine" not in path.parents:
@@ -454,7 +454,7 @@ def test_no_machine_paths_and_no_unknown_addresses():
 
 
 def as_stored(path):
-    """The notebook as git would commit it: a learner's own copy may well hold outputs."""
+    """Return the notebook as git would commit it, because a learner's copy may contain outputs."""
     if GIT:
         shown = subprocess.run(
             ["git", "show", f":{path.relative_to(ROOT).as_posix()}"], cwd=ROOT, capture_output=True
@@ -585,7 +585,9 @@ def test_readmes_picture_stands_still_for_who_wants_that():
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """run.py as a module, in an empty project; what it would do to the disk and the network is only noted down."""
+    """Load run.py as a module in an empty project, with its effects on the disk and the network
+    only recorded.
+    """
     shutil.copy(ROOT / "run.py", tmp_path)
     (tmp_path / "requirements.lock").write_text("numpy==2\n")
     (tmp_path / "requirements-test.lock").write_text("pytest==9\n")
@@ -676,7 +678,7 @@ def test_interrupted_install_is_done_again(run, monkeypatch, broken):
 def test_somebody_elses_venv_is_left_alone(run):
     own = run.VENV / "lib/own"
     own.mkdir(parents=True)
-    with pytest.raises(SystemExit, match="a .venv here that run.py has not made"):
+    with pytest.raises(SystemExit, match=".venv was not made by run.py"):
         run.install()
     assert own.exists() and run.done == []
 
@@ -703,14 +705,14 @@ def test_a_full_disk_is_said(run, monkeypatch):
 
     monkeypatch.setattr(run, "pip", full)
     with pytest.raises(
-        SystemExit, match="The disk is full. The course takes 400 MB, with its tests 620"
+        SystemExit, match="The disk is full. The course needs 400 MB, and 620 MB with its tests"
     ):
         run.main("bench")
     monkeypatch.setattr(
         run.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 10**6)
     )
     with pytest.raises(
-        SystemExit, match="The disk is too full: this takes 620 MB, and 5 MB are free"
+        SystemExit, match="The disk is too full: this needs 620 MB, but only 5 MB are free"
     ):
         run.main("site")
 
@@ -746,7 +748,9 @@ def test_clean_leaves_what_is_somebodys_own(run):
 
 
 def run_py(*args, before="pass", folder=ROOT, **environment):
-    """run.py in a process of its own, after the Python lines `before`; returns exit code and what it said."""
+    """Run run.py in a process of its own, after the Python lines `before`; return its exit code
+    and output.
+    """
     code = f"import runpy, sys; {before}; sys.argv = {['run.py', *args]!r}; runpy.run_path('run.py', run_name='__main__')"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -855,7 +859,7 @@ def test_run_says_that_there_is_no_such_port():
     code, said = run_py("lab", "--port=80000")
     assert (
         code == 1
-        and "There is no port 80000: the last one is 65535" in said
+        and "Port 80000 does not exist: the highest is 65535" in said
         and "Traceback" not in said
     )
 

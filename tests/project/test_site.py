@@ -123,7 +123,9 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 
 class Page(HTMLParser):
-    """What the tests ask of a page: the tags with their attributes, and the text that is neither code, formula nor drawing."""
+    """Parse a page for the tests: the tags with their attributes, and the text outside code,
+    formulas and drawings.
+    """
 
     def __init__(self, path):
         super().__init__()
@@ -474,7 +476,9 @@ def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
 
 @pytest.fixture(scope="module")
 def page(browser):
-    """A page of Chromium, which keeps in `.faults` every error in its console and every question to another host."""
+    """Open a page of Chromium, and keep every console error and every request to another host in
+    `.faults`.
+    """
     page = browser.new_page(viewport={"width": 900, "height": 700})
     page.set_default_timeout(1000 * lab.PATIENCE)
     page.faults = []
@@ -575,7 +579,7 @@ def test_on_paper_a_page_is_a_handout(site, page):
 
 
 def moving(name):
-    """What frames.py packed for the page `name`, in order."""
+    """Return the pictures that precomputed_frames.py packed for the page `name`, in order."""
     if name == "index":
         return [pages.front_graph()]
     cells = once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
@@ -588,7 +592,7 @@ def moving(name):
 
 
 def place(packed, values):
-    """Which of the unpacked pictures belongs to these values, one a control, as they are said."""
+    """Return the index of the unpacked picture for these values, one for each control."""
     controls, number, before = packed["controls"], 0, 0
     for control, value in zip(controls, values, strict=True):
         at = control["values"].index(value)
@@ -711,7 +715,9 @@ def test_every_control_moves_its_picture(site, page, name):
 
 
 def seen(drawing, words=True):
-    """What of a drawing is seen: no title, no text for screen readers; also without the words and numbers in it."""
+    """Return the visible part of a drawing, without title and text for screen readers; on request
+    also without words and numbers.
+    """
     unseen = r"<title>.*?</title>|aria-label=\"[^\"]*\"" + r"|<text.*?</text>" * (not words)
     return re.sub(unseen, "", drawing, flags=re.DOTALL)
 
@@ -1012,7 +1018,7 @@ def test_the_whole_course_is_as_large_to_read_as_is_said(site):
 
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory):
-    """The script of axe-core, as npm has it: a tool of this test alone."""
+    """Return the script of axe-core from npm, which only this test uses."""
     return lab.from_npm(tmp_path_factory.mktemp("axe"), "axe-core@4", "axe.min.js")
 
 

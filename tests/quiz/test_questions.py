@@ -18,7 +18,7 @@ NO_ANSWER = Question("Which points?", reveal="Those at x − h and x + h.")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The working folder of a learner, and sample texts instead of the lessons'."""
+    """Provide a learner's working folder, and sample texts instead of the lessons' texts."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
     monkeypatch.setattr(record, "unkept", [])
@@ -66,7 +66,9 @@ def press(ask):
 
 
 def compared(html):
-    """The rows of the table: [label, the learner's, ours], under [nothing, "You, how sure", "Ours"]."""
+    """Return the rows of the table: [label, learner's answer, ours], under [nothing, "You, how
+    sure", "Ours"].
+    """
     return [
         [re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
         for row in re.findall("<tr.*?</tr>", html)

@@ -19,13 +19,13 @@ AT_ONCE = {"wrong": {}, "last": 0}
 
 
 def right(*names):
-    """The record of somebody whose first answers were right."""
+    """Return the record of a learner whose first answers were right."""
     return EMPTY | {"exercises": [*names], "tries": dict.fromkeys(names, AT_ONCE)}
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The folder of two notebooks, as the working folder."""
+    """Make a folder with two notebooks the working folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
     monkeypatch.setattr(record, "unkept", [])

@@ -52,7 +52,9 @@ def test_a_deleted_statement_is_gone_and_the_engine_in_use_is_not_touched():
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """A folder with a copy of the engine, in it a function of five statements, and a test that needs four of them."""
+    """Create a folder with a copy of the engine that contains a function of five statements, and a
+    test that needs four of them.
+    """
     folder = tmp_path_factory.mktemp("planted")
     shutil.copytree(
         mutations.HOME, folder / "autograd_lib", ignore=shutil.ignore_patterns("__pycache__")

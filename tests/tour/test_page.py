@@ -111,7 +111,9 @@ def test_the_notebook_has_every_part_and_asks_before_it_shows():
 
 
 def asked_in(name):
-    """The part in which it is asked: that of its definition, but for a line of `record` that another part explains."""
+    """Return the part that asks the question: the part of its definition, except for a line of
+    `record` that another part explains.
+    """
     return {"tangents": "forward"}.get(name) or page.home(DELETIONS[name].where)[0]
 
 

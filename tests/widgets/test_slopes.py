@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def panels(picture, n=3):
-    """The drawings, parsed: an error in one, such as a bare < or a nan, would be an error here."""
+    """Parse the drawings; a fault in one, such as a bare < or a nan, raises an error."""
     roots = [
         node for node in ET.fromstring(picture.html).iter(f"{SVG}svg") if node.get("role") == "img"
     ]
@@ -36,7 +36,7 @@ def panels(picture, n=3):
 
 
 def lines(root, dash="none"):
-    """The points of each line of this look."""
+    """Return the points of each line with this look."""
     return [
         [tuple(map(float, pair.split(","))) for pair in node.get("points").split()]
         for node in root.iter(f"{SVG}polyline")
@@ -45,7 +45,7 @@ def lines(root, dash="none"):
 
 
 def numbers(text, words):
-    """The number that follows these words."""
+    """Return the number that follows these words."""
     return float(
         re.search(re.escape(words) + r" (?:exactly )?(\S+?)[,;]?(?:\s|$)", text)[1].replace(
             "−", "-"

@@ -22,7 +22,7 @@ def leaf(value, name=None):
 
 
 def square():
-    """L = (ab)², written c·c: c is shared."""
+    """Return L = (ab)², written c·c, so that c is shared."""
     a, b = leaf(10.0), leaf(5.0)
     c = a * b
     L = c * c
@@ -30,7 +30,7 @@ def square():
 
 
 def chain():
-    """d = b(b + 1), b = 2a, a = 3."""
+    """Return d = b(b + 1) with b = 2a and a = 3."""
     a = leaf(3.0, "a")
     b = a * 2
     c = b + 1
@@ -184,7 +184,7 @@ def test_the_visits_are_the_engines_own(monkeypatch):
 
 
 def early(again=None, leaf_too=True):
-    """b is visited before c has sent its part; `again`: the gradient of a second visit."""
+    """Visit b before c has sent its part; `again` is the gradient of a second visit."""
     a, b, c, d = chain()
     yield d
     yield d, np.float64(1), [c.data, b.data]
@@ -468,7 +468,9 @@ def test_errors():
 
 
 def room(html):
-    """What takes up room: the SVG's size, and every height and width and column of the boxes around it."""
+    """Return everything that takes up room: the SVG's size, and each height, width and column of
+    the boxes around it.
+    """
     return re.findall(
         r'viewBox="[^"]*"|(?:height|width|grid-template-columns|padding):[^;"]*', html
     )

@@ -29,7 +29,7 @@ def bowl(x):
 
 
 def drawn(picture, tag):
-    """All elements of that kind in its drawings, each of which says in words what it shows."""
+    """Return all elements of this kind; assert that each drawing describes itself in words."""
     page = ET.fromstring(picture.html)
     images = [one for one in page.iter(f"{SVG}svg") if one.get("role") == "img"]
     assert images and all(
@@ -39,7 +39,7 @@ def drawn(picture, tag):
 
 
 def heights(picture):
-    """Of the bars: {colour: height in px}"""
+    """Return {colour: height in px} of the bars."""
     return {bar.get("stroke"): float(bar.get("height")) for bar in drawn(picture, "rect")}
 
 

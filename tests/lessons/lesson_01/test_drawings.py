@@ -17,7 +17,9 @@ ERRORS = {"forward": [2.0, 0.2, 0.02], "central": [0.5, 0.005, 0.0]}
 
 
 def drawn(picture, tag, **look):
-    """All elements of that kind and look in its drawings, each of which says in words what it shows."""
+    """Return all elements of this kind and look; assert that each drawing describes itself in
+    words.
+    """
     page = ET.fromstring(picture.html)
     images = [one for one in page.iter(f"{SVG}svg") if one.get("role") == "img"]
     assert images and all(

@@ -10,7 +10,9 @@ from autograd_course.lessons.lesson_04.drawings import exp_and_log, plateau
 
 
 def drawn(picture, tag, **look):
-    """All elements of that kind and look; the drawing says in words what it shows."""
+    """Return all elements of this kind and look; assert that the drawing describes itself in
+    words.
+    """
     root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
     return [

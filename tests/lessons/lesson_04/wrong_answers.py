@@ -106,7 +106,7 @@ cases(
 
 
 def _but(right, i, rule):
-    """The right rules, with another one in place of number i."""
+    """Return the right rules, with another one in place of number i."""
     return right[:i] + (rule,) + right[i + 1 :]
 
 

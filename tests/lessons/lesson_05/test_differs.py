@@ -45,7 +45,9 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
 
 
 def statements(function):
-    """Every statement of `function` in one line, without its docstring; of `if`, `for` and `while` the head alone."""
+    """Return every statement of `function` on one line, without its docstring; of `if`, `for` and
+    `while` only the head.
+    """
     body = ast.parse(inspect.getsource(function)).body[0].body[1:]
     return {
         ast.unparse(node).splitlines()[0].removesuffix(":")

@@ -20,7 +20,7 @@ registered()
 
 
 def saved(folder, **answers):
-    """Lesson 05 in a folder, with these answers in its stub cells."""
+    """Save lesson 05 in a folder, with these answers in its stub cells."""
     notebook = sync_notebooks.read(sync_notebooks.NOTEBOOKS / NAME)
     for one in notebook["cells"]:
         if (name := one["id"].removesuffix("-stub")) in answers:

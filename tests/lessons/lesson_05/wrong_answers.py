@@ -146,7 +146,7 @@ SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
 
 
 def _in_depth(output):
-    """Found from each to its inputs, and sorted by half their numbers."""
+    """Find the values depth-first, and sort them by half their numbers."""
     found = []
 
     def visit(value):

@@ -13,14 +13,14 @@ from autograd_course.lessons.lesson_06 import drawings as drawn
 
 
 def svg_of(picture):
-    """Its one SVG, parsed, with the whole text for a screen reader."""
+    """Parse the only SVG, and check that it has the whole text for a screen reader."""
     root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
     return root
 
 
 def gradients(text):
-    """{name: the gradient that the text says}"""
+    """Return {name: gradient in the text}."""
     said = re.findall(r"^(\S+?)(?:, closed)?: value \S+, gradient ([^;\n]+)", text, re.MULTILINE)
     return {name: float(number.replace("−", "-")) for name, number in said}
 

@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(picture):
-    """(the numbers in the cells, how many cells are framed)"""
+    """Return (numbers in the cells, number of framed cells)."""
     root = ET.fromstring(picture.html)
     words = [text.text for text in root.iter(f"{SVG}text") if text.text and len(text) == 0]
     return words, sum(rect.get("stroke-width") == "3" for rect in root.iter(f"{SVG}rect"))

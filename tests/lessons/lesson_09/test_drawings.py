@@ -38,7 +38,7 @@ def words(drawing):
 
 
 def lit(drawing, colour):
-    """The numbers of the cells with this line, in the order of drawing."""
+    """Return the numbers of the cells with this outline, in the order of drawing."""
     numbers = [one for one in words(drawing) if re.fullmatch(r"−?\d+", one)]
     boxes = [
         one.get("stroke")

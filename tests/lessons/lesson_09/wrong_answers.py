@@ -135,7 +135,7 @@ cases(
 
 
 def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule"):
-    """fixed_add with one thing changed."""
+    """Return fixed_add with one thing changed."""
 
     def add(x, y):
         z = Array(value(x.data, y.data), (x, y))
@@ -146,7 +146,7 @@ def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule
 
 
 def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), back=lambda z: z):
-    """fixed_matmul with one thing changed."""
+    """Return fixed_matmul with one thing changed."""
 
     def product(x, y):
         z = Array(x.data @ y.data, (x, y))
@@ -157,7 +157,7 @@ def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), ba
 
 
 def _of_the_last():
-    """fixed_matmul, whose rules all read the factors of the newest product."""
+    """Return fixed_matmul, whose rules all read the factors of the newest product."""
     last = []
 
     def product(x, y):
@@ -183,7 +183,7 @@ def _right_twice(g, x, y):
 
 
 def _kept(rule):
-    """The rule, adding to .grad itself and sending nothing on."""
+    """Return a rule that adds to .grad itself and returns no gradient."""
 
     def wrong(g, x, y):
         sent = rule(g, x, y)

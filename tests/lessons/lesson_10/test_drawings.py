@@ -20,7 +20,9 @@ def panels(picture):
 
 
 def heights(picture):
-    """The bars' heights in px, from left to right; the drawings say in words what they show."""
+    """Return the bars' heights in px, from left to right; assert that the drawings describe
+    themselves in words.
+    """
     assert (
         " ".join(one.get("aria-label") for one in panels(picture)).split() == picture.text.split()
     )

@@ -53,7 +53,7 @@ def _log_softmax(g, z, x, axis=-1):
 
 
 def _afresh(x, axis):
-    """p computed once more from the logits, as it is written."""
+    """Compute p once more from the logits, by the formula as written."""
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
 
 

@@ -10,7 +10,7 @@ from autograd_lib import nn
 
 
 def _kept_order():
-    """A wrong `batches`: draws its order when it is first called, and keeps it."""
+    """Return a wrong `batches` that draws its order at its first call and keeps it."""
     kept = {}
 
     def batches(images, labels, size, rng):

@@ -29,7 +29,7 @@ def slid(x, y, **sizes):
 
 
 def cells(picture, stroke):
-    """The numbers of the cells with this line, in the order of drawing."""
+    """Return the numbers of the cells with this outline, in the order of drawing."""
     root = ET.fromstring(picture.html)[0][0]
     found = list(root)
     return [

@@ -240,7 +240,7 @@ def _rms_rule(g, z, x):
 
 
 def _of_the_last_call():
-    """The bell, whose rule reads the x of whichever call was the last."""
+    """Return the bell function with a rule that reads the x of the last call."""
     last = {}
 
     def bell(x):

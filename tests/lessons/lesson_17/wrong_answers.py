@@ -35,7 +35,7 @@ def _right_rule(g, z, x):
 
 
 def _remembers(keep):
-    """A row that keeps the sigmoid of its last call, or of every call, for its rule."""
+    """Return a row whose rule uses the sigmoid of its last call, or of every call."""
     kept = []
 
     def function(x):
@@ -149,7 +149,7 @@ cases(
 
 
 def _from_the_input(step, x, n, every):
-    """The right gradient, step by step, each from the very beginning again."""
+    """Return the right gradient, but recompute each step from the very beginning."""
     g = np.ones(x.shape)
     for i in reversed(range(n)):
         s = ag.Tensor(x)

@@ -99,7 +99,7 @@ def test_what_goes_back_lies_opposite(program):
 
 
 def dashed(program):
-    """{name: the names in frames of long dashes when its line runs}."""
+    """Return {name: names in dashed frames when its line runs}."""
     found = {}
     for k, line in enumerate(program.lines):
         parts = list(drawn(program, k)[1].iter())

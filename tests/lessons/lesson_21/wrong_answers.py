@@ -373,7 +373,7 @@ def _accepts(rule):
 
 
 def _accepts_if(make):
-    """An `accepts` that compares the rule with the right one at the inputs of make(rng)."""
+    """Return an `accepts` that compares the rule with the right one at the inputs of make(rng)."""
 
     def accepts(rule):
         g, x = make(np.random.default_rng(2))
@@ -383,7 +383,9 @@ def _accepts_if(make):
 
 
 def _along(choose, of_g=np.asarray, size=np.asarray):
-    """An `accepts` that goes along choose(x, u), with of_g(g) for g, and compares the size(…) of what it finds."""
+    """Return an `accepts` that differentiates along choose(x, u), with of_g(g) in place of g, and
+    compares size(…) of both results.
+    """
 
     def accepts(rule):
         (g, z, x), u = _at(2), np.random.default_rng(3).normal(size=(3, 4))

@@ -29,7 +29,7 @@ def test_a_weight_that_leaves_says_where_to(w, said):
 
 
 def loops(slope, rounds):
-    """Of f(z) = 2 + slope·(z − 2): everything about it is known."""
+    """Return the loops of f(z) = 2 + slope·(z − 2), whose results are known exactly."""
     return drawn.cobweb(lambda z: 2 + slope * (z - 2), lambda z: slope, 2.0, rounds, start=1.0)
 
 
