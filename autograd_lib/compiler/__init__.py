@@ -83,9 +83,11 @@ class compile:
         update_wrapper(self, f, updated=())
 
     def __get__(self, instance, owner):
+        """Let a compiled function in the body of a class be a method."""
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self):
+        """Copy and pickle a decorated function by its name; any other without its programs."""
         there = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
         return self.__qualname__ if there is self else (compile, (self.f, self.check))
 

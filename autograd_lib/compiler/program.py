@@ -86,6 +86,7 @@ class Program:
 
 
 def _values(inputs):
+    """Return the inputs of a program as its functions take them: a Tensor as its array."""
     return [x._value if type(x) is Tensor else x for x in inputs]
 
 

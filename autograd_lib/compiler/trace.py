@@ -177,6 +177,7 @@ class Trace:
         return self._closed_inputs[id(t)]
 
     def _output(self, x):
+        """Add `x`, a part of what the function returned, to `outputs`; return its position there."""
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
             raise TypeError(
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "

@@ -129,6 +129,7 @@ class Writer:
         held = {None, *(x.root.number for x in inputs)}
 
         def source(x):
+            """Return the source of one result, with `.copy()` if another holds its memory."""
             root, value = x.root.number if isinstance(x, Traced) else None, value_of(x)
             shared = isinstance(value, np.ndarray) and (
                 root in held
@@ -170,7 +171,7 @@ class Writer:
         return self.named[node.number]
 
     def expression(self, node, out=None):
-        """Return the right-hand side of the assignment."""
+        """Return the call that computes `node`, which writes into the buffer `out` if one is given."""
         function, args, params = node.op.function, node.inputs, node.params
         texts = [self.value_source(a, node) for a in args]
         first = value_of(args[0]) if args else None
