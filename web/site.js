@@ -412,19 +412,24 @@ function agrees({kind, value, room, shown}, text) {
     if (kind === "choice")
         return text === shown;
     if (kind === "shape")
-        return /^[\s\d,x×()[\]]*$/.test(text) ? (text.match(/\d+/g) ?? []).map(Number).join() === value.map(Number).join() : undefined;
-    const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(parse);
+        return /^\s*(torch\.Size)?[\s\d,x×*()[\]]*$/.test(text) ? (text.match(/\d+/g) ?? []).map(Number).join() === value.map(Number).join() : undefined;
+    const texts = kind === "row" ? numbersOf(text) : [text], numbers = texts.map(parse);
     if (numbers.includes(undefined))
         return undefined;
     const near = (x, i) => x === parse(value[i]) || Math.abs(x - parse(value[i])) <= room[i];
-    const percent = kind === "number" && text.trim().endsWith("%");
-    return numbers.length === value.length && numbers.every((x, i) => near(x, i) || percent && near(x / 100, i));
+    return numbers.length === value.length && numbers.every((x, i) => near(x, i) || /%\s*$/.test(texts[i]) && near(x / 100, i));
 }
 
-// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "0.5**3", as quiz/questions.py does.
+function numbersOf(text) {
+    const inner = text.trim().replace(/^(np\.|torch\.)?(array|tensor)/, "").replace(/^[[\]() ]+|[[\]() ]+$/g, "");
+    return inner.replace(/\s+%/g, "%").split(inner.includes(";") && !/,\s/.test(inner) ? /\s*;\s*/ : /[\s,;]+/);
+}
+
+// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %", "26 GB" or "0.5**3", as quiz/questions.py does.
 function parse(text) {
-    let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
-    plain = plain.replace(/^[a-zA-Z]\w*=|%$/g, "").replace(/^[=≈~]+/, "");
+    let plain = text.trim().replace(/^about\s+/, "").replace(/(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
+    plain = plain.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
+    plain = plain.replace(/^[a-zA-Z]\w*(?=[=≈~<>≤≥])|[%°]$/g, "").replace(/^[=≈~<>≤≥]+/, "");
     if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
         plain = plain.replaceAll(",", "");
     const power = plain.match(/^(\d+\.?\d*)(?:\*\*|\^)(\d\d?)$/);

@@ -57,11 +57,24 @@ def _agrees(text, answer, tolerance):
     if isinstance(answer, tuple):
         return shape_in(text) == answer
     if isinstance(answer, list):
-        row = [number_in(part) for part in re.split(r"[\s,;]+", text.strip("[]() "))]
-        return len(row) == len(answer) and all(near(*pair, tolerance) for pair in zip(row, answer))
-    number = number_in(text)
-    values = [number, number / 100] if text.strip().endswith("%") else [number]
-    return any(near(value, answer, tolerance) for value in values)
+        numbers = numbers_of(text)
+        agree = [_is_near(*pair, tolerance) for pair in zip(numbers, answer)]
+        return len(numbers) == len(answer) and all(agree)
+    return _is_near(text, answer, tolerance)
+
+
+def numbers_of(text):
+    """Return the texts of the numbers in "5, 7, 9", "[5 7 9]", "0,5; 0,7" or "tensor([5., 7.])"."""
+    inner = re.sub(r"^(np\.|torch\.)?(array|tensor)", "", text.strip()).strip("[]() ")
+    decimal_commas = ";" in inner and not re.search(r",\s", inner)
+    return re.split(r"\s*;\s*" if decimal_commas else r"[\s,;]+", re.sub(r"\s+%", "%", inner))
+
+
+def _is_near(text, answer, tolerance):
+    """Return True if the number in a text is the answer; "70 %" is 70, and 0.7 too."""
+    x = number_in(text)
+    in_percent = text.rstrip().endswith("%") and near(x / 100, answer, tolerance)
+    return near(x, answer, tolerance) or in_percent
 
 
 def near(x, answer, tolerance):
@@ -70,9 +83,11 @@ def near(x, answer, tolerance):
 
 
 def number_in(text):
-    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %" or "0.5**3"."""
-    plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None})
-    plain = re.sub(r"^[a-zA-Z]\w*=|%$", "", plain).lstrip("=≈~")
+    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %", "26 GB" or "0.5**3"."""
+    plain = re.sub(r"^about\s+", "", text.strip())
+    plain = re.sub(r"(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
+    plain = plain.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None})
+    plain = re.sub(r"^[a-zA-Z]\w*(?=[=≈~<>≤≥])|[%°]$", "", plain).lstrip("=≈~<>≤≥")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
         plain = plain.replace(",", "")
     if power := re.fullmatch(r"(\d+\.?\d*)(?:\*\*|\^)(\d\d?)", plain):
@@ -87,7 +102,7 @@ def number_in(text):
 
 
 def shape_in(text):
-    if not re.fullmatch(r"[\s\d,x×()\[\]]*", text):
+    if not re.fullmatch(r"\s*(torch\.Size)?[\s\d,x×*()\[\]]*", text):
         raise ValueError(
             f"“{text}” is not a shape. Write it like (8, 5), or () for a single number."
         )

@@ -109,6 +109,12 @@ def answer(ask, *given, sure=None):
         ("2**36", 2**36),
         ("0.5^3", 0.125),
         ("2^10", 1024),
+        ("26.3 GB", 26.3),
+        ("26 gigabytes", 26),
+        ("40°", 40),
+        ("about 3", 3),
+        ("> 0.08", 0.08),
+        ("lr > 0.08", 0.08),
         ("∞", float("inf")),
     ],
 )
@@ -118,7 +124,23 @@ def test_numbers_are_read_as_people_write_them(text, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["three", "1/0", "1/", "--3", "3 or 4", "1/2/3", "x", "x=", "%", "2**"]
+    "text",
+    [
+        "three",
+        "1/0",
+        "1/",
+        "--3",
+        "3 or 4",
+        "1/2/3",
+        "x",
+        "x=",
+        "%",
+        "2**",
+        "3 pi",
+        "2e",
+        "3x",
+        "GB",
+    ],
 )
 def test_what_is_no_number_is_said_so(text):
     with pytest.raises(ValueError, match="not a number. Write it like 17, −0.3, 1/7 or 2e-9"):
@@ -138,6 +160,17 @@ def test_what_is_no_number_is_said_so(text):
         (Question("?", 12.5), "12.5 %", True),
         (Question("?", 0.125), "12.5", False),
         (Question("?", 1250), "12.5 %", False),
+        (Question("?", 0.7), "70 %", True),
+        (Question("?", 70), "70 %", True),
+        (Question("?", 0.7), "7 %", False),
+        (Question("?", 0.7), "70", False),
+        (Question("?", [0.7, 0.3]), "70 %, 30 %", True),
+        (Question("?", [-0.3, 0.2]), "−0,3; 0,2", True),
+        (Question("?", [3, 20]), "array([ 3., 20.])", True),
+        (Question("?", [3, 20]), "tensor([3., 20.])", True),
+        (Question("?", (2, 3)), "2 * 3", True),
+        (Question("?", (2, 3)), "torch.Size([2, 3])", True),
+        (Question("?", (2, 3)), "torch.Size([3, 2])", False),
         (Question("?", float("inf")), "5", False),
         (Question("?", 5), "nan", False),
         (Question("?", (2, 3)), "(2, 3)", True),
