@@ -32,9 +32,10 @@ function read(text, spec, tight = false) {
         if (!word)
             return [{"{": "(", "}": ")"}[other] ?? other];
         const found = word.match(new RegExp(longest.join("|"), "gu")) ?? [];
+        const array = [...spec.matrices].sort()[0];
         if (found.join("") !== word)
             throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
-                                 (spec.matrices.length ? ` An entry is written ${[...spec.matrices].sort()[0]}[i,j].` : ""));
+                                 (array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : ""));
         return found;
     });
     if (tokens.length > MOST_SYMBOLS)
@@ -136,6 +137,19 @@ const each = (f, a, b) => Array.isArray(a) ? a.map((one, i) => each(f, one, Arra
 const turned = rows => shape(rows).length === 2 ? rows[0].map((_, j) => rows.map(row => row[j])) : rows;
 const OPERATORS = {"+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "^": (a, b) => a ** b};
 
+// The value of `sum_m …` with an index m that the derivation does not have: it counts as far as a free one that fits.
+function sumOverOwnIndex(tree, point, sizes) {
+    const own = tree[1], used = part => part[0] === "entry" ? part[2].includes(own) : part.some(one => Array.isArray(one) && used(one));
+    for (const free of used(tree[2]) ? Object.keys(sizes).filter(index => !(index in point)) : [])
+        try {
+            return value(tree, point, {...sizes, [own]: sizes[free]});
+        } catch (problem) {
+            if (!(problem instanceof Mismatch))
+                throw problem;
+        }
+    throw new Mismatch(`There is no index ${own} here, so there is nothing to add over.`);
+}
+
 // The value of a tree at one point, {letter: value, index: number}.
 function value(tree, point, sizes) {
     const [kind, first, second] = tree;
@@ -153,7 +167,7 @@ function value(tree, point, sizes) {
     }
     if (kind === "sum") {
         if (!(first in sizes))
-            throw new Mismatch(`There is no index ${first} here, so there is nothing to add over.`);
+            return sumOverOwnIndex(tree, point, sizes);
         return Array.from({length: sizes[first]}, (_, i) => value(second, {...point, [first]: i}, sizes)).reduce((a, b) => each(OPERATORS["+"], a, b));
     }
     if (kind === "call")
@@ -380,6 +394,8 @@ function differs(spec, step, tree, right, points) {
         return problem.message;
     }
     const kind = one => shape(one).length ? `an array of shape (${shape(one).join(", ")})` : "a single number";
+    if (step.indices && shape(mine[0][0]).length && !shape(due[0][0]).length)
+        return "Your line is a whole array, and the left side is one entry: write the indices.";
     if (`${shape(mine)}` !== `${shape(due)}`)
         return `Your line is ${kind(mine[0][0])}, and the left side is ${kind(due[0][0])}.`;
     const short = x => `${+x.toPrecision(4)}`.replace("-", "−");

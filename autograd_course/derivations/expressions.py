@@ -110,9 +110,10 @@ class _Parser:
         longest_first = sorted(self.known, key=len, reverse=True)
         names = re.findall("|".join(map(re.escape, longest_first)), word)
         if "".join(names) != word:
-            entry = f" An entry is written {min(self.arrays)}[i,j]." if self.arrays else ""
+            array = min(self.arrays, default="")
+            entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
             raise Unreadable(
-                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{entry}"
+                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{entry * bool(array)}"
             )
         return names
 

@@ -188,7 +188,7 @@ def evaluate(tree, values, sizes, bound):
         return _entry(first, tree[2], values, sizes, bound)
     if kind == "sum":
         if first not in sizes:
-            raise Mismatch(f"There is no index {first} here, so there is nothing to add over.")
+            return _sum_over_own_index(first, tree[2], values, sizes, bound)
         axis = 1 + list(sizes).index(first)
         summed = evaluate(tree[2], values, sizes, bound + first)
         repeats = sizes[first] if summed.shape[axis] == 1 else 1  # a sum of equal terms
@@ -206,6 +206,23 @@ def evaluate(tree, values, sizes, bound):
         advice = " `*` multiplies entry by entry; a matrix product is `@`." if kind == "*" else ""
         raise Mismatch(f"The shapes {left} and {right} do not fit in `{as_text(tree)}`.{advice}")
     return _OPERATORS[kind](*operands)
+
+
+def _sum_over_own_index(own, term, values, sizes, bound):
+    """Return the value of `sum_m …` with an index m that the derivation does not have.
+
+    The index of a sum may have any name, so a free index of the derivation that fits takes its place.
+    """
+    entries = [part for part in parts(term) if part[0] == "entry"]
+    used = {index for _, _, indices in entries for index in indices}
+    for free in sizes if own in used else ():
+        if free not in used | set(bound):
+            renamed = {entry: (*entry[:2], entry[2].replace(own, free)) for entry in entries}
+            try:
+                return evaluate(("sum", free, replace(term, renamed)), values, sizes, bound)
+            except Mismatch:
+                continue
+    raise Mismatch(f"There is no index {own} here, so there is nothing to add over.")
 
 
 def _entry(name, indices, values, sizes, bound):
@@ -340,6 +357,8 @@ def _symptom(derivation, step, tree, right):
         mine, due = (_values(derivation, step, one) for one in (tree, right))
     except Mismatch as problem:
         return str(problem)
+    if step.indices and mine.shape[-2:] != (1, 1) == due.shape[-2:]:
+        return "Your line is a whole array, and the left side is one entry: write the indices."
     if mine.shape != due.shape:
         shapes = (
             "a single number" if one.shape[-2:] == (1, 1) else f"an array of shape {one.shape[-2:]}"

@@ -43,6 +43,7 @@ recall(
     ],
 )
 
+_LOCAL = "g is the upstream gradient, for the last line. Here a local gradient is asked."
 derivation(
     "10.log_softmax",
     letters={"x": (3,), "g": (3,), "p[j]": "e^x[j] / sum_k e^x[k]"},
@@ -54,7 +55,11 @@ derivation(
             "only log s depends on this logit",
             letters="p",
             indices="ij",
-            mistakes=(("p[j]", "log s is subtracted. What is the sign?"),),
+            mistakes=(
+                ("p[j]", "log s is subtracted. What is the sign?"),
+                ("-g[i] p[j]", _LOCAL),
+                ("-p[j] sum_i g[i]", _LOCAL),
+            ),
             rivals=("a quotient changes by −quotient / denominator", "the logits add up to 0"),
         ),
         Step(
@@ -63,7 +68,10 @@ derivation(
             "the logit itself adds 1",
             letters="p",
             indices="j",
-            mistakes=(("-p[j]", "Here the logit also appears by itself, in x − log s."),),
+            mistakes=(
+                ("-p[j]", "Here the logit also appears by itself, in x − log s."),
+                ("g[j] (1 - p[j])", _LOCAL),
+            ),
         ),
         Step(
             r"\frac{\partial L}{\partial x_j} =",
