@@ -399,6 +399,11 @@ _SUM = [
     ),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
+    (lambda g, z, x, axis, keepdims: g[:, None] * np.ones(x.shape), _ONE_AXIS),
+    (
+        lambda g, z, x, axis, keepdims: np.repeat(restore(g, x, axis), x.shape[axis], axis),
+        "axis may be None or a tuple, and x.shape[axis] needs one number. np.broadcast_to(…, x.shape) copies along any axes.",
+    ),
     *(
         (
             wrong,

@@ -17,7 +17,7 @@ recall(
             ["100 %", "80 %", "60 %"],
         ),
         Question(
-            "Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)",
+            "Adam, lr = 0.01. The first gradient of a weight is 250. How far does the weight move in this first step? (11)",
             0.01,
             "**0.01**: Adam divides a gradient by its usual size, and at the first step this is the size of the gradient itself.",
         ),
@@ -435,6 +435,11 @@ def _states(w, start, steps):
         ),
         sign_lost(_uses),
         printed(_uses),
+        edit(
+            "1 - states[k] ** 2",
+            "states[k]",
+            "states[k] is the output of tanh. Its derivative is 1 − output².",
+        ),
     ],
 )
 def uses(answer):
@@ -569,6 +574,13 @@ def _clip(gradients, max_norm):
             "You clip each array by its own norm, so some shrink more than others. Use one norm for all arrays together.",
         ),
         edit("(max_norm / norm)", "(1 / norm)", "The norm is now 1, but it must be max_norm."),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "(1 / norm)",
+            "The norm is now always 1. Shorten only what is longer than max_norm, to max_norm.",
+        ),
         edit(
             "(max_norm / norm)",
             "(norm / max_norm)",
