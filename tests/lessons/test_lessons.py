@@ -170,19 +170,6 @@ def load(cells):
     return Load(**counts)
 
 
-@EVERY_LESSON
-def test_an_exercise_in_an_optional_part_is_labelled_optional(lesson):
-    """A learner who sees "medium" below an optional heading does not know which of the two counts."""
-    optional, required = False, []
-    for cell in cells(lesson, "markdown"):
-        for heading in re.findall(r"^#+ .*", cell.source, re.MULTILINE):
-            optional = "(optional)" in heading
-        label = re.search(r"\*\*Exercise\*\* \(\d+ minutes?, (\w+)", cell.source)
-        if optional and label and label[1] != "optional":
-            required.append(cell.id)
-    assert required == []
-
-
 # Of eleven lessons as they were on 28 November 2026: the minutes that a reader with rusty calculus (00 to 08) and a
 # mathematician new to NumPy (09 to 22) needed without the optional parts, and what the lesson contained then.
 WALKED = {
