@@ -147,7 +147,7 @@ def cliff(runs, step, steps_back=50):
         [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
         decades(-6, 5, 2),
         "ρ",
-        f"the loss over ρ after step {step}, lines × 100",
+        f"the loss over ρ after step {step}; from line to line × 100",
     )
     fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the ditch
     plot.line(fine, np.log10(np.maximum((fine**steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)

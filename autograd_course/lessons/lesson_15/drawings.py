@@ -29,7 +29,7 @@ def lag(push, start, value, tangent):
         [(k, str(k)) for k in range(STEPS + 1)],
         decades(LOWEST, 1, 4),
         "steps of the loop",
-        "How far off, without the sign",
+        "Absolute error",
     )
     for error, name, colour, dash, fill in [
         (errors[0], "value", style.VALUE, "none", style.VALUE),
@@ -68,7 +68,8 @@ def _stripes(left, top, width, height, n, m, forward):
     """Draw the Jacobian as a rectangle, cut into the columns or rows that each sweep computes."""
     colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
     count = n if forward else m
-    few = count <= 12  # with few stripes, each is drawn as an arrow
+    few = count <= 12  # with few stripes, each is drawn as an arrow that comes from outside
+    before, after = (7, 4) if few else (0, 0)
     dash = dash if few else "none"
     parts = [
         f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="{style.PANEL}" '
@@ -78,9 +79,9 @@ def _stripes(left, top, width, height, n, m, forward):
         share = (k + 0.5) / min(count, MOST)
         x, y = left + share * width, top + share * height
         path = (
-            f"M{x:.1f} {top + height + 7:.1f}V{top + 4:.1f}"
+            f"M{x:.1f} {top + height + before:.1f}V{top + after:.1f}"
             if forward
-            else f"M{left + width + 7:.1f} {y:.1f}H{left + 4:.1f}"
+            else f"M{left + width + before:.1f} {y:.1f}H{left + after:.1f}"
         )
         tip = (
             f"M{x - 4:.1f} {top + 9:.1f}L{x:.1f} {top + 2:.1f}L{x + 4:.1f} {top + 9:.1f}"
