@@ -146,6 +146,9 @@ card(
 GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0, 2.5])
 
 
+VALUE = "That is z, the value. A rule returns g times the local gradient."
+
+
 def _expect(rule, row, arg, inputs, mistakes):
     """Check a rule on the arrays `inputs`, of equal length, so that all entries together identify a mistake; then on single numbers."""
     g, z = GS[: np.size(inputs[arg])], row.function(*inputs)
@@ -160,7 +163,7 @@ def _expect(rule, row, arg, inputs, mistakes):
         *inputs,
         gives=row.rules[arg](g, z, *inputs) + 0.0,
         tried=tried,  # so that −0. is not shown
-        hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])],
+        hints=[*mistakes, (z, VALUE), *of_rule(row, arg, inputs=[inputs])],
     )
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
     if (
@@ -311,12 +314,12 @@ TURN = [
     [
         (
             lambda g, z, x, y: g * z * np.log(z),
-            "log z is the whole exponent, y log x. ④ is log x alone.",
+            "log z is the whole exponent, y log x. ② is log x alone.",
         ),
-        (lambda g, z, x, y: g * z, "That is ③ alone. Multiply it by ④, the slope of p = y log x."),
+        (lambda g, z, x, y: g * z, "That is ① alone. Multiply it by ②, the slope of p = y log x."),
         (
             lambda g, z, x, y: g * z / x,
-            "x is held still here, so log x is a constant, and ④ is this constant.",
+            "x is held still here, so log x is a constant, and ② is this constant.",
         ),
         (
             lambda g, z, x, y: g * z * y,
@@ -324,7 +327,7 @@ TURN = [
         ),
         (
             lambda g, z, x, y: g * z * y / x,
-            "That is the rule for the base, from lesson 03. Here the base is held still and y moves: ④ is log x.",
+            "That is the rule for the base, from lesson 03. Here the base is held still and y moves: ② is log x.",
         ),
         (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
         (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
@@ -332,10 +335,10 @@ TURN = [
             lambda g, z, x, y: g * np.exp(p) * np.log(x),  # noqa: F821
             "p is used only on paper. eᵖ is z, which is passed in.",
         ),
-        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z is already exp of p: ③ is z."),
+        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z is already exp of p: ① is z."),
         (
             lambda g, z, x, y: g * x * np.log(x),
-            "③ is the height of exp at p. This is z, the power itself, not x.",
+            "① is the height of exp at p. This is z, the power itself, not x.",
         ),
         (
             lambda g, z, x, y: g * z * RIGHT[0](x),
@@ -343,7 +346,7 @@ TURN = [
         ),
         (
             lambda g, z, x, y: g * np.log(x),
-            "That is ④ alone. Multiply it by ③, the slope of exp at p, which is z.",
+            "That is ② alone. Multiply it by ①, the slope of exp at p, which is z.",
         ),
         (
             lambda g, z, x, y: g * z * np.log(y),
@@ -365,7 +368,7 @@ TURN = [
         power_y = lambda g, z, x, y: ...""",
     hints=[
         "The rule of log is the boxed formula: the upstream gradient times 1/x.",
-        "③ is z, because z is exp of p. ④ is $\\log x$, because only y varies in $p = y \\log x$.",
+        "① is z, because z is exp of p. ② is $\\log x$, because only y varies in $p = y \\log x$.",
         (
             "Help: I have g * y * x ** (y - 1)",
             "That is the rule for the base, from lesson 03. Here the base is fixed, and the exponent varies.",
@@ -872,7 +875,7 @@ def _five(x):
 
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
-    """Return the rule of gelu with another ⑤, another slope of tanh, or other factors."""
+    """Return the rule of gelu with another ①, another slope of tanh, or other factors."""
     return lambda g, z, x: (
         g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
     )
@@ -888,12 +891,12 @@ GELU = [
         lambda g, z, x: g * 0.5 * (1 - _t(x) ** 2) * _five(x),
         "You multiply the slopes of both factors. The product rule has two terms: the slope of each factor times the other factor.",
     ),
-    (_gelu(lambda x: 1), "Nearly: t is tanh of p, so multiply by the slope of p, ⑤."),
-    (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, including x³."),
-    (_gelu(lambda x: _five(x) / C), "Nearly: c multiplies the whole p, so it is in ⑤ too."),
+    (_gelu(lambda x: 1), "Nearly: t is tanh of p, so multiply by the slope of p, ①."),
+    (_gelu(lambda x: C), "Nearly: ① is the slope of the whole p, including x³."),
+    (_gelu(lambda x: _five(x) / C), "Nearly: c multiplies the whole p, so it is in ① too."),
     (
         _gelu(lambda x: C + 3 * K * x**2),
-        "Nearly: c multiplies the whole p, so it multiplies both terms of ⑤.",
+        "Nearly: c multiplies the whole p, so it multiplies both terms of ①.",
     ),
     (_gelu(lambda x: C * 3 * K * x**2), "Nearly: p is c times x + …, and the slope of x is 1."),
     (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and you lost the 3."),
@@ -902,7 +905,7 @@ GELU = [
         _gelu(lambda x: C * (x + 3 * K * x**2)),
         "Nearly: p is c times x + …, and the slope of x is 1.",
     ),
-    (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ⑤ is its slope."),
+    (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ① is its slope."),
     (
         lambda g, z, x: g * 0.5 * (1 + _t(x) + (1 - _t(x) ** 2) * _five(x)),
         "Nearly: multiply the second term by the other factor, ½ x.",
@@ -943,11 +946,11 @@ GELU = [
         gelu_x = lambda g, z, x: ...""",
     hints=[
         "gelu: write `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. The slope of tanh is `1 - t_of(x)**2`.",
-        "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
+        "① is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
         ("Help: clip is wrong at its bound", "At the bound x still gets g: `<=`, not `<`."),
         (
             "Help: gelu is nearly right",
-            "t is tanh of p, so the slope of tanh is multiplied by ⑤, the slope of p. And g multiplies both terms.",
+            "t is tanh of p, so the slope of tanh is multiplied by ①, the slope of p. And g multiplies both terms.",
         ),
     ],
     solution="""

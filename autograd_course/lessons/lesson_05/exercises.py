@@ -932,6 +932,12 @@ FIRST = {  # the gradients of x, y and w in the first graph -> the hint
         -6,
         10,
     ): "Exactly double. Does the ledger begin with 1.0 for the output? And do you add g to .grad only once, at the visit? Contributions go only into the ledger.",
+    (1, 1, 1): "The local gradients are missing: each input receives g times its local gradient.",
+    (
+        5,
+        20,
+        -3,
+    ): "You multiply g by the value of the input. Multiply it by the local gradient, from value.locals.",
     (0, 0, 0): NOTHING,
     (-1, -1, 6): "An entry begins at 0.0, ledger.get(x, 0.0), and you add g times local to it.",
     (3, 3, 5): "The sizes are right. Where is the sign? A gradient may be negative.",

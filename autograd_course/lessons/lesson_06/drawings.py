@@ -407,7 +407,9 @@ def kink(w, x, step, target, best):
     )
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)
-    right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x  (dotted: the graph's)", "the two branches")
+    right.frame(
+        ticks(0, 1, 5), ticks(0, 2.4, 6), "x  (dotted: the x of the graph)", "the two branches"
+    )
     for plot in (left, right):  # behind the legend
         plot.line([x, x], plot.y, style.INK, 1, "1 4")
     said = [
