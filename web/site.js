@@ -425,22 +425,31 @@ function numbersOf(text) {
     return inner.replace(/\s+%/g, "%").split(inner.includes(";") && !/,\s/.test(inner) ? /\s*;\s*/ : /[\s,;]+/);
 }
 
-// Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %", "26 GB" or "0.5**3", as quiz/questions.py does.
+// Return the number in "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36" or "5 · 16", as quiz/questions.py does.
 function parse(text) {
     let plain = text.trim().replace(/^about\s+/, "").replace(/(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
-    plain = plain.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "");
-    plain = plain.replace(/^[a-zA-Z]\w*(?=[=≈~<>≤≥])|[%°]$/g, "").replace(/^[=≈~<>≤≥]+/, "");
+    plain = plain.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "").replaceAll("**", "^").replace(/[·×⋅]/g, "*");
+    plain = plain.replace(/^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|[%°]$/g, "").replace(/^[=≈~<>≤≥]+/, "");
     if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
         plain = plain.replaceAll(",", "");
-    const power = plain.match(/^(\d+\.?\d*)(?:\*\*|\^)(\d\d?)$/);
-    if (power)
-        return power[1] ** power[2];
-    const parts = plain.replaceAll(",", ".").split("/").map(part =>
-        /^[+-]?inf$/.test(part) ? Number(part.replace("inf", "Infinity"))
-        : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part) ? Number(part) : undefined);
-    if (parts.length > 2 || parts.includes(undefined) || parts[1] === 0)
-        return undefined;
-    return parts.length === 2 ? parts[0] / parts[1] : parts[0];
+    const factors = plain.replaceAll(",", ".").split("*").map(factor);
+    return factors.includes(undefined) ? undefined : factors.reduce((product, x) => product * x);
+}
+
+// Return the number in "3", "1/3" or "-2^10".
+function factor(text) {
+    const [above, ...below] = text.split("/");
+    if (below.length) {
+        const [x, y] = [factor(above), number(below[0])];
+        return below.length > 1 || x === undefined || !y ? undefined : x / y;
+    }
+    const power = text.match(/^([+-]?)(\d+\.?\d*)\^\(?([+-]?\d\d?)\)?$/);
+    return power ? (power[1] === "-" ? -1 : 1) * power[2] ** power[3] : number(text);
+}
+
+function number(text) {
+    return /^[+-]?inf$/.test(text) ? Number(text.replace("inf", "Infinity"))
+        : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
 }
 
 function keep(key, text) {

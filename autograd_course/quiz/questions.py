@@ -5,7 +5,7 @@ Nothing here raises and nothing has to be answered: an unanswered question can b
 
 import re
 from html import escape
-from math import isinf
+from math import isinf, prod
 
 import ipywidgets as widgets
 import mistune
@@ -17,6 +17,7 @@ from ..drawing.table import table
 from ..grading import registered
 from .texts import BROUGHT_BACK, CARDS, PLACEMENT, PREDICTIONS, RECALL
 
+_SIGNS = str.maketrans({"−": "-", "∞": "inf", "·": "*", "×": "*", "⋅": "*"})
 _to_html = mistune.create_markdown(plugins=["math", "table"])
 POLITE = 'role="status"'  # a screen reader reads it out when it comes
 _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible"}
@@ -83,22 +84,30 @@ def near(x, answer, tolerance):
 
 
 def number_in(text):
-    """Return the number in "3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "x = 3", "2 %", "26 GB" or "0.5**3"."""
+    """Return the number in "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36" or "5 · 16"."""
     plain = re.sub(r"^about\s+", "", text.strip())
     plain = re.sub(r"(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
-    plain = plain.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None})
-    plain = re.sub(r"^[a-zA-Z]\w*(?=[=≈~<>≤≥])|[%°]$", "", plain).lstrip("=≈~<>≤≥")
+    plain = plain.translate({**_SIGNS, ord(" "): None}).replace("**", "^")
+    plain = re.sub(r"^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|[%°]$", "", plain)
+    plain = plain.lstrip("=≈~<>≤≥")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
         plain = plain.replace(",", "")
-    if power := re.fullmatch(r"(\d+\.?\d*)(?:\*\*|\^)(\d\d?)", plain):
-        return float(power[1]) ** float(power[2])
     try:
-        above, slash, below = plain.replace(",", ".").partition("/")
-        return float(above) / float(below) if slash else float(above)
+        return prod(map(_factor_in, plain.replace(",", ".").split("*")))
     except (ValueError, ZeroDivisionError):
         raise ValueError(
             f"“{text}” is not a number. Write it like 17, −0.3, 1/7 or 2e-9."
         ) from None
+
+
+def _factor_in(text):
+    """Return the number in "3", "1/3" or "-2^10"."""
+    above, slash, below = text.partition("/")
+    if slash:
+        return _factor_in(above) / float(below)
+    if power := re.fullmatch(r"([+-]?)(\d+\.?\d*)\^\(?([+-]?\d\d?)\)?", text):
+        return float(power[1] + "1") * float(power[2]) ** int(power[3])
+    return float(text)
 
 
 def shape_in(text):

@@ -115,6 +115,13 @@ def answer(ask, *given, sure=None):
         ("about 3", 3),
         ("> 0.08", 0.08),
         ("lr > 0.08", 0.08),
+        ("10^-8", 1e-8),
+        ("5·10^(−9)", 5e-9),
+        ("-2**2", -4),
+        ("5 · 16", 80),
+        ("-4*2.5", -10),
+        ("f(0) = 14", 14),
+        ("∂L/∂x = −3", -3),
         ("∞", float("inf")),
     ],
 )
@@ -140,6 +147,8 @@ def test_numbers_are_read_as_people_write_them(text, value):
         "2e",
         "3x",
         "GB",
+        "5*",
+        "3 = 4",
     ],
 )
 def test_what_is_no_number_is_said_so(text):
