@@ -484,6 +484,8 @@ function ask(box) {
 
     function keep(text, shown) {
         goOn(text, shown);
+        if (asked && judge(spec, number, text).kind === "right")
+            goOn(text, shown);          // it answers the next line too
         change(record => record.lines[name] = lines);
         asked?.querySelector("input").focus();
     }

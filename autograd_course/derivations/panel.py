@@ -55,8 +55,10 @@ class DerivationPanel(Panel):
             self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Accept the current line, record it, and ask for the next."""
+        """Accept the current line, record it, and ask for the next that it does not answer too."""
         self._go_on(text, shown)
+        if self.line and judge(self.derivation, self.number, text).kind == "right":
+            self._go_on(text, shown)
         record.derived(self.name, self.lines)
         if self.line:
             self.line.box.focus()

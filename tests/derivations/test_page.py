@@ -149,6 +149,15 @@ def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_a_line_that_answers_the_next_too_is_not_asked_twice(page):
+    box = boxes(page, "04.tanh")
+    typed = box.get_by_role("textbox")
+    typed.fill("1 - z^2")
+    typed.press("Enter")
+    assert typed.count() == 0
+    assert page.evaluate("progress().lines['04.tanh']") == [["1 - z^2", False]] * 2
+
+
 def test_every_line_can_be_typed_with_the_keys(page):
     box = boxes(page, "04.sigmoid")
     for key in ["-", "z", "/", "q"]:

@@ -8,6 +8,7 @@ from derivations.typed import TABLE
 
 from autograd_course import check, derive, recall, record
 from autograd_course.derivations import DERIVATIONS
+from autograd_course.derivations.judge import judge
 from autograd_course.derivations.panel import FromMemory, Reason, keys
 from autograd_course.grading import registered
 
@@ -63,6 +64,20 @@ def test_right_lines_stand_are_recorded_and_stand_again(folder):
     again = derive("03.divide")
     assert again.lines == kept and again.line is None
     assert (folder / "progress.json").stat().st_mtime_ns == before, "showing it records nothing"
+
+
+def test_a_line_that_answers_the_next_too_is_not_asked_twice():
+    panel = derive("04.tanh")
+    answer(panel, "1 - z^2")
+    assert panel.line is None and panel.lines == [["1 - z^2", False]] * 2
+    assert derive("04.tanh").line is None, "recorded as two lines"
+
+
+def test_no_line_answers_a_next_line_with_another_left_side():
+    for name, derivation in DERIVATIONS.items():
+        for number, (step, later) in enumerate(zip(derivation.steps, derivation.steps[1:]), 1):
+            if later.left != "=" and not later.worked:
+                assert judge(derivation, number, step.right).kind == "wrong", name
 
 
 def test_lines_of_an_earlier_edition_are_left_out():
