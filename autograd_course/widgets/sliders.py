@@ -1,5 +1,6 @@
 """explore: sliders in front of a pure function that draws."""
 
+import sys
 from html import escape
 from math import floor, isfinite
 
@@ -19,6 +20,21 @@ FOLD = (
     "<details><summary>in words</summary></details>"
 )
 WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}  # its handle beside the box, not on it
+
+# ipywidgets gives the handle of a slider no accessible name, and Python no way to set one. JupyterLab
+# runs this in a widget of outputs: each handle is called as the tooltip of its slider.
+NAME_HANDLES = """(() => {
+    const name = () => document.querySelectorAll(".noUi-handle:not([aria-label])").forEach(handle => {
+        const title = handle.closest(".widget-slider")?.querySelector("label")?.title;
+        if (title)
+            handle.setAttribute("aria-label", title);
+    });
+    name();
+    if (!window.namesHandles) {
+        window.namesHandles = new MutationObserver(name);
+        window.namesHandles.observe(document.body, {childList: true, subtree: true});
+    }
+})();"""
 
 FEW = 4  # stops, up to which a control shows them all
 PLAYING = (
@@ -67,8 +83,8 @@ def explore(picture, **sliders):
         explore(boundary_at, step=range(0, 301, 10))
 
     A control with at most four values that does not play is a row of radio buttons. Beside a slider is
-    a number box that follows it and accepts typed numbers; the box carries the accessible name, because
-    ipywidgets offers none for a slider's handle. The picture's text is shown below it, folded as "in
+    a number box that follows it and accepts typed numbers. Both have accessible names: the box from
+    ipywidgets, the slider's handle from a script, where the notebook runs it. The picture's text is shown below it, folded as "in
     words" if the drawing contains all of it. Changed lines of the text are announced politely, while
     frames play only once they stop. A picture higher than the window scrolls, and the sliders stay.
     Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of
@@ -91,6 +107,8 @@ def explore(picture, **sliders):
     dark = widgets.HTML(style.SHEET, layout={"display": "none"})
     view.tabbable = True  # a scrolling region must be reachable by keyboard
     fold.add_class("in-words")
+    if sys.platform != "emscripten":  # a page of the site names its own sliders
+        rows.append(_named_handles())
     ui = Explorer([*rows, dark, view, words])
     ui.sliders, ui.players, ui.draw, ui.view = controls, players, picture, view
     drawn, said = None, []  # the values last drawn, the lines last announced
@@ -127,6 +145,12 @@ def explore(picture, **sliders):
     for player in players.values():
         player.observe(say, PLAYING)
     return ui
+
+
+def _named_handles():
+    script = {"output_type": "display_data", "metadata": {}}
+    script["data"] = {"application/javascript": NAME_HANDLES}
+    return widgets.Output(outputs=(script,), layout={"display": "none"})
 
 
 def _value(control):
