@@ -72,9 +72,23 @@ class Firefox:
         assert done["type"] == "success", done["exceptionDetails"]["text"]
         return json.loads(done["result"].get("value", "null"))
 
+    def press(self, *keys):
+        """Press and release these keys; those without a character have a code of WebDriver, as in KEYS."""
+        self.ask("input.performActions", context=self.tab, actions=pressed(keys))
+
     def resize(self, width, height):
         viewport = {"width": width, "height": height}
         self.ask("browsingContext.setViewport", context=self.tab, viewport=viewport)
+
+
+KEYS = {"Backspace": "\ue003", "Enter": "\ue007"}
+
+
+def pressed(keys):
+    """Return the actions of WebDriver that press and release one key after the other."""
+    codes = [KEYS.get(key, key) for key in keys]
+    actions = [{"type": kind, "value": code} for code in codes for kind in ("keyDown", "keyUp")]
+    return [{"type": "key", "id": "keyboard", "actions": actions}]
 
 
 @contextmanager
@@ -139,6 +153,10 @@ class WebKit:
         text, *error = self.ask("/execute/async", {"script": script, "args": []})
         assert not error, error
         return json.loads(text)
+
+    def press(self, *keys):
+        """Press and release these keys, as in Firefox."""
+        self.ask("/actions", {"actions": pressed(keys)})
 
     def resize(self, width, height):
         self.ask("/window/rect", {"width": width, "height": height})

@@ -188,14 +188,7 @@ def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
 
 @pytest.fixture(scope="module", params=["firefox", "webkit"])
 def other(request, tmp_path_factory):
-    """Open another browser's window, or skip if that browser is not installed.
-
-    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
-
-    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
-    """
-    if request.param == "webkit" and not request.config.getoption("--all"):
-        pytest.skip("WebKit opens pages with --all")
+    """Open another browser's window, or skip if that browser is not installed."""
     with getattr(browsers, request.param)(tmp_path_factory.mktemp(request.param)) as window:
         if not window:
             # .ci/run installs it; a runner of GitHub with Linux comes with it.
@@ -208,8 +201,13 @@ def other(request, tmp_path_factory):
 
 @pytest.mark.rotating(every=9)
 @pytest.mark.parametrize("name", ["index", *RUNS])
-def test_a_page_runs_in_other_browsers(other, address, name, record_property):
-    """All cells of the page as it comes, and each slider; nothing raises an error."""
+def test_a_page_runs_in_other_browsers(other, address, name, request, record_property):
+    """All cells of the page as it comes, and each slider; nothing raises an error.
+
+    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
+    """
+    if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
+        pytest.skip("WebKit opens pages with --all")
     other.open(f"{address}/{name}.html")
     other.evaluate("localStorage.clear()")
     state = other.evaluate(f"({RUN_ALL})()")
@@ -220,6 +218,24 @@ def test_a_page_runs_in_other_browsers(other, address, name, record_property):
         f"{name:33} {browser}: {state.get('seconds', '')} s, {len(took)} sliders, {state['note']}",
     )
     assert state["state"] == "ready" and not state["failed"] and not other.faults, state
+
+
+def test_backspace_takes_an_indent_in_other_browsers(other, address):
+    """WebKit took one space of it, because it deletes what was selected before the script selected the indent."""
+    other.open(f"{address}/{LESSON}.html")
+    other.evaluate(
+        """(() => {
+            const cell = document.getElementById("cell-id=multiply-rules");
+            [...cell.querySelectorAll("button")].find(one => one.textContent === "Edit").click();
+            const box = cell.querySelector("textarea");
+            box.focus();
+            box.select();
+        })()"""
+    )
+    other.press("Backspace", *"if x:", "Enter", "Backspace", *"y  z", "Backspace", "Backspace")
+    typed = other.evaluate("document.activeElement.value")
+    other.evaluate("localStorage.clear()")
+    assert typed == "if x:\ny "
 
 
 # Run the page; where that ends, and which cells show an error.
@@ -757,6 +773,8 @@ def test_the_editor(running):
         "Shift+Tab",
         "f() + 1",
         "Home",
+        "Tab",
+        "Backspace",
         "Tab",
         "Shift+Tab",
     ]:
