@@ -212,11 +212,12 @@ def without(g, sentence=Cause("no g")):
 
 
 @contextmanager
-def calls_of(*names):
+def calls_of(*names, scope=()):
     """Yield a set that collects which functions of the library the block calls: "hvp", "Tensor.backward".
 
     For a question that asks for the calculation itself. The library's own functions do not look these names up, so
-    that only calls of the learner's are seen.
+    that only calls of the learner's are seen. `scope` holds the names of the learner's code, in which a function may
+    have been imported by itself.
     """
     called, held = set(), []
     for name in names:
@@ -234,16 +235,23 @@ def calls_of(*names):
 
     for name, (owner, attribute, function) in zip(names, held):
         setattr(owner, attribute, seen(name, function))
+    own = [
+        (alias, held[k]) for alias in scope for k in range(len(held)) if scope[alias] is held[k][2]
+    ]
+    for alias, (owner, attribute, _) in own:
+        scope[alias] = getattr(owner, attribute)
     try:
         yield called
     finally:
+        for alias, (_, _, function) in own:
+            scope[alias] = function
         for owner, attribute, function in held:
             setattr(owner, attribute, function)
 
 
 def expect_own_work(function, args, banned, hint):
     """Stop the check if the learner's function uses something that the question forbids."""
-    with calls_of(*banned) as called:
+    with calls_of(*banned, scope=getattr(function, "__globals__", ())) as called:
         returned(function, *args, tried="your function", shown="its own work")
     if called:
         names = ", ".join(

@@ -1025,7 +1025,7 @@ def rms_rule(answer):
     importance=1,
     question="""
         Write a check of your own. `accepts(rule)` returns False if a rule for `rms` is wrong, and True if the check finds
-        no mistake. It may use `rms`, but not your rule. It will be called with these three wrong rules, and others: (a) r
+        no mistake. It may use `rms`, but not `rms_rule`. It will be called with these three wrong rules, and others: (a) r
         is treated as a constant, which gives g/r; (b) the mean of g·z is taken over the whole array instead of the row;
         (c) that mean is replaced by a sum. Then answer two questions. Which of the three give the right answer for every x
         and g, if x has a single row? Which give the right answer if every row of x adds up to 0 and g is 1

@@ -8,10 +8,21 @@ from autograd_course.grading import edit
 from autograd_course.grading.mistakes import in_place
 from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, _largest, slide
 
+
+def _imported(code):
+    """Return the function hvp of a cell that imports the library's by another name."""
+    exec(f"from autograd_lib import hvp as library\n{code}", scope := {})
+    return scope["hvp"]
+
+
 cases(
     "16.hvp",
     wrong=[
         (lambda f, w, v: ag.hvp(f, w, v), "own: the library did the work"),
+        (
+            _imported("def hvp(f, w, v):\n    return library(f, w, v)"),
+            "own: the library did the work",
+        ),
         (lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "several numbers"),
         (lambda f, w, v: -ag.hvp(f, w, v), "sign"),
         (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),

@@ -595,5 +595,12 @@ cases(
 
         passes_one_row = set("b")
         passes_zero_mean = set("abc")""",
+        """
+        def accepts(rule):                      # the rule written again: the check sees only rms_rule itself
+            x, g = np.random.default_rng(0).normal(size=(2, 3, 4))
+            z, r = rms(x), np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
+            return np.allclose(rule(g, z, x), (g - z * np.mean(g * z, axis=1, keepdims=True)) / r)
+
+        passes_one_row, passes_zero_mean = {"b"}, {"a", "b", "c"}""",
     ],
 )
