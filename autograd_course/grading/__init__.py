@@ -90,7 +90,7 @@ import autograd_lib
 from ..source import blank_indices, has_blank, is_stub
 from .. import record
 from .answers import defined, edit
-from .causes import Cause, Difference, Words, likely, own
+from .causes import SAYS_ALL, Cause, Difference, Words, likely, own
 from .compare import (
     expect,
     expect_call,
@@ -289,7 +289,12 @@ def check(name, answer):
             "wrong",
             *shown,
             ("hint", sentence(cause)),
-            ("look", "" if exercise.names_mistake(cause) else slip(exercise, answer)),
+            (
+                "look",
+                ""
+                if exercise.names_mistake(cause) or cause.kind in SAYS_ALL
+                else slip(exercise, answer),
+            ),
             cause=cause,
         )
         record.missed(name, sentence(cause), repr(verdict))

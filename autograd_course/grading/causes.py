@@ -39,6 +39,9 @@ ERRORS = {
     "error: recursion": "maximum recursion depth",
 }
 
+# Kinds whose sentence says all of it: a line to look at would name another mistake.
+SAYS_ALL = {"swapped", "order", "array overwritten", "list overwritten", "result overwritten"}
+
 # Kinds whose sentence mentions facts of the one answer: a count, a factor, a type.
 WITH_FACTS = {
     "iterator",
@@ -64,6 +67,7 @@ WITH_FACTS = {
 
 # Causes that are certain from one call, so that no other draws need to be tried.
 SEEN_AT_ONCE = {
+    "order",
     "nan",
     "first entry",
     "several numbers",

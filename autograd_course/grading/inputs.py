@@ -21,7 +21,7 @@ long.
 
 import inspect
 from functools import cache, lru_cache, partial
-from itertools import accumulate, islice, tee
+from itertools import accumulate, combinations, islice, tee
 from types import CellType, CodeType
 
 import numpy as np
@@ -452,16 +452,14 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
 
     Else return a Cause that says where the answer is right.
 
-    Where an argument is 0 or nearly, as g may be, many a wrong answer is right.
+    It names no call of which the right result tells nothing.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
         f = _plain(function, args)
         gives, got = run(_plain(right, args), args), run(f, args)
         if _agree(got, gives, rtol, 1e-9):
-            well += [args] * all(
-                np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating))
-            )
+            well += [args] * _tells(args, gives.value)
         elif got.error or gives.error:
             wrong.append(False)
         else:
@@ -473,6 +471,22 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
     places = (tried(*args) if tried else called(function, args) for args in well)
     where = next((place for place in places if place != here), "")
     return Cause("right elsewhere", (shortest(where, 160),)) if where else Cause()
+
+
+def _tells(args, gives):
+    """Return False for a call in which many a wrong answer is right.
+
+    There an argument or the result is 0 or nearly, two arguments are the same, or the result is an
+    empty list.
+    """
+    arrays = [a for a in args if isinstance(a, (np.ndarray, np.floating))]
+    results = gives if isinstance(gives, (tuple, list)) else [gives]
+    numbers = [r for r in results if isinstance(r, (int, float, np.ndarray, np.number))]
+    return (
+        len(results) > 0
+        and all(np.any(np.abs(a) > 0.01) for a in arrays + numbers)
+        and not any(np.array_equal(a, b) for a, b in combinations(arrays, 2))
+    )
 
 
 def _named(function):

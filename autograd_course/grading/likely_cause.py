@@ -318,7 +318,7 @@ def _factor(got, expected):
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return cause
     if np.allclose(got, expected, rtol=5e-5, atol=0):
-        return Cause("nearly")
+        return Cause("last digits" if np.allclose(got, expected, rtol=1e-9, atol=0) else "nearly")
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
         return Cause("factor", (c,))
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):

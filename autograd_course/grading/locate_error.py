@@ -80,7 +80,9 @@ def slip(exercise, answer):
     if not 1 <= len(found) <= MOST:
         return ""
     guilty = [one for one in found if not _fits(exercise, *one)] if len(found) > 1 else []
-    return f"at {' and at '.join(dict.fromkeys(_said(*pair) for *pair, _ in guilty or found))}"
+    found = guilty or found
+    words = dict.fromkeys(_said(*pair, alone=len(found) == 1) for *pair, _ in found)
+    return f"at {' and at '.join(words)}"
 
 
 def _fits(exercise, mine, other, translated):
@@ -247,15 +249,19 @@ def _number(x):
 # --- In words -----------------------------------------------------------------------------------------------------
 
 
-def _said(place, right):
-    """Return where the learner is to look, such as: the - in line 2, x - y."""
+def _said(place, right, alone):
+    """Return where the learner is to look, such as: the - in line 2, x - y.
+
+    Only of a place that is `alone` does it say that something is missing: of two it may stand in
+    the other, as in an answer whose parts are swapped.
+    """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
     if sign := _operator(place, right):
         return f"the {sign} in {line}, {text}"
     if isinstance(place, ast.stmt):
         return f"{line}, {text}"
-    if right is not None and ast.dump(place) in map(ast.dump, ast.walk(right)):
+    if alone and right is not None and ast.dump(place) in map(ast.dump, ast.walk(right)):
         return f"{text} in {line}: something is missing there"
     return f"{text} in {line}"
 

@@ -48,6 +48,8 @@ SENTENCES = {
     "base of the logarithm": "Off by the factor {0}: which base has your logarithm?",
     "nearly": "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
     "can do that.",
+    "last digits": "About nine digits are right. Digits are lost by rounding, where nearly equal numbers are subtracted, and "
+    "where a small number is added to a large one.",
     "factor": "Every entry is {0:.4g} times what was expected.",
     "too large": "Every entry is {0:.4g} too large.",
     "too small": "Every entry is {0:.4g} too small.",

@@ -70,6 +70,15 @@ def test_it_says_where(old, new, said):
     assert slip(ONE, typed(ONE.solution.strip().replace(old, new))["f"]) == f"at {said}"
 
 
+def test_of_two_values_that_are_swapped_neither_lacks_anything():
+    exercise = EXERCISES["11.nesterov"]
+    code = exercise.solution.replace("return w - ", "return m, w - ").replace("m), m", "m)")
+    answer = typed(code)["nesterov"]
+    assert "line 3" in slip(exercise, answer) and "missing" not in slip(exercise, answer)
+    verdict = check("11.nesterov", answer)
+    assert verdict.cause.kind == "swapped" and "line 3" not in str(verdict)
+
+
 def test_names_and_documentation_are_the_learners_own():
     names = typed(
         "def left(number):\n    s = 0\n    for i in range(2):\n        s += number\n    return s\n"

@@ -35,7 +35,7 @@ cases(
         edit(BOTH, f"round({BOTH}, 1)", "rounded to 1 | f(x, y) = "),
         edit(BOTH, f"{BOTH} + dx * dy", "right elsewhere"),
         edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "right elsewhere"),
-        edit(BOTH, "0.0", "right elsewhere"),
+        edit(BOTH, "0.0", "none"),
         edit(BOTH, f"({BOTH}) * (dx != 0)", "right elsewhere"),
         edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "own: Exactly double"),
         edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "own: not divided by 2 * h"),

@@ -63,6 +63,7 @@ cases(
 cases(
     "04.turn",
     wrong=[
+        edit("np.log(x)", "np.log1p(x - 1)", "last digits"),
         *((((wrong, lambda g, z, x, y: g * z * np.log(x))), own(hint)) for wrong, hint in TURN[0]),
         *((((lambda g, z, x: g / x, wrong)), own(hint)) for wrong, hint in TURN[1]),
         (

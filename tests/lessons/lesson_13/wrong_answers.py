@@ -43,7 +43,7 @@ cases(
     wrong=[
         (lambda w, states, g: 0.0, "mistake 17"),
         (lambda w, states, g: w and _uses(w, states, g), "right elsewhere | w = 0"),
-        edit("total + g", "total + g / 50", "right elsewhere"),
+        edit("total + g", "total + g / 50", "none"),
         edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "right elsewhere"),
         (lambda w, states, g: np.nan, "nan"),
         edit("return total", "return abs(total)", "mistake 1"),

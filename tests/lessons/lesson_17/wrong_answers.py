@@ -73,7 +73,7 @@ cases(
         (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "own: Brackets"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "own: slope of σ alone"),
         (_row(lambda g, z, x: g * z), "own: g times the value"),
-        (_row(lambda g, z, x: g * (_silu(x + 1e-5) - _silu(x - 1e-5)) / 2e-5), "nearly"),
+        (_row(lambda g, z, x: g * (_silu(x + 1e-5) - _silu(x - 1e-5)) / 2e-5), "last digits"),
         (_row(lambda g, x, z: _right_rule(g, z, x)), "own: in this order"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "own: A sign"),
         (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "own: z is x · σ(x) here"),

@@ -202,7 +202,7 @@ cases(
         (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "right elsewhere"),
         (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "double"),
         (lambda w, p, q: np.nan, "nan"),
-        (lambda w, p, q: round(_mix_slope(w, p, q), 1), "right elsewhere"),
+        (lambda w, p, q: round(_mix_slope(w, p, q), 1), "none"),
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "right elsewhere"),
         (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "right elsewhere"),
     ],
