@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import launch_links
+import pyodide_bundle
 import pytest
 import yaml
 from drawn import across
@@ -910,3 +911,21 @@ def test_ci_hands_the_arguments_on(tmp_path):
         env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     assert f"{tmp_path}/make test ARGS=-k lesson_03\n" in said.stdout, said
+
+
+def test_the_kit_imports_nothing_that_pages_leave_out():
+    """Python's own modules are left out of what a page downloads, unless something needs them."""
+    imported = {}
+    for path in [*ROOT.glob("autograd_lib/**/*.py"), *ROOT.glob("autograd_course/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name: path.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported[node.module] = path.name
+    assert len(imported) > 20
+    assert {
+        name: file
+        for name, file in imported.items()
+        if pyodide_bundle.UNUSED.search(f"{name.replace('.', '/')}.py")
+        or pyodide_bundle.UNUSED.search(f"{name.replace('.', '/')}/__init__.py")
+    } == {}
