@@ -7,6 +7,7 @@ place it (`layout`, remembered by the graph's structure and names), `draw` our o
 """
 
 import json
+import re
 import sys
 from collections import namedtuple
 from functools import lru_cache
@@ -307,7 +308,7 @@ def _titles(nodes, constant=brief):
                 plain(node.value)
                 if is_constant(node)
                 else inside
-                if made and len(measured) <= 8
+                if len(measured) <= 8 and re.search(r"\w", made)  # not an operator alone
                 else "…"
             )
             known[node.key] = node.name or unnamed

@@ -505,3 +505,12 @@ def test_a_changed_value_is_an_error_not_a_wrong_number():
     x.data = np.array(3.0)
     with pytest.raises(RuntimeError, match="changed"):
         draw_graph(y)
+
+
+def test_a_title_has_no_operator_in_the_place_of_an_operand():
+    """Of a sum of two products the card was called "+", and the next one "n = + + b"."""
+    a, b, c, d, e = (ag.Tensor(1.0, requires_grad=True, name=name) for name in "abcde")
+    total = a * b + c * d + e
+    total.name = "n"
+    picture = draw_graph(ag.tanh(total))
+    assert ">n = … + e<" in picture.html and "+ +" not in picture.html
