@@ -250,10 +250,10 @@ def _number(x):
 
 
 def _said(place, right, alone):
-    """Return where the learner is to look, such as: the - in line 2, x - y.
+    """Return the line and the text to look at, such as: the - in line 2, x - y.
 
-    Only of a place that is `alone` does it say that something is missing: of two it may stand in
-    the other, as in an answer whose parts are swapped.
+    It adds that something is missing only if the place is `alone`: of two that differ each may be
+    what the other lacks, as in an answer whose parts are swapped.
     """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
