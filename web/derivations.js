@@ -1,5 +1,6 @@
-// Derivations on a page without Python: the judge of autograd_course/derivations, and its boxes. The parser, the values and
-// the verdicts follow expressions.py and judge.py, also what can be repaired. tests/derivations/typed.json runs through both.
+// Judge derivations on a page without Python, as autograd_course/derivations does, and show their boxes. The parser,
+// the values, the verdicts and the repairs follow expressions.py and judge.py; tests run tests/derivations/typed.json
+// through both.
 "use strict";
 const derivations = (() => {
 const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh,
@@ -18,7 +19,7 @@ const parts = tree => [tree, ...tree.slice(1).filter(Array.isArray).flatMap(part
 const names = tree => new Set(parts(tree).filter(([kind]) => kind === "name" || kind === "entry").map(one => one[1]));
 const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 
-// The tree of a formula; Unreadable says how to write it.
+// Parse a formula into a tree; Unreadable says how to write it.
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
@@ -130,14 +131,14 @@ function read(text, spec, tight = false) {
     return tree;
 }
 
-// A value is a number or an array of rows; a vector is an array of numbers, of which a line reads the entries.
+// A value is a number or an array of rows; a vector is an array of numbers whose entries a line reads.
 const shape = value => Array.isArray(value) ? [value.length, ...shape(value[0])] : [];
 const each = (f, a, b) => Array.isArray(a) ? a.map((one, i) => each(f, one, Array.isArray(b) ? b[i] : b))
                         : Array.isArray(b) ? b.map(one => each(f, a, one)) : f(a, b);
 const turned = rows => shape(rows).length === 2 ? rows[0].map((_, j) => rows.map(row => row[j])) : rows;
 const OPERATORS = {"+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "^": (a, b) => a ** b};
 
-// The value of `sum_m …` with an index m that the derivation does not have: it counts as far as a free one that fits.
+// Return the value of `sum_m …` with an index m that the derivation does not have; m gets the length of a free index that fits.
 function sumOverOwnIndex(tree, point, sizes) {
     const own = tree[1], used = part => part[0] === "entry" ? part[2].includes(own) : part.some(one => Array.isArray(one) && used(one));
     for (const free of used(tree[2]) ? Object.keys(sizes).filter(index => !(index in point)) : [])
@@ -150,7 +151,7 @@ function sumOverOwnIndex(tree, point, sizes) {
     throw new Mismatch(`There is no index ${own} here, so there is nothing to add over.`);
 }
 
-// The value of a tree at one point, {letter: value, index: number}.
+// Return the value of a tree at one point, {letter: value, index: number}.
 function value(tree, point, sizes) {
     const [kind, first, second] = tree;
     if (kind === "number")
@@ -185,7 +186,7 @@ function value(tree, point, sizes) {
     return left.map(row => turned(right).map(column => row.reduce((sum, x, i) => sum + x * column[i], 0)));
 }
 
-// The points of a derivation, with the letters that a formula defines; `fixed` holds some letters at a value.
+// Return the points of a derivation, with the letters that a formula defines; `fixed` keeps some letters at a value.
 function pointsOf(spec, count, fixed = {}) {
     return Array.from({length: count}, (_, at) => {
         const point = {};
@@ -202,7 +203,7 @@ function pointsOf(spec, count, fixed = {}) {
     });
 }
 
-// The values of a line at all points, for all indices of the left side.
+// Return the values of a line at all points, for all indices of the left side.
 function values(tree, step, points, sizes) {
     const cells = [...step.indices].reduce((all, index) => all.flatMap(cell =>
         Array.from({length: sizes[index]}, (_, i) => ({...cell, [index]: i}))), [{}]);
@@ -267,7 +268,7 @@ function judge(spec, number, typed) {
     return {kind: "right", message: "", tree};
 }
 
-// [a repaired tree, where the line is wrong, how it would be right], the likeliest first, in the order of judge.py.
+// Return [repaired tree, wrong place, correction] for each repair, the most likely first, in the order of judge.py.
 function* repairs(spec, step, tree, right) {
     const every = parts(tree), own = letters(spec), sizes = Object.keys(spec.sizes), mine = terms(tree), due = terms(right);
     const those = (...kinds) => every.filter(([kind]) => kinds.includes(kind)), name = letter => ["name", letter], number = x => ["number", x];
@@ -364,11 +365,11 @@ function* repairs(spec, step, tree, right) {
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const replaced = (tree, change) => change(tree) ?? tree.map((child, i) => i && Array.isArray(child) ? replaced(child, change) : child);
-// [[sign, term], …] of a sum of terms.
+// Return [[sign, term], …] for a sum of terms.
 const terms = ([kind, a, b], sign = 1) => kind === "+" || kind === "-" ? [...terms(a, sign), ...terms(b, kind === "+" ? sign : -sign)]
                                         : kind === "negative" ? terms(a, -sign) : [[sign, b === undefined ? [kind, a] : [kind, a, b]]];
 
-// The tree as it is typed in this course.
+// Return the tree as text in the course's notation.
 function asText(tree) {
     const [kind, first, second] = tree, within = (part, least) => (RANK[part[0]] ?? 9) >= least ? asText(part) : `(${asText(part)})`;
     switch (kind) {
@@ -384,7 +385,7 @@ function asText(tree) {
     return `${within(first, leastOnTheLeft(kind, first))} ${kind} ${within(second, RANK[kind] + (kind === "-" || kind === "/"))}`;
 }
 
-// A true sentence about a line that no small repair makes right.
+// Return a true sentence about a line that no small repair corrects.
 function differs(spec, step, tree, right, points) {
     let mine;
     const due = values(right, step, points, spec.sizes);
@@ -411,17 +412,17 @@ function differs(spec, step, tree, right, points) {
     return "At some points your line has no value, or one that is too large.";
 }
 
-// How tightly the written form of a tree binds.
+// Return the precedence of the written form of a tree.
 const RANK = {"+": 1, "-": 1, negative: 2, "*": 3, "@": 3, "/": 3, sum: 3, "^": 5, transpose: 5};
 
-// How tightly the left operand has to bind; a sum would take in the right one.
+// Return the precedence that the left operand needs; a sum would include the right operand.
 function leastOnTheLeft(kind, left) {
     while (["*", "/", "@"].includes(left[0]))
         left = left[2];
     return RANK[kind] === 1 ? 1 : left[0] === "sum" ? 4 : 3;
 }
 
-// The tree as MathML.
+// Return the tree as MathML.
 function drawn(tree) {
     const [kind, first, second] = tree;
     const row = (...all) => `<mrow>${all.join("")}</mrow>`, mo = sign => `<mo>${sign}</mo>`;
@@ -442,7 +443,7 @@ function drawn(tree) {
     return row(within(first, leastOnTheLeft(kind, first)), mo(sign), within(second, RANK[kind] + (kind === "-")));
 }
 
-// Ask for the lines of a derivation in turn, in place of its empty boxes; those that stand are kept in the record.
+// Ask for the lines of a derivation one at a time, in place of its empty boxes; accepted lines are kept in the record.
 function ask(box) {
     const spec = JSON.parse(box.dataset.derive), {name, steps, keys} = spec, lines = [], body = element("div", {className: "lines"});
     const math = inside => `<math><mstyle displaystyle="true">${inside}</mstyle></math>`;
@@ -490,7 +491,7 @@ function ask(box) {
         asked?.querySelector("input").focus();
     }
 
-    // The line that is asked now, after those that are given.
+    // The current line, after the lines that are given.
     function next() {
         while (number < steps.length && steps[number].worked)
             stand(steps[number].right);

@@ -1,6 +1,6 @@
-// Pages that run: cells are changed and run where they stand, by Python in a Web Worker, worker.js, once the reader
-// asks for it. What a reader writes is kept in this browser, cell by cell. From disk, or where a browser cannot, a page
-// stays as it is.
+// Let the reader edit and run the cells of a page. Python runs in a Web Worker, worker.js, which starts only when the
+// reader asks for it. This browser stores the reader's text, cell by cell. A page that is opened from disk, or in a
+// browser without Web Workers, stays static.
 "use strict";
 {
 const live = {cells: [], calls: new Map(), asked: 0, era: 0, turn: Promise.resolve(), models: new Map()};
@@ -47,8 +47,8 @@ function prepare() {
         addEventListener(kind, ({target}) => target.closest(".live-cell, .live-editor") && warm());
 }
 
-// Start Python as soon as the reader turns to an editor or a button of a cell, so that it is there when they press Run.
-// Once only: after Stop, or where the network did not answer, it waits until the reader presses Run.
+// Start Python as soon as the reader focuses an editor or a button of a cell, so that it is ready when they press Run.
+// This happens only once: after Stop, or if the network failed, Python starts again only when the reader presses Run.
 function warm() {
     if (live.warmed || live.started || navigator.connection?.saveData)
         return;
@@ -56,8 +56,8 @@ function warm() {
     begin().then(() => live.bar.dataset.state === "starting" && rest("Python is ready."));
 }
 
-// Once the pages are kept for reading offline, keep Python too, as long as it lies beside them: of another host nothing is
-// asked before the reader wants to run something. A reader who does ends this, and what has come is kept.
+// Once the pages are stored for reading offline, store Python too, if this site serves it: no other host gets a request
+// before the reader runs a cell. Running a cell ends this download; the parts that have arrived stay stored.
 async function fetchAhead() {
     if (!LIVE.beside || (navigator.connection?.effectiveType ?? "4g") !== "4g")
         return;
@@ -69,19 +69,20 @@ async function fetchAhead() {
     live.ahead.postMessage({id: 1, ask: "fetch", given: []});
 }
 
-// On a narrow screen, once the bar is out of sight: Run, Stop and the exercises solved, at the bottom of the window.
+// On a narrow screen, show Run, Stop and the number of solved exercises at the bottom of the window once the bar is out
+// of sight.
 function dock() {
     const dock = live.dock = element("div", {className: "live-dock", hidden: true});
     live.dockRun = button("", () => (live.start.hidden ? live.stop : live.start).click());
     live.dockSolved = element("span");
     dock.append(live.dockRun, live.dockSolved);
     live.bar.after(dock);
-    // What is below the window counts as seen, so that only a bar above it is missed.
+    // Elements below the window count as visible, so that only a bar above the window is treated as out of sight.
     new IntersectionObserver(([{isIntersecting}]) => { dock.hidden = isIntersecting; }, {rootMargin: "0px 0px 1000000px"})
         .observe(live.bar);
 }
 
-// How many of the page's exercises are solved, in the bar and in the dock.
+// Show in the bar and in the dock how many of the page's exercises are solved.
 function count() {
     const all = live.cells.map(one => one.exercise).filter(Boolean), solved = progress().exercises;
     const words = `${all.filter(name => solved.includes(name)).length} of ${all.length} exercise${all.length === 1 ? "" : "s"}`;
@@ -89,7 +90,7 @@ function count() {
         place.textContent = all.length ? words : "";
 }
 
-// What the bar offers: before Python is there "idle", then "starting", "running" or "ready"; or "failed".
+// Set the state of the bar: "idle" before Python is loaded, then "starting", "running", "ready" or "failed".
 function look(state) {
     live.bar.dataset.state = state;
     live.start.hidden = state === "running" || state === "starting" && !live.warming;
@@ -134,7 +135,8 @@ function cell(box, place) {
             : ["Replace the ", element("code", {textContent: "..."}), " above with your answer, then press Check."]);
         one.stub = live.cells.at(-1);
         one.stub.check = one;
-        // One action for both cells: the answer's button runs the check too, and the code of the check is folded away.
+        // The button of the answer also runs the check below it, because a reader wants both; so the code of the check
+        // is folded.
         Object.assign(one.stub.button, {textContent: "Check", className: "live-check"});
         one.stub.button.setAttribute("aria-label", `Check, cell ${one.stub.place + 1}`);
         const fold = folded("Code of the check", box.querySelector(".input"));
@@ -193,7 +195,7 @@ function show(one, text) {
     follow(one);
 }
 
-// Ours in the place of the reader's text, and that again.
+// Show our original text in place of the reader's text, and switch back.
 function swap(one) {
     const text = one.text.trim() === one.ours ? one.aside : one.ours;
     one.aside = one.text;
@@ -201,7 +203,7 @@ function swap(one) {
     one.editor.focus();
 }
 
-// Another tab has written in the same cell.
+// Take over the text that another tab has written into the same cell.
 addEventListener("storage", ({key}) => {
     const one = live.cells.find(other => other.key === key);
     if (one)
@@ -232,7 +234,7 @@ function coloured(text) {
     });
 }
 
-// What an editor of code does of its own. Through execCommand, so that the browser's own undo knows of it.
+// Insert text through execCommand, because this keeps the browser's undo history intact.
 const insert = text => document.execCommand("insertText", false, text);
 let leaving = false;
 function typed(event, box, one) {
@@ -259,8 +261,8 @@ function typed(event, box, one) {
     event.preventDefault();
 }
 
-// A new line stands where the last one does, or further in; Backspace takes an indent away. A phone tells no keys, but
-// this.
+// Indent a new line like the line before it, or further after a colon; Backspace removes one indent. This event is used
+// because phones send no key events.
 function changes(event, box) {
     const from = box.selectionStart, line = /[^\n]*$/.exec(box.value.slice(0, from))[0], indent = /^ */.exec(line)[0];
     if (event.inputType === "insertLineBreak") {
@@ -287,7 +289,7 @@ function begin() {
         live.ahead?.terminate();
         const worker = live.worker = new Worker("worker.js"), began = performance.now();
         let loaded = 0;
-        // Without a message the script itself could not be fetched.
+        // An error event without a message means that the script itself could not be fetched.
         worker.onerror = event => { event.preventDefault(); ended(worker, event.message ?? "offline"); };
         worker.onmessage = ({data}) => {
             if (worker !== live.worker)
@@ -312,14 +314,15 @@ function begin() {
     })();
 }
 
-// How much of Python is here, and how many seconds the rest will take; known after a second.
+// Show how much of Python has arrived, and estimate the remaining seconds once a second has passed.
 function fetched(bytes, milliseconds) {
     const left = milliseconds > 1000 && bytes ? Math.ceil(milliseconds / 1000 * (LIVE.bytes / bytes - 1)) : 0;
     return `Downloading Python: ${(bytes / 1e6).toFixed(1)} of ${(LIVE.bytes / 1e6).toFixed(1)} MB` +
            (left ? `, about ${left} s left` : " …");
 }
 
-// Python has ended, stopped or by itself. Another one starts at once; what is written stays, and runs when needed.
+// Python has ended, by Stop or by an error. Start a new one at once; the reader's text stays, and cells run again when
+// they are needed.
 function ended(worker, why) {
     const running = live.running, starting = live.bar.dataset.state === "starting";
     worker.terminate();
@@ -359,7 +362,8 @@ function rest(words) {
     live.note.textContent = words;
 }
 
-// Run what stands above and is new or changed, then the cell; one after the other, whoever asks.
+// Run the cells above that are new or changed, and then the cell itself. Requests are queued, so that only one cell
+// runs at a time.
 function run(one) {
     const era = live.era;
     return live.turn = live.turn.then(async () => {
@@ -403,7 +407,8 @@ function run(one) {
     });
 }
 
-// A check below an answer that raised an error shows no verdict: it would be about an earlier answer.
+// If an answer raises an error, the check below it shows no verdict, because the verdict would be about an earlier
+// answer.
 function refuse(stub) {
     live.cells.filter(one => one.stub === stub).forEach(one => {
         one.fresh = false;
@@ -438,7 +443,8 @@ async function single(one) {
     return answer;
 }
 
-// The learner's record is this browser's; Python is told when it has changed here, and tells when it has changed there.
+// Keep the learner's record in this browser and in Python in step: each side tells the other when the record has
+// changed.
 function told() {
     const now = JSON.stringify(progress());
     return now === live.told ? [] : [live.told = now];
@@ -511,7 +517,7 @@ function tidy(root) {
     reachable(root);
 }
 
-// An explorer, with the controls that site.js makes; its pictures come from the worker.
+// Show an explorer with the controls that site.js creates and pictures that the worker draws.
 function moves({key, controls, html, text, says_all: saysAll, below}, one) {
     const era = live.era;
     let place;
@@ -534,7 +540,7 @@ function moves({key, controls, html, text, says_all: saysAll, below}, one) {
     });
     return box;
 
-    // The Python that drew this picture has ended: run the cell in the new one, and move the picture that it shows.
+    // The Python process that drew this picture has ended, so run the cell in the new one and move its new picture.
     async function again(at) {
         place ??= [...one.output.querySelectorAll(".moves")].indexOf(box);
         const focused = [...box.querySelectorAll("input, select, button")].indexOf(document.activeElement);
@@ -550,7 +556,7 @@ function moves({key, controls, html, text, says_all: saysAll, below}, one) {
     }
 }
 
-// Widgets of ipywidgets: their state comes from the worker, and there is a view for each kind that the course uses.
+// Show ipywidgets: the worker sends their state, and there is a view for each kind that the course uses.
 function heard(id, state, content) {
     const model = live.models.get(id) ?? {id, state: {}, views: []};
     live.models.set(id, model);
@@ -565,7 +571,7 @@ function view(id, one) {
     const model = live.models.get(id), s = model.state, kind = s._model_name.replace("Model", "");
     const inner = reference => live.models.get(reference.replace("IPY_MODEL_", ""));
     const era = live.era;
-    // The Python that made this widget may have ended: then the cell is run in the new one.
+    // The Python process that created this widget may have ended; in that case run the cell in the new one.
     const send = data => era === live.era ? ask("event", one.id, JSON.stringify({widget: id, ...data}), ...told()).then(take)
                                           : whole.isConnected && run(one);
     const set = state => { Object.assign(s, state); send({state}); };

@@ -1,9 +1,9 @@
-// The cells of the playground's page: a text box in the place of the code, whose function is drawn while it is typed.
-// What is typed, and what a link brings, is data: it goes to Python inside a string, and autograd_course/play reads it as
-// arithmetic. A link carries the text and the controls: playground.html#text=tanh(w*x)&w=2&step=3.
+// Show a text box in each cell of the playground's page in place of the code, and draw its function while the reader
+// types. Text that is typed, or that comes from a link, is data: it is passed to Python inside a string, and
+// autograd_course/play parses it as arithmetic. A link carries the text and the controls: playground.html#text=tanh(w*x)&w=2&step=3.
 "use strict";
 
-// Called by live.js for each such cell, with `draw(source)`, which writes a cell's source and runs it.
+// live.js calls this for each such cell; `draw(source)` writes the cell's source and runs it.
 function playground(one, draw) {
     const id = `${one.box.id}-text`, label = element("label", {htmlFor: id, textContent: "Function"});
     const text = element("textarea", {id, value: textOf(one.text), spellcheck: false, autocapitalize: "off", autocomplete: "off"});
@@ -27,7 +27,7 @@ function playground(one, draw) {
         timer = setTimeout(run, 400);
     };
 
-    // A text that cannot be drawn: the sentence that says what to write instead; the picture of the last one stays.
+    // If a text cannot be drawn, show the sentence that says what to write instead, and keep the last picture.
     one.refused = error => {
         one.fresh = true;
         said.textContent = error.trim().split("\n").at(-1).replace(/^[\w.]*CannotDraw: /, "");
@@ -36,7 +36,8 @@ function playground(one, draw) {
 
     return {open};
 
-    // The page has a picture for each place of one control. For places of two at once Python draws.
+    // The page contains a picture for each position of one control. If two controls have moved, Python draws the
+    // picture.
     function beyond() {
         for (const box of one.output.querySelectorAll(".moves"))
             box.beyond = run;
@@ -61,7 +62,7 @@ function playground(one, draw) {
         draw(null);
     }
 
-    // A link's text and controls. Python comes unasked only where the browser keeps it already.
+    // Show a link's text and controls. Python starts without a click only if the browser has stored it already.
     async function open(link) {
         const {text: given, ...rest} = Object.fromEntries(new URLSearchParams(link));
         const at = Object.entries(rest).filter(([name, value]) => /^[A-Za-z]\w*(\[[\d, ]+\])?$/.test(name) && isFinite(value));
@@ -105,7 +106,8 @@ function playground(one, draw) {
     }
 }
 
-// The text of a cell's source: playground("…") as this script writes it, or with three quotes as the notebook does.
+// Return the text in a cell's source: playground("…") as this script writes it, or with three quotes as in the
+// notebook.
 function textOf(source) {
     const long = /playground\("""\n?([^]*?)\n?"""/.exec(source), short = /playground\(("(?:[^"\\]|\\.)*")/.exec(source);
     return long ? long[1] : short ? JSON.parse(short[1]) : "";
@@ -115,7 +117,8 @@ function pressed(text, onclick) {
     return element("button", {type: "button", textContent: text, onclick});
 }
 
-// An SVG that looks the same in a file of its own: the page's colours and letters are written into each of its elements.
+// Return an SVG that looks the same as a separate file: the page's colours and fonts are written into each of its
+// elements.
 const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight"];
 function standalone(svg) {
     const copy = svg.cloneNode(true), theirs = svg.querySelectorAll("*");

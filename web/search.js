@@ -1,8 +1,8 @@
-// The search of the site: sections in which every word that is typed stands, or one that begins so, or one a slip away.
-// `make site` adds TEXTS to this, [{id, where, heading, text}].
+// Search the site: find the sections that contain every typed word, a word that begins with it, or a word that differs
+// from it by one slip. `make site` adds TEXTS to this file, [{id, where, heading, text}].
 "use strict";
 
-// A function of what is typed: its sections, best first, each with `terms`, the words in it that were meant.
+// Return the sections that match the typed text, best first, each with `terms`, the words in it that matched.
 function finder(texts) {
     const words = text => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
     const places = new Map();       // word -> Map of section -> how often; in a heading it counts for four
@@ -33,7 +33,8 @@ function finder(texts) {
     };
 }
 
-// Whether one letter is too many, too few or another, or two have changed places; or in the beginning of a longer word.
+// Return true if the words differ by one letter too many, too few or different, or by two swapped letters; the
+// beginning of a longer word counts too.
 function slip(term, word) {
     return term.length > 4 && [word, word.slice(0, term.length)].some(whole => {
         const least = Math.min(term.length, whole.length);

@@ -1,11 +1,11 @@
-// What moves and what asks on the pages of `make site`, with no kernel and no other host. Every picture behind a slider is
-// in the page already, packed by web/precomputed_frames.py: this attaches the controls, and puts the picture of their place where the
-// first one stands. Predictions are judged here as autograd_course/quiz/questions.py does it.
+// Run the sliders and questions on the pages of `make site`, without a kernel and without another host. The page
+// already contains every picture of a slider, packed by web/precomputed_frames.py; this script creates the controls and
+// shows the picture for their position. It judges predictions as autograd_course/quiz/questions.py does.
 "use strict";
 
 // --- Sliders ---------------------------------------------------------------------------------------------------------
 
-// The digits of base 85, as Python's base64.b85encode has them, but for "<".
+// The digits of base 85, as in Python's base64.b85encode, except for "<", which HTML would need to escape.
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
 const DIGITS = Object.fromEntries([...ALPHABET].map((letter, digit) => [letter, digit]));
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -19,7 +19,8 @@ addEventListener("resize", () => reachable(document));
 addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
 keepOffline();
 
-// `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
+// On a page that runs, `draw(at)` returns [drawing, words] for the control positions `at`; otherwise the box contains
+// the packed pictures.
 function attach(box, draw) {
     const {controls, together} = JSON.parse(box.dataset.controls);
     const view = box.querySelector(".view"), words = box.querySelector(".words"), news = box.querySelector(".news");
@@ -28,7 +29,7 @@ function attach(box, draw) {
     let frames, shown = place(), said = words.textContent, drawing = false;
 
     if (!draw) {
-        // Unpacked once, when the box comes near the window or the reader moves a slider.
+        // Unpack the pictures only once, when the box comes near the window or the reader moves a slider.
         box.load = () => frames ??= unpack(box.querySelector("script").textContent).catch(() => {
             words.before(element("p", {className: "note", role: "status", textContent:
                 "This browser is too old to move this picture. Please update it, or use another one."}));
@@ -41,7 +42,7 @@ function attach(box, draw) {
             const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]);
             return whole.join("").split("\x1f");
         };
-        // On paper, what plays shows its end. A page that is about to be printed cannot wait for it, so it is kept ready.
+        // A printed page shows the last frame of an animation. It is prepared in advance, because printing cannot wait.
         if (controls.some(control => control.pace))
             addEventListener("load", () => setTimeout(async () => {
                 const end = controls.map(control => control.pace ? control.values.length - 1 : control.start);
@@ -59,7 +60,8 @@ function attach(box, draw) {
         return show();
     };
 
-    // Move the controls to positions that a link names, {control: value}; what this picture does not have is ignored.
+    // Move the controls to the positions in a link, {control: value}; controls that this picture does not have are
+    // ignored.
     box.restore = positions => {
         const to = controls.map(control => {
             const text = positions.get(control.name), exact = control.values.indexOf(text);
@@ -69,12 +71,13 @@ function attach(box, draw) {
         const moved = together ? -1 : controls.findIndex((control, i) => to[i] !== control.start);
         return box.go(together ? to : to.map((index, i) => i === moved ? index : controls[i].start));
     };
-    // A picture that Python has drawn again stands where the link says, too.
+    // Apply the link's positions also to a picture that Python has drawn again.
     const linked = positionsIn(location.hash);
     if (box.id.startsWith("live-") && linked?.name === box.dataset.link)
         box.restore(linked.positions);
 
-    // The button that copies a link to this picture with these positions, and writes it into the address bar.
+    // Create the button that copies a link to this picture with its positions, and writes the link into the address
+    // bar.
     function sharing() {
         const row = element("div", {className: "share"}), said = element("span");
         said.setAttribute("role", "status");
@@ -90,7 +93,7 @@ function attach(box, draw) {
         return row;
     }
 
-    // The number of these positions in the list of places, in the order of `packed`.
+    // Return the index of these positions in the order of `packed`.
     function place(positions = at) {
         if (together)
             return controls.reduce((sum, control, i) => sum * control.values.length + positions[i], 0);
@@ -99,7 +102,7 @@ function attach(box, draw) {
     }
 
     async function show() {
-        while (!drawing && shown !== place()) {       // of places passed while one is drawn only the last follows
+        while (!drawing && shown !== place()) {       // while a picture is drawn, only the newest position is queued
             drawing = true;
             const now = place(), [picture, text] = await draw([...at]);
             drawing = false;
@@ -116,7 +119,7 @@ function attach(box, draw) {
             say();
     }
 
-    // A screen reader hears the lines that have changed, while frames play only once they stop.
+    // Announce the changed lines to screen readers; while frames play, announce only the last ones.
     function say() {
         const before = said.split("\n");
         if (said !== words.textContent)
@@ -202,14 +205,15 @@ function attach(box, draw) {
     }
 }
 
-// The name of a picture in a link: the page, its cell and, after the first picture of a cell, its number.
+// Return the name of a picture in a link: the page, its cell and, from the second picture of a cell on, its number.
 function linkName(cell, number) {
     const page = location.pathname.split("/").at(-1).replace(/\.html$/, "") || "index";
     const parts = [/^\d\d(?=_)/.exec(page)?.[0] ?? page, ...cell ? [cell.id.replace("cell-id=", "")] : []];
     return [...parts, ...number ? [number + 1] : []].map(encodeURIComponent).join(".");
 }
 
-// {name, positions: Map of control to value} of a fragment like #02.live:x=3,w=1; undefined of any other.
+// Parse a fragment such as #02.live:x=3,w=1 into {name, positions: Map of control to value}; return undefined for any
+// other fragment.
 function positionsIn(fragment) {
     const [, name, list] = /^#([^:]+):(.+=.+)$/.exec(fragment) ?? [];
     try {
@@ -217,7 +221,7 @@ function positionsIn(fragment) {
     } catch { /* it is no link of ours: a % that encodes nothing */ }
 }
 
-// Show the picture that the address names, with its controls where the address says.
+// Show the picture that the address names, with its controls at the given positions.
 async function pointTo(fragment) {
     const linked = positionsIn(fragment);
     const box = linked && [...document.querySelectorAll(".moves")].find(one => one.dataset.link === linked.name);
@@ -229,7 +233,7 @@ async function pointTo(fragment) {
     box.scrollIntoView({block: "center"});
 }
 
-// The rows of controls, those of an array's entries, A[0, 1], as a grid of number boxes.
+// Return the rows of controls; the entries of an array, such as A[0, 1], form a grid of number boxes.
 function grids(controls, rows) {
     const found = {};
     return rows.filter((row, i) => {
@@ -245,8 +249,8 @@ function grids(controls, rows) {
     }).map(row => row.matches(".entry") ? row.parentElement : row);
 }
 
-// What is wider than its place scrolls, also for who uses only the keyboard; and where a drawing was moved aside, to the part
-// that it is about, the rest can be scrolled to.
+// Make elements that are wider than their place scrollable, by keyboard too. If a drawing was shifted to its relevant
+// part, the rest can be reached by scrolling.
 function reachable(root) {
     for (const one of root.querySelectorAll('[style*="margin-left:clamp"]')) {
         const aside = -parseFloat(getComputedStyle(one).marginLeft);
@@ -267,7 +271,7 @@ function reachable(root) {
     }
 }
 
-// On paper what is folded stands at the end: hints and solutions as answers, each under its section.
+// Print folded hints and solutions at the end of the page as answers, each under the name of its section.
 addEventListener("beforeprint", () => {
     const answers = element("section", {className: "answers"});
     let section, named;
@@ -291,7 +295,8 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => document.querySelector(".answers")?.remove());
 
-// What `as_text` of precomputed_frames.py wrote, as JSON: each five digits are four bytes, and the last five may be cut short.
+// Decode the text that `as_text` of precomputed_frames.py wrote into JSON: five digits are four bytes, and the last
+// group may be shorter.
 async function unpack(text) {
     const bytes = new Uint8Array(4 * Math.ceil(text.length / 5)), view = new DataView(bytes.buffer);
     for (let i = 0; i < text.length; i += 5) {
@@ -314,11 +319,12 @@ function nearest(values, typed) {
 const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
 const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
              shape: "Write it like (8, 5), or () for a single number."};
-// In localStorage: the same record as JupyterLab's progress.json, and what a reader wrote in each cell.
+// localStorage holds the same record as JupyterLab's progress.json, and the reader's text of each cell.
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
 const unkept = new Map();       // records that this browser could not store, because storage is full or blocked
 addEventListener("beforeunload", event => unkept.size && event.preventDefault());
-// A link at the end of each heading. Its sign is in site.css, so that it is not part of the heading's text.
+// Add a link at the end of each heading. Its sign is in site.css, so that it does not become part of the heading's
+// text.
 for (const heading of document.querySelectorAll("main :is(h2, h3)[id]")) {
     const link = element("a", {className: "section-link", href: `#${heading.id}`});
     link.setAttribute("aria-label", "Link to this section");
@@ -393,7 +399,7 @@ function typed({label, kind}, id) {
     return {row, get: () => box.value.trim(), set: text => box.value = text, lock: shut => box.disabled = shut};
 }
 
-// `written`: the choices as they are read.
+// `written` holds the choices as text.
 function chosen(label, choices, name, written = choices) {
     const row = element("fieldset", {className: "part"});
     row.append(element("legend", {textContent: label}));
@@ -407,7 +413,7 @@ function chosen(label, choices, name, written = choices) {
             set: text => radios.forEach(radio => radio.checked = radio.value === text), lock: shut => row.disabled = shut};
 }
 
-// Whether a text is the answer; undefined where it cannot be read.
+// Return true if a text is the answer, and undefined if it cannot be parsed.
 function agrees({kind, value, room, shown}, text) {
     if (kind === "choice")
         return text === shown;
@@ -464,7 +470,7 @@ function keep(key, text) {
     }
 }
 
-// All that is kept, read again each time: another page may have written it.
+// Read everything that is stored. This happens on every use, because another page may have written it.
 function shelf() {
     let all = {};
     try {
@@ -525,7 +531,8 @@ function work() {
     return Object.fromEntries(names.map(key => [key.slice(WORK.length), read(key)]).filter(([, one]) => one));
 }
 
-// At the end of the page: what is kept, to be saved for JupyterLab and for another browser, brought back, or forgotten.
+// Show at the end of the page what is stored, with buttons to download it for JupyterLab or another browser, to load
+// it, and to delete it.
 function offer() {
     const cells = work(), {exercises, predictions, cards} = progress();
     const count = (number, word) => number ? [`${number} ${word}${number === 1 ? "" : "s"}`] : [];
@@ -555,7 +562,8 @@ function offer() {
     document.querySelector(".turn.end").before(keeping);
 }
 
-// Add what a file holds to what is here; where both have an entry, the file's counts. A file with a damaged entry is refused.
+// Add the entries of a file to the stored ones; an entry of the file replaces a stored one. A file with a damaged entry
+// is rejected.
 async function bring(file) {
     try {
         const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress(), fits = sound(found);
@@ -579,8 +587,8 @@ async function bring(file) {
 
 // --- Search ------------------------------------------------------------------------------------------------------------
 
-// In all pages, by search.js. It brings the texts along, for a page on disk may read no other file; it is fetched once
-// somebody turns to the box.
+// Search all pages with search.js. That script contains the texts, because a page on disk may not read other files; it
+// is fetched when the reader focuses the search box.
 const search = element("form", {className: "search", onsubmit: () => false});
 const sought = element("input", {type: "search", id: "sought", autocomplete: "off"}), many = element("p"), found = element("ol");
 search.setAttribute("role", "search");
@@ -605,13 +613,14 @@ sought.oninput = async () => {
     }));
 };
 
-// Where the first of the terms stands in a text, and that term; at 0 and "" where none does, as when only the heading has it.
+// Return the position of the first search term in a text, and that term; 0 and "" if the text contains none, for
+// example because only the heading does.
 function firstOf(terms, text) {
     const places = terms.map(term => [text.toLowerCase().indexOf(term), term]).filter(([at]) => at >= 0);
     return places.sort(([a], [b]) => a - b)[0] ?? [0, ""];
 }
 
-// The text with the first of the terms that stands in it marked.
+// Return the text with the first search term in it marked.
 function marked(text, terms) {
     const [at, term] = firstOf(terms, text);
     if (!term)
@@ -620,7 +629,7 @@ function marked(text, terms) {
     return [text.slice(0, at), element("mark", {textContent: text.slice(at, end)}), text.slice(end)];
 }
 
-// Some words around the first term that occurs in the text.
+// Return some words around the first search term in the text.
 function excerpt(text, terms) {
     const [at] = firstOf(terms, text);
     const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
@@ -628,8 +637,8 @@ function excerpt(text, terms) {
     return [from ? "… " : "", ...marked(text.slice(from, end).trimStart(), terms), end < text.length ? " …" : ""];
 }
 
-// On the first page: how many exercises of each lesson are solved, and a link to the last lesson in which the reader has
-// answered anything, or to the lesson after it if that one is complete.
+// Show on the front page how many exercises of each lesson are solved, and a link to the last lesson in which the
+// reader has answered a question, or to the next lesson if that one is complete.
 function showProgress() {
     const {exercises, predictions} = progress();
     const begun = [...exercises, ...Object.keys(predictions), ...Object.keys(work())].map(name => name.slice(0, 2));
@@ -650,8 +659,8 @@ function showProgress() {
         element("a", {href: link.getAttribute("href"), textContent: link.textContent})] : []);
 }
 
-// The pages can be put on a home screen, and open without a network: sw.js keeps them. Not from disk, where a browser allows
-// neither, and not where the reader saves data.
+// Register sw.js, which stores the pages, so that they can be installed and opened without a network. Do not register
+// it for pages on disk, where browsers do not allow it, or if the reader's browser saves data.
 function keepOffline() {
     if (!navigator.serviceWorker || location.protocol === "file:")
         return;

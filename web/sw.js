@@ -2,7 +2,7 @@
 // before this: {name: sha256} of each page, script, style and icon. Python's own parts are kept by worker.js.
 "use strict";
 const CACHE = "autograd-course pages", PATIENCE = 3000;      // milliseconds that a page waits for the network
-let offlineUntil = 0;       // after a request that failed, the network is not waited for
+let offlineUntil = 0;       // after a failed request, pages do not wait for the network until then
 
 addEventListener("install", event => {
     skipWaiting();
@@ -15,7 +15,7 @@ addEventListener("fetch", event => {
         event.respondWith(answer(event.request, name));
 });
 
-// The name of the file that a request is for, or undefined if it is not one of FILES.
+// Return the name of the requested file, or undefined if it is not in FILES.
 function nameOf({method, url}) {
     const {scope} = registration, [path] = url.split(/[?#]/);
     const name = path.slice(scope.length) || "index.html";
@@ -26,8 +26,8 @@ function address(sha256) {
     return new URL(`kept/${sha256}`, registration.scope).href;
 }
 
-// Fetch what is new in this edition, one file after the other: the reader's own requests come first. An interrupted
-// installation goes on where it was at the next visit.
+// Fetch the new files of this edition one at a time, so that the reader's own requests come first. An interrupted
+// installation continues at the next visit.
 async function keep() {
     const kept = await caches.open(CACHE);
     for (const [name, sha256] of Object.entries(FILES))
@@ -47,7 +47,8 @@ async function forget() {
     await Promise.all(old.map(one => kept.delete(one)));
 }
 
-// The file from the network, so that a page and its scripts are of one edition, the newest; without a network, the kept one.
+// Return the file from the network, so that a page and its scripts belong to the same, newest edition; without a
+// network, return the stored file.
 async function answer(request, name) {
     const network = Date.now() < offlineUntil ? Promise.reject(new TypeError("offline")) : fetch(request);
     const late = new Promise((_, failed) => setTimeout(failed, PATIENCE));

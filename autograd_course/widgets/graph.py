@@ -36,16 +36,19 @@ MOST = 150  # nodes: with more, a list is clearer than a drawing
 WIDE = 910  # px: a graph that would be wider across runs downwards instead,
 HIGH = 560  # or, if it were then higher, in rows
 
-# inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
-# of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
-# array, or None where it is not needed. inside: for a box that represents several nodes, the lines that say what is
-# in it.
+# The fields of a node: `inputs` has (key of the input, local gradient as text, or "" if no
+# gradient passes) for each argument. `passed` has the gradient for each argument, an array or
+# None. `ways` has True for each argument that a gradient can pass to. `reached` is True if a
+# gradient arrives at the node, and `gradient` is that array, or None if it is not needed. `inside`
+# has the lines that describe the contents of a box that represents several nodes.
 Node = namedtuple(
     "Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()]
 )
 
-# at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads
-# of all. falls: whether it runs from top to bottom. down: for a phone, if that is narrower: the same, but falling.
+# The fields of a layout: `at` is {number or "number.slot": (x, y)}, in px. `lines` and `bars` are
+# {"number.slot": SVG path}, and `tips` is one path for all arrow heads. `falls` is True if the
+# graph runs from top to bottom. `down` is the layout from top to bottom for a phone, if that is
+# narrower.
 Placed = namedtuple("Placed", "width height at lines bars tips falls down", defaults=[False, None])
 
 

@@ -31,16 +31,20 @@ BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the pane
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
 CLOSED = " (two strokes: nothing passes)"  # `graph.draw` puts them across an arrow that carries 0
 
-# say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what
-# it sent so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in
-# .grad)]. nodes, placed, cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eyes:
-# (x, y) in px of what is seen of a large graph, its middle and its upper edge; and on a phone. room: (letters of say,
-# rows of work, waiting, leaves), the most of any frame. words: the Words of its story.
+# The fields of a frame: `say` describes the step in words. `at` is (name of the visited node, its
+# gradient), or None. `work` is [(receiver, words)], a line for each gradient sent so far.
+# `waiting` is [(name, gradient so far, remark)], the next visit first. `leaves` is [(name, its
+# .grad)]. `nodes`, `placed`, `cards`, `beads` and `grads` are arguments of graph.draw; the nodes
+# hold the gradients that have arrived and passed so far. `eyes` is (x, y) in px of the visible
+# part of a large graph, its middle and its upper edge; and the same on a phone. `room` is (letters
+# of `say`, rows of `work`, `waiting`, `leaves`), the largest of any frame. `words` are the Words
+# of the story.
 Frame = namedtuple(
     "Frame", "number last say at work waiting leaves nodes placed cards beads grads eyes room words"
 )
 
-# What the parts of the panel are called, and what the pass carries, for graph.draw.
+# The headings of the panel's parts, and the name of the quantity that the pass carries, for
+# graph.draw.
 Words = namedtuple("Words", "now arriving short waiting leaves carried")
 BACKWARD = Words(
     "Visited now", "g arriving", "g =", "Waiting, next first", "In .grad so far", graph.GRADIENT
