@@ -99,7 +99,7 @@ def _curvature(got, expected):
     if got[0] == 30 and round(got[1], 3) == 0.033:
         return "At lr = 1/λ one step lands at the minimum. At the limit, the step lands just as far away on the other side."
     if got[0] == 30 and got[1] in (0.06, 0.07):
-        return "That is 2/30, but not rounded well: give three decimals."
+        return "That is 2/30, but rounded too coarsely: give three decimals."
     return {
         -10: "w changes sides, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
@@ -220,7 +220,7 @@ def _nesterov(w, m, g, lr, beta):
         edit(
             "(g + beta * m)",
             "(g + m)",
-            "β is missing: which fraction of m does the next step keep?",
+            "β is missing: what fraction of m does the next step keep?",
         ),
         edit(
             "(g + beta * m)",
@@ -409,7 +409,7 @@ def _nan(got, expected):
         _power(
             "(1 - β**(t + 1))", "t is already 1 at the first step, so the exponent is t itself."
         ),
-        _power("(1 - β**min(t, 3))", "The exponent is t at every step, also at the hundredth."),
+        _power("(1 - β**min(t, 3))", "The exponent is t at every step, even at the hundredth."),
         edit(
             "np.sqrt(v_hat)",
             "v_hat",

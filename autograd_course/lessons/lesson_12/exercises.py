@@ -757,7 +757,7 @@ def curve(answer):
                 tried,
                 brief(got),
                 shown,
-                "A single number is wanted: the fraction of held-out digits read correctly.",
+                "Return a single number: the fraction of held-out digits read correctly.",
             )
         expect(
             got,

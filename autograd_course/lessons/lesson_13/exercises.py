@@ -13,7 +13,7 @@ recall(
             "A classifier is right on 100 % of its training scans, and on 60 % of the held-out scans. Which number predicts how "
             "well it will do on new scans? (Lesson 12)",
             "60 %",
-            "**60 %**. The other number only tells how well it does on scans that it was trained on.",
+            "**60 %**. The other number only tells you how well it does on scans that it was trained on.",
             ["100 %", "80 %", "60 %"],
         ),
         Question(
@@ -138,7 +138,7 @@ def _two(angle):
         ),
         (
             (6 * np.cos(0.6), -1),
-            "The 3 belongs only inside the cosine, because it tells how far the angle grows.",
+            "The 3 belongs only inside the cosine, because it determines how far the angle grows.",
         ),
         (
             (np.cos(0.6), -1),

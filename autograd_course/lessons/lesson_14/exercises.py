@@ -1007,7 +1007,7 @@ def my_op(answer):
             "your function, of an array and of one of its entries",
             f"shape {z.shape}, {brief(z)}",
             "the same number, in both",
-            "An elementwise operation computes one number of each entry of x, and asks no other entry.",
+            "An elementwise operation computes one number from each entry of x, and reads no other entry.",
         )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
         x, got = [*whole, *X.ravel()], [*at_whole, *z.ravel()]
@@ -1016,7 +1016,7 @@ def my_op(answer):
             f"your function at x = {number(x[first])}",
             number(got[first]),
             "a number everywhere",
-            "In a network its input can be any number, also 0 or below. Choose a function that takes every number.",
+            "In a network its input can be any number, including 0 and negative numbers. Choose a function that takes every number.",
         )
     far = np.array([-1000.0, 1000.0])
     with np.errstate(all="ignore"):
@@ -1102,7 +1102,7 @@ def my_op(answer):
             "A factor −2x is missing: the slope of the inner function x², and a sign.",
         ),
         (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
-        (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
+        (lambda g, z, x: -2 * g * x, "The outer slope is missing. (The slope of 1/u is −1/u².)"),
         *[
             (
                 lambda g, z, x: g / (1 + np.abs(x) ** 2),
@@ -1204,7 +1204,7 @@ def _mixes(op):
                 f"your function at x = {brief(x)}, and at 0",
                 brief(z),
                 "a number everywhere",
-                "In a network its input can be any number. Choose a function that takes every number, 0 too.",
+                "In a network its input can be any number. Choose a function that accepts every number, including 0.",
             )
         if np.ptp(z) < 1e-9:
             raise Wrong(
