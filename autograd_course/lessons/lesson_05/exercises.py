@@ -705,7 +705,7 @@ def _expect_users_first(got, output, tried, right):
             if missing[0] in user._inputs and (user is output or {*user._inputs} & {*got})
         ]
         wrong(
-            "The leaves are missing: theirs are the gradients that you want."
+            "The leaves are missing: you need their gradients."
             if leaves and len(got) > 1
             else f"{name} is missing. It has the same number as {twins[0][0]}, but two Values with the same number are "
             "still two Values."
@@ -1016,7 +1016,7 @@ recall(
         **6**. Multiply along each path, and add over the paths.""",
         ),
         Question(
-            "$z = x \\cdot y$, with x = 3 and y = −2, and the upstream gradient is g = 10. What does the rule send to x? (03)",
+            "$z = x \\cdot y$, with x = 3 and y = −2, and the upstream gradient is g = 10. What is the gradient of x? (03)",
             -20.0,
             """
         **−20**: the upstream gradient times the local gradient, which is the other factor: 10 · (−2).""",

@@ -633,7 +633,7 @@ def right_by_hand(w1, w2, w3, x, y):
 
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
-_GATE = "A relu passes nothing if its sum is not above 0. Does each gate, that of b and that of c, test this?"
+_GATE = "A relu passes 0 if its sum is not above 0. Do both gates, the gate of b and the gate of c, test this?"
 _OWN = "Each branch has a gate of its own: the gate of b tests b, and the gate of c tests c."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them whole."
 

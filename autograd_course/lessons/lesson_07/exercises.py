@@ -72,7 +72,7 @@ card(
     "07",
     [
         "A falling loss does not prove that the gradient is right: from some starts, a wrong rule trains even better.",
-        "Check at several points, also far out and on both sides of a kink: at a single point a wrong rule may agree with the right one.",
+        "Check at several points, including far out and on both sides of a kink: at a single point a wrong rule may agree with the right one.",
         "Call backward twice, use a value twice, try a long chain: some bugs are not in any rule.",
         "A check compares a rule with the function that was written, not with the one that was meant.",
         "Right numbers are not enough: patient E ran 1,023 rules where 10 would do.",

@@ -179,7 +179,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(v),
-            "The second gradient is taken at v. Both are taken at w.",
+            "You compute the second gradient at v. Compute both at w.",
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
@@ -502,12 +502,12 @@ _ENDS = (
         edit(
             "range(steps)",
             "range(7)",
-            "`steps` says how many products, not always the same number.",
+            "`steps` is the number of products; it is not always the same.",
         ),
         edit(
             "range(steps)",
             "range(min(steps, 5))",
-            "`steps` says how many products: they may be more than 5.",
+            "`steps` is the number of products: it can be more than 5.",
         ),
         edit(
             "        v = Hv\n    return curvature",
@@ -722,8 +722,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "return x - slope / abs(curvature)",
             "new = x - slope / curvature\n    return new if f(new) < f(x) else x + slope / curvature",
-            "The slope says which way to go. Do not ask the loss where the step lands: a step against the slope may "
-            "go too far.",
+            "The slope determines the direction. Do not compute the loss where the step lands: a step against the slope may go too far.",
         ),
         edit(
             "abs(curvature)",
@@ -733,17 +732,17 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "abs(slope / curvature)",
-            "The slope says which way: it keeps its sign.",
+            "The slope determines the direction: keep its sign.",
         ),
         edit(
             "slope / abs(curvature)",
             "abs(slope) / curvature",
-            "The slope says which way: it keeps its sign.",
+            "The slope determines the direction: keep its sign.",
         ),
         edit(
             "slope / abs(curvature)",
             "abs(slope) / abs(curvature)",
-            "The slope says which way: it keeps its sign.",
+            "The slope determines the direction: keep its sign.",
         ),
         edit("x - slope", "x + slope", "The step goes against the slope: minus."),
         edit(

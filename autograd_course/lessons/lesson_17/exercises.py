@@ -497,7 +497,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
         edit(
             "z = step(z)",
             "s = step(z)",
-            "The ones come back unchanged, because the backward pass went through nothing. The "
+            "The ones are returned unchanged, because the backward pass went through no operation. The "
             "result of step(z) is the new z, and backward begins at z.",
         ),
         edit(
@@ -705,7 +705,7 @@ def _whole(answer, step, x):
         ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
         (
             (8.4, 0, 0),
-            "In a run of layers all results inside are freed, not only those of the last layer.",
+            "If several layers are wrapped, all results inside are freed, not only those of the last layer.",
         ),
         ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
         ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),

@@ -69,7 +69,7 @@ card(
         "Does a model cheat? The gradient of answer t with respect to each later letter s > t must be 0.",
         "An embedding is indexing: a row that was read twice receives both gradients.",
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
-        "Its backward pass: Pᵀ·g goes to V, and g·Vᵀ to P. The rule of softmax turns that into gS. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
+        "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d.",
         "A residual connection x + f(x) leaves a path on which every factor is 1, through any number of layers.",
         "Layer norm: subtract from g its mean and its component along z, then divide by s.",
     ],
@@ -152,12 +152,12 @@ CANCEL = (
         edit(
             "(1, 3)",
             "(0, 1)",
-            "Axis 0 is the position that reads: it has to stay. m and d are to go: axes 1 and 3.",
+            "Axis 0 is the position that reads, so keep it. Remove m and d: axes 1 and 3.",
         ),
         edit(
             "(1, 3)",
             "(1, 2)",
-            "Axis 2 is the position that is read: it has to stay. m and d are to go: axes 1 and 3.",
+            "Axis 2 is the position that is read, so keep it. Remove m and d: axes 1 and 3.",
         ),
         edit(
             ".max(axis=(1, 3))",
@@ -172,7 +172,7 @@ CANCEL = (
         edit(
             "(1, 3)",
             "None",
-            "One number came back for everything. Each pair of positions needs one: take the largest over axes 1 and 3 "
+            "You return a single number. Each pair of positions needs its own: take the largest over axes 1 and 3 "
             "alone.",
         ),
         edit(".max(", ".sum(", "You add the sizes. The question is for the largest of them."),
@@ -190,7 +190,7 @@ CANCEL = (
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "1.0 * (np.abs(slopes).max(axis=(1, 3)) > 0)",
-            "That says whether a position is read at all. The question is for how much: the largest size.",
+            "That tells you whether a position is read at all. The question asks how strongly: give the largest magnitude.",
         ),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
@@ -211,11 +211,17 @@ CANCEL = (
             "np.abs(slopes[:, :, :, 0]).max(axis=1)",
             "You look at the first entry of each input only. Another entry may be read.",
         ),
-        (lambda f, x: np.tri(len(x)), "That says who may read whom. The slopes say who does."),
-        (lambda f, x: np.abs(f(x)), "Those are values. The slopes say who reads whom."),
+        (
+            lambda f, x: np.tri(len(x)),
+            "That tells you which position may read which. The derivatives tell you which position does.",
+        ),
+        (
+            lambda f, x: np.abs(f(x)),
+            "Those are values. The derivatives tell you which position reads which.",
+        ),
         (
             lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
-            "One gradient of everything says who is read, but not by whom. Each output position needs a row of its own.",
+            "A single gradient of the sum tells you which positions are read, but not by which position. Each output position needs a row of its own.",
         ),
         printed(_reads),
     ],
@@ -237,7 +243,7 @@ def leak(answer):
             lambda x: ag.softmax(np.tri(4) @ x @ V),
         ),
         (
-            "positions that read whom they like",
+            "positions that read any other position",
             3,
             lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0], [0.2, -2, 0]]) @ x) * x,
         ),
@@ -282,7 +288,7 @@ def _to_table(g, letters, n):
     return table
 
 
-ONCE = "Here each row is paid once, for the last position that named it (lesson 08). np.add.at pays every time."
+ONCE = "Here each row receives only the gradient of the last position that reads it (lesson 08). np.add.at adds all of them."
 
 
 @exercise(
@@ -314,14 +320,12 @@ ONCE = "Here each row is paid once, for the last position that named it (lesson 
         edit(
             "np.add.at(table, letters, g)",
             "for text, rows in zip(letters, g):\n        table[text] += rows",
-            "This goes text by text. If a text has the same letter twice, += pays its row only once. np.add.at "
-            "pays every time.",
+            "This adds text by text. If a text has the same letter twice, += adds to its row only once. np.add.at adds every time.",
         ),
         edit(
             "np.add.at(table, letters, g)",
             "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
-            "This goes position by position. If two texts have the same letter at a position, += pays its row only once. "
-            "np.add.at pays every time.",
+            "This adds position by position. If two texts have the same letter at a position, += adds to its row only once. np.add.at adds every time.",
         ),
         edit(
             "np.add.at(table, letters, g)",
@@ -381,7 +385,7 @@ ONCE = "Here each row is paid once, for the last position that named it (lesson 
         ),
         (
             lambda g, letters, n: g[letters],
-            "The table has n rows, and letters say which: make zeros of its shape, and add g into them.",
+            "The table has n rows, and `letters` holds row numbers: make zeros of the table's shape, and add g into them.",
         ),
         edit(
             "np.add.at(table, letters, g)",
@@ -491,8 +495,8 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         edit(
             "P.T @ g",
             "P @ g",
-            "For V: row t of P holds the weights with which output t reads the values. So every output that reads "
-            "value s sends a gradient to it: that is column s of P, so P.T @ g. " + IN_NUMPY,
+            "For V: row t of P holds the weights with which output t reads the values. So value s receives a gradient from every output that reads it. These weights are column s of P, so use P.T @ g. "
+            + IN_NUMPY,
         ),
         edit("P.T @ g", "g", "For V: g is spread over the positions by the weights, P.T @ g."),
         edit(
@@ -601,7 +605,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         ),
         edit("gS @ K /", "gS @ Q /", "To Q goes gS times the *other* factor: K."),
         edit(
-            "gS @ K /", "gS.T @ K /", "To Q: its rows are those of gS, so gS @ K, not transposed."
+            "gS @ K /", "gS.T @ K /", "For Q: it has the rows of gS, so use gS @ K, not transposed."
         ),
         edit(
             "gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q. " + IN_NUMPY
@@ -742,7 +746,7 @@ WRONG_SWAP_X = [
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y),
-        "What goes to x has x's letters, a.",
+        "The gradient of x has the letters of x, a.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "The upstream gradient g is missing."),
@@ -768,7 +772,7 @@ WRONG_SWAP_X = [
             _einsum_x(g, z, x, y, a, b, c),
             _einsum_y(g, z, x, y, a, b, c),
         ),
-        "Both came back in a tuple. This rule is for x alone.",
+        "You return both gradients in a tuple. This rule is for x alone.",
     ),
 ]
 WRONG_SWAP_Y = [
@@ -871,12 +875,14 @@ _MEAN, _ALONG = (
     " - z * np.mean(g * z, axis=-1, keepdims=True)",
 )
 LOST = "A mean has lost its axis: keepdims=True keeps it, so that it lines up with its row."
-DOWN = "A mean is taken down the columns. Each row is normalised by itself: axis=-1."
+DOWN = "You take a mean down the columns. Each row is normalised by itself: axis=-1."
 SECOND = (
     "The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
     "and z stays."
 )
-WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis=-1, and keepdims."
+WHOLE = (
+    "You take a mean over the whole array. Each row is normalised by itself: axis=-1, and keepdims."
+)
 
 
 @exercise(
@@ -915,7 +921,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         edit(
             _MEAN,
             "",
-            "The first mean is missing: x also moves the mean. Raise a whole row, and z stays.",
+            "The first mean is missing: x also moves the mean. If you raise a whole row, z stays the same.",
         ),
         edit(
             "(\n    g -",
@@ -978,8 +984,8 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
             "np.sum(g * z, axis",
             "n times too large: a mean is the sum divided by n, the entries of a row.",
         ),
-        edit(" - np.mean(g,", " + np.mean(g,", "The first mean is taken off, not added."),
-        edit(" - z * ", " + z * ", "The second mean is taken off, not added."),
+        edit(" - np.mean(g,", " + np.mean(g,", "Subtract the first mean, do not add it."),
+        edit(" - z * ", " + z * ", "Subtract the second mean, do not add it."),
         edit(
             " - z * ",
             " - ",

@@ -95,7 +95,7 @@ prediction(
 card(
     "19",
     [
-        "A letter costs −log p. A model that knows nothing pays log(number of letters).",
+        "A letter costs −log p. The loss of a model that knows nothing is log(number of letters).",
         "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
         "Judge on a test set, and judge every baseline at its best.",
         "To write: softmax(logits / temperature), draw a letter, append it, repeat.",
@@ -157,7 +157,7 @@ def _smoothed(counts, shorter, a):
             "a",
             "(counts.sum() + a)",
             "(counts.sum() + a * len(counts))",
-            "Here every letter is lent the same. The shorter n-gram says how much each gets: a * shorter.",
+            "You add the same amount to every letter. The shorter n-gram determines how much each letter gets: a * shorter.",
         ),
         edit(
             "(counts.sum() + a)",
@@ -169,7 +169,7 @@ def _smoothed(counts, shorter, a):
             "1",
             "(counts.sum() + a)",
             "(counts.sum() + len(counts))",
-            "Each letter is lent one. How much each gets of the a letters, `shorter` says: a * shorter.",
+            "You add one to each letter. `shorter` determines how much each letter gets of the a letters: a * shorter.",
         ),
         edit(
             "a * shorter",
@@ -196,7 +196,7 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts + a * shorter",
-            "They are not divided yet. They are to add up to 1.",
+            "You have not divided yet. Probabilities must add up to 1.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
@@ -273,7 +273,7 @@ def _smoothed(counts, shorter, a):
         ),
         (
             lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
-            "The letters lent are shared out evenly here. Share them as `shorter` says.",
+            "You distribute the added letters evenly. Distribute them by `shorter`.",
         ),
         printed(_smoothed),
     ],
@@ -425,7 +425,7 @@ def _endless(logits, temperature, u):
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "int((p <= u).sum())",
-            "You compare u with each length. Where do the stretches *end*? np.cumsum says it.",
+            "You compare u with the length of each interval. Where do the intervals *end*? np.cumsum returns the ends.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
@@ -435,7 +435,7 @@ def _endless(logits, temperature, u):
         edit(
             "logits / temperature",
             "logits * temperature",
-            "You multiply. A high temperature is to make the letters more alike, so divide.",
+            "You multiply. A high temperature must make the letters more alike, so divide.",
         ),
         edit(
             "ag.softmax(logits / temperature)",
@@ -455,7 +455,7 @@ def _endless(logits, temperature, u):
         edit(
             "np.cumsum(p) <= u",
             "p <= u",
-            "You compare u with each length. Where do the stretches *end*? np.cumsum says it.",
+            "You compare u with the length of each interval. Where do the intervals *end*? np.cumsum returns the ends.",
         ),
         edit(
             "(np.cumsum(p) <= u).sum()",
@@ -465,7 +465,7 @@ def _endless(logits, temperature, u):
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
-            "This is one too early. Your answer counts the letters that u has passed; u falls on the next one.",
+            "This is one too small. Count the letters that u has passed; u is in the interval of the next letter.",
         ),
         edit(
             "np.cumsum(p)",
@@ -510,7 +510,7 @@ def _endless(logits, temperature, u):
         ),
         (
             lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
-            "You multiply. A high temperature is to make the letters more alike, so divide.",
+            "You multiply. A high temperature must make the letters more alike, so divide.",
         ),
         (
             lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
@@ -576,7 +576,7 @@ def picking(answer):
             "pick(np.zeros(3), 1.0, 0.5)",
             repr(float(letter)),
             "1",
-            "It is to be the number of a letter, an index, so it has to be whole: int(…).",
+            "Return the number of a letter, an index, so convert it to an integer: int(…).",
         )
 
 
@@ -753,7 +753,7 @@ def _removed_once(written, known):
         ),
         (
             _removed_once,
-            "lines.remove(name) takes out the first of them only. What is written twice is to go twice.",
+            "lines.remove(name) removes only the first occurrence. A name that is written twice must be removed twice.",
         ),
         printed(_invented),
     ],
@@ -876,8 +876,12 @@ def _mix_slope(w, p, q):
             "/ w * p + (1 - w) * q",
             "Parentheses are missing: divide by the whole mixture.",
         ),
-        edit("(p - q)", "(w * p - (1 - w) * q)", "The slope of w·p by w is p: the w is gone."),
-        edit("(p - q)", "w * (p - q)", "The slope of w·p by w is p: the w is gone."),
+        edit(
+            "(p - q)",
+            "(w * p - (1 - w) * q)",
+            "The derivative of w·p with respect to w is p, without w.",
+        ),
+        edit("(p - q)", "w * (p - q)", "The derivative of w·p with respect to w is p, without w."),
         edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
         edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
         edit(

@@ -285,8 +285,7 @@ def _outcome(kind, probe):
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = values",
-            "The line holds the numbers of this run, and no program can be run again with others. It has to hold "
-            "names.",
+            "The line holds the numbers of this run, so the program could not run with other numbers. Store names instead.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -361,17 +360,17 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append((self.name, function, names))",
-            "A line has the name of its result, `name`, and not that of an input.",
+            "A line begins with the name of its result, `name`, not with the name of an input.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(function(values), name, self.lines)",
-            "np.subtract wants its inputs one by one: function(*values), with the star, hands over all of them.",
+            "np.subtract expects its inputs as separate arguments: function(*values), with the star, passes all of them.",
         ),
         edit(
             "function(*values)",
             "function(self.value)",
-            "np.subtract wants all of its inputs, and self is one of them: function(*values).",
+            "np.subtract expects all of its inputs, and self is one of them: function(*values).",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -386,7 +385,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "print((name, function, names))",
-            "No line is in the list: it has to be appended to self.lines.",
+            "The list contains no line: append it to self.lines.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -396,7 +395,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return function(*values)",
-            "A plain value comes back, so what is done with it next is not noted. It has to be a Noted.",
+            "You return a plain value, so the next operation on it is not recorded. Return a Noted.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -416,7 +415,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "self.value, self.name = function(*values), name; return self",
-            "The input itself became the result: x is gone, and a second use of x means another number.",
+            "You changed the input itself into the result, so a second use of x would read a different number. Create a new Noted.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -426,7 +425,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return name",
-            "A text comes back. It has to be a Noted, or nothing that follows is noted.",
+            "You return a text. Return a Noted; otherwise no later operation is recorded.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -446,7 +445,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append((name, method, names))",
-            "method says how the function was called. What was called is `function`.",
+            "`method` says how the function was called. The function itself is `function`.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -723,7 +722,7 @@ def _read_by_any(lines, results):
         ),
         (
             lambda lines, results: _needed(lines, results)[::-1],
-            "The right lines, last first: a program has to make a value before it reads it.",
+            "These are the right lines in reverse order: a program must compute a value before it reads it.",
         ),
         (
             lambda lines, results: [
@@ -874,7 +873,11 @@ _ENTRIES = (
             "error",
             "Exactly half: the slope of error * error is 2 * error, and g_t2 needs all of it.",
         ),
-        _slip("g_error", "error * error", "What goes to error is not the square, but its slope."),
+        _slip(
+            "g_error",
+            "error * error",
+            "The gradient of error uses the slope of the square, not the square itself.",
+        ),
         _slip("g_error", "2 * h", "The square is of error, not of h."),
         _slip("g_error", "-2 * error", "A sign: error is h − y, and h's share of it is plus."),
         _slip("g_error", "2 * error / len(x)", "L is the sum, not the mean: nothing is divided."),
@@ -1013,9 +1016,13 @@ _ENTRIES = (
         _slip(
             "g_b",
             "g_t2",
-            "b was lent to every row: what comes back has to be added up, to b's shape (m,).",
+            "b was broadcast to every row, so sum its gradient over the rows, to the shape (m,) of b.",
         ),
-        _slip("g_b", "g_t2[0]", "That is what the first row sends. b was lent to all."),
+        _slip(
+            "g_b",
+            "g_t2[0]",
+            "That is the gradient from the first row alone. b was broadcast to all rows.",
+        ),
         _slip(
             "g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."
         ),
@@ -1107,24 +1114,30 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((2, 7), "Line 2 writes over x·W1, which no later line reads. Line 7 reads h, and gets h."),
         (
             (4, 6),
-            "Line 4 is the last reader of ŷ, and writes over it. Line 6 wants the error, and gets it.",
+            "Line 4 is the last reader of ŷ, and writes over it. Line 6 needs the error, and reads it.",
         ),
         (
             (6, 9),
-            "Line 6 writes over the error after L is there. Line 9 wants the gradient, and gets it.",
+            "Line 6 writes over the error after L is there. Line 9 needs the gradient, and reads it.",
         ),
         (
             (6, 12),
-            "Line 12 wants the gradient at ŷ from b, and gets it. Look at the other thing that it reads.",
+            "Line 12 needs the gradient of ŷ from b, and reads it. Look at the other value that it reads.",
         ),
         (
             (10, 11),
-            "Line 10 writes over the gradient at h, whose last reader it is; line 11 gets what it wants.",
+            "Line 10 writes over the gradient at h, whose last reader it is; line 11 reads the right value.",
         ),
-        ((7, 8), "Line 7 is right. But line 8 wants h·h, and gets it: who still wants h?"),
-        ((7, 10), "Line 7 is right. But line 10 wants 1 − h·h, and gets it: who still wants h?"),
-        ((7, 11), "Line 7 is right. But line 11 does not read a: who still wants h?"),
-        ((8, 10), "Line 10 wants 1 − h·h, and gets it. Who still wants h?"),
+        (
+            (7, 8),
+            "Line 7 is right. But line 8 needs h·h, and reads it: which later line still needs h?",
+        ),
+        (
+            (7, 10),
+            "Line 7 is right. But line 10 needs 1 − h·h, and reads it: which later line still needs h?",
+        ),
+        ((7, 11), "Line 7 is right. But line 11 does not read a: which later line still needs h?"),
+        ((8, 10), "Line 10 needs 1 − h·h, and reads it. Which later line still needs h?"),
         ((9, 10), "Line 9 writes into c, which held nothing."),
         ((3, 4), "Line 3 writes into b, which held nothing."),
         ((12, 7), "The right lines the wrong way round: first the one that writes."),
@@ -1157,9 +1170,9 @@ def spoiled(answer):
         hint = (
             "It reads what was written before: the second number is further down than the first."
             if answer[0] >= answer[1]
-            else "Line 7 is right: who still wants h?"
+            else "Line 7 is right: which later line still needs h?"
             if answer[0] == 7
-            else "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
+            else "You found the line that reads a wrong value. Which value should it read, and which line wrote over that value?"
             if answer[1] == 12
             else "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?"
         )

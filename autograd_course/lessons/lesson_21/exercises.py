@@ -247,7 +247,7 @@ class Foreign:
         return Foreign(self.data[index])
 
     def __array__(self, *_, **__):
-        raise TypeError("NumPy's functions do not take a tensor of PyTorch that wants a gradient")
+        raise TypeError("NumPy's functions do not accept a PyTorch tensor that requires a gradient")
 
 
 def _with_operators():
@@ -277,7 +277,7 @@ def _with_operators():
 _with_operators()
 ONLY_OPERATORS = (
     "Here x is an array, over there a tensor. PyTorch cannot differentiate NumPy's functions, and an "
-    "array lacks most of PyTorch's methods. Both know + − · / ** and abs(x): write with these."
+    "array lacks most of PyTorch's methods. Both support + − · / ** and abs(x): use only these."
 )
 ONLY_CTX = (
     "This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
@@ -290,7 +290,7 @@ OLD_FORM = (
 FAR = np.array([-300.0, 150.0, 300.0])
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = (
-    "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
+    "Save the values that backward reads: ctx.save_for_backward(*inputs), or output, or both."
 )
 COMPUTED = (
     "The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
@@ -442,7 +442,9 @@ def _slope_of(forward, x):
     except (TypeError, AttributeError) as error:
         raise _only_operators(tried, error) from None
     if not isinstance(foreign, Foreign):
-        raise Wrong(tried, brief(z), "a z made of x", "No x is in it: z has to be made of x.")
+        raise Wrong(
+            tried, brief(z), "a z made of x", "The result does not depend on x: compute z from x."
+        )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(zero)):
         raise Wrong(
             f"{tried}, and with 0",
@@ -538,7 +540,7 @@ def _there_and_back(three, x, g):
     got = got[0] if isinstance(got, tuple) else got
     if got is None:
         raise Wrong(
-            tried, "None", "the gradient of x", "Nothing came back: does backward end in return?"
+            tried, "None", "the gradient of x", "backward returned None: does it end in return?"
         )
     return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(
         ctx, fx, fz, unsaved
@@ -573,7 +575,7 @@ def _only_operators(tried, error):
         "no error",
         ONLY_CTX
         if "'Context'" in str(error)
-        else "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors."
+        else "`ctx.saved_tensors` is a tuple, even if it holds one array: x, = ctx.saved_tensors."
         if "'tuple'" in str(error)
         else ONLY_OPERATORS,
     )
@@ -585,7 +587,7 @@ def _why(got, g, slope, x, remark):
     if got.shape != x.shape:
         return f"Shape {got.shape}, where {x.shape} was expected: the gradient of x has x's shape."
     if np.isnan(got).any():
-        return "nan came back, as from 0/0 or the root of a negative number."
+        return "The result is nan, as from 0/0 or the root of a negative number."
     for other, sentence in [
         (-expected, "The right size with the wrong sign."),
         (2 * expected, "Exactly double."),
@@ -623,8 +625,7 @@ def _twice(forward, setup_context, backward):
             "the second derivative",
             f"{type(error).__name__}: {said}",
             "silence",
-            "backward has to be made of operations that can be "
-            "differentiated themselves: of what was saved, and of grad_output.",
+            "Compute backward from the saved values and grad_output, with operations that can be differentiated themselves.",
         ) from None
 
 
@@ -951,11 +952,11 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
                 (g - np.mean(g, axis=1, keepdims=True) - z * np.mean(g * z, axis=1, keepdims=True))
                 / _root(x)
             ),
-            "The mean of g belongs to layer norm, which takes the mean of x off. Here nothing is taken off x.",
+            "The mean of g belongs to layer norm, which subtracts the mean of x. RMS norm subtracts nothing from x.",
         ),
         (
             lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-            "The upstream gradient is missing: g is taken to be 1.",
+            "The upstream gradient is missing: your rule uses g = 1.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
@@ -963,7 +964,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-            "g is outside the mean. Each z of the row sends its own g to r, so g belongs inside the mean.",
+            "g is outside the mean. Each z of the row has its own g, so g belongs inside the mean.",
         ),
         (
             lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),

@@ -238,7 +238,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(
             "sign(w) - inside",
             "sign(w) - w",
-            "The value is that of the sign only where |w| ≤ 1. Take away what you added: inside.",
+            "The value equals the sign only where |w| ≤ 1. Subtract the `inside` that you added.",
         ),
         edit("sign(w)", "np.where(w > 0, 1.0, -1.0)", "At 0 the bit is +1: w >= 0."),
         edit("sign(w)", "np.where(w >= 0, 1.0, 0.0)", "The bits are −1 and +1, not 0 and 1."),
@@ -448,7 +448,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
-            "The field is a slope already: ask it, field(…), and differentiate nothing.",
+            "The field already is a slope: call it, field(…), and do not differentiate.",
         ),
         edit(
             "for k in range(steps):\n            total += " + _TERM,
@@ -544,7 +544,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             "range(steps)",
             "range(4)",
-            "`steps` says into how many parts, not always the same number.",
+            "`steps` is the number of parts; it is not always the same.",
         ),
         edit(
             "np.roll(corners, -1, axis=0)",
@@ -663,12 +663,12 @@ _SHORT = (
         ),
         (
             lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
-            "Entries of both signs may add up to 0, and x is not at the tip: ask z.",
+            "Entries of both signs may add up to 0 although x is not at the tip: test z.",
         ),
         *(
             (
                 lambda g, z, x, here=here: g * x / z if here(x) else np.zeros_like(x),
-                "An entry may be 0, and x is not at the tip: ask z.",
+                "An entry may be 0 although x is not at the tip: test z.",
             )
             for here in (np.all, lambda x: x.flat[0] != 0)
         ),
@@ -714,7 +714,7 @@ _SHORT = (
         (lambda g, z, x: -g * x / np.where(z == 0, 1, z), "The right size with the wrong sign."),
         (
             lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
-            "That is one number. What goes to x has x's shape: no sum.",
+            "That is one number. The gradient of x has the shape of x: no sum.",
         ),
         (
             lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
@@ -722,12 +722,12 @@ _SHORT = (
         ),
         (
             lambda g, z, x: np.where(z == 0, g / np.sqrt(x.size), g * x / np.where(z == 0, 1, z)),
-            "An arrow of length 1 lies under the cone too. But the one in the middle is stated, 0.",
+            "An arrow of length 1 lies under the cone too. But by convention the gradient is the one in the middle, 0.",
         ),
         (lambda g, z, x: g * x / np.linalg.norm(x), _AT_TIP),
         (
             lambda g, z, x: g * x / np.linalg.norm(x, axis=-1, keepdims=True),
-            "That takes a length for each row. The rule is for one length, that of all of x: divide by z.",
+            "That uses a length for each row. The rule is for one length, the length of all of x: divide by z.",
         ),
         (
             lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
@@ -906,21 +906,27 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     "distance from the answer to at most 0.9 of itself, the loop for u converges too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
-        edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
+        edit(_ROUND, "u = back(u)[0]", "Add g in every round: u = g + Jᵀu."),
         edit(_ROUND, "u = u + back(u)[0]", _AGAIN),
         edit(_ROUND, "u = g + back(g)[0]", _ONE),
         edit(_ROUND, "u = g - back(u)[0]", "A sign: u = g + Jᵀu."),
         edit(_ROUND, "u = g * back(u)[0]", "g is added, not multiplied: u = g + Jᵀu."),
         edit(_ROUND, "u = g + back(u)[1]", _ORDER),
         edit(_ROUND, "g = g + back(g)[0]\n        u = g", _AGAIN),
-        edit(_END, "return back(u)[0]", "That is Jᵀu, for z. What goes to x is Bᵀu, the second."),
+        edit(
+            _END, "return back(u)[0]", "That is Jᵀu, for z. The gradient of x is Bᵀu, the second."
+        ),
         edit(
             _END,
             "return back(g)[1]",
             "That is Bᵀg, as if f did not read z. Return Bᵀu, with the u of the loop.",
         ),
-        edit(_END, "return u", "That is u, at z. What goes to x is Bᵀu."),
-        edit(_END, "return back(u)", "That is the tuple (Jᵀu, Bᵀu). What goes to x is the second."),
+        edit(_END, "return u", "That is u, at z. The gradient of x is Bᵀu."),
+        edit(
+            _END,
+            "return back(u)",
+            "That is the tuple (Jᵀu, Bᵀu). The gradient of x is the second entry.",
+        ),
         edit(_END, "return g + back(u)[1]", _ORDER),
         edit(_END, "return back(u)[1] / (rounds + 1)", "The rounds are added up, not averaged."),
         edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
@@ -946,7 +952,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(
             "range(rounds)",
             "range(min(rounds, 50))",
-            "All the rounds that are asked for, also 300: range(rounds).",
+            "Run as many rounds as `rounds` says, even 300: range(rounds).",
         ),
         edit("range(rounds)", "range(50)", _MANY),
         edit("    " + _END, "        " + _END, _ONE),
