@@ -376,7 +376,7 @@ def test_what_is_right_passes_without_a_warning(f, xs):
     ],
 )
 def test_what_is_right_passes_at_every_scale(f, xs):
-    """Broken once: a step relative to x alone refused sin at 30,000."""
+    """This test failed once with this fault: a step relative to x alone refused sin at 30,000."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_grads(f, *xs)
@@ -402,13 +402,13 @@ def test_stated_rules_pass_at_kinks_and_ties_of_every_scale(f, xs):
 
 
 def test_methods_may_be_used():
-    """Broken once: f was run on plain arrays, which have no .tanh()."""
+    """This test failed once with this fault: f was run on plain arrays, which have no .tanh()."""
     check_grads(lambda x: (x.tanh() * x.reshape(3, 2).T.reshape(2, 3).relu()).sum(), X)
     check_grads(lambda x, y: x.matmul(y).logsumexp(), X, X.T)
 
 
 def test_what_is_closed_over_may_require_a_gradient():
-    """Broken once: a model in f could not be checked."""
+    """This test failed once with this fault: a model in f could not be checked."""
     model = ag.nn.MLP([3, 4, 2], activation=ag.tanh, rng=0)
     check_grads(lambda x: ag.nn.functional.cross_entropy(model(x), [0, 1]), X)
     assert all(p.grad is None for p in model.parameters())

@@ -156,7 +156,7 @@ NESTED = {
 
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_checkpoints_keep_bits_and_memory(name):
-    """Broken once: the repetition of the inner one went on from the first pass, and kept it alive (82 arrays of 160)."""
+    """This test failed once with this fault: the repetition of the inner one went on from the first pass, and kept it alive (82 arrays of 160)."""
 
     def plain(x):
         return tower(ag.tanh(tower(x)) if name == "three deep" else tower(x))

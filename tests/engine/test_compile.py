@@ -206,7 +206,7 @@ def test_random_programs(program, seed, dtype, large):
     ],
 )
 def test_a_sum_of_many_products_has_the_bits_of_the_function(f):
-    """A dot product (np.vdot, einsum) would add them in another order. Broken once with np.vdot."""
+    """A dot product (np.vdot, einsum) would add them in another order. This test failed once with np.vdot."""
     pair, compiled = np.random.default_rng(0).normal(size=(2, 96, 96)), ag.compile(f)
     for x, c in [pair, pair[::-1]]:
         np.testing.assert_array_equal(compiled(x, c), f(x, c))

@@ -211,7 +211,7 @@ def test_dropout():
     "shape, norm", [((4, 5), 5), ((2, 3, 4), (3, 4)), ((2, 3, 4), [4]), ((7,), 7)]
 )
 def test_layer_norm(shape, norm):
-    """Broken once: the variance over n − 1; eps outside the root."""
+    """This test failed once with this fault: the variance over n − 1; eps outside the root."""
     x, layer = 5 + 3 * np.random.default_rng(0).normal(size=shape), nn.LayerNorm(norm, eps=0.1)
     axes = tuple(range(-len(layer.normalized_shape), 0))
     normal = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 0.1)
@@ -236,7 +236,7 @@ def test_layer_norm_of_equal_numbers_has_a_gradient():
 
 
 def test_embedding():
-    """Broken once: a negative number taken from the end."""
+    """This test failed once with this fault: a negative number taken from the end."""
     layer, x = nn.Embedding(5, 3, rng=0), np.array([[0, 4, 0], [1, 0, 1]])
     z = layer(x)
     np.testing.assert_array_equal(z.data, layer.weight.data[x])
@@ -271,7 +271,7 @@ def attention_by_loops(q, k, v, allowed, scale):
 
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 def test_attention(batch):
-    """Broken once: the scale forgotten; the mask read the other way round; the mask after the softmax."""
+    """This test failed once with this fault: the scale forgotten; the mask read the other way round; the mask after the softmax."""
     rng = np.random.default_rng(0)
     q, k, v = (rng.normal(size=(*batch, *shape)) for shape in [(3, 4), (5, 4), (5, 2)])
     attend, causal, mask = (
@@ -309,7 +309,7 @@ def test_what_is_masked_gets_no_gradient_at_all():
 
 
 def test_multihead_attention():
-    """Each head alone, from its own rows of the weights. Broken once: heads cut without the axes exchanged."""
+    """Each head alone, from its own rows of the weights. This test failed once with this fault: heads cut without the axes exchanged."""
     layer = nn.MultiheadAttention(6, 2, rng=0)
     rng = np.random.default_rng(1)
     layer.in_proj_bias.data = rng.normal(size=18)
@@ -598,7 +598,7 @@ def test_every_name_given_instead_is_there():
     ],
 )
 def test_starting_values(fill, variance):
-    """Broken once: fan_in and fan_out exchanged (kaiming), the gain not squared."""
+    """This test failed once with this fault: fan_in and fan_out exchanged (kaiming), the gain not squared."""
     weight = Tensor(np.zeros((600, 300), np.float32), requires_grad=True)
     assert fill(weight, rng=0) is weight and weight.dtype == np.float32
     assert abs(weight.data.mean()) < 1e-3
@@ -1111,7 +1111,7 @@ def test_float32_and_0d_and_empty_survive(tmp_path):
 
 @pytest.mark.parametrize("moment", ["write", "flush", "replace", "interrupt"])
 def test_an_interrupted_save_leaves_the_old_file_whole(tmp_path, monkeypatch, moment):
-    """Broken once: np.savez straight to the path."""
+    """This test failed once with this fault: np.savez straight to the path."""
     path = tmp_path / "m.npz"
     Pair().save(path)
     before = path.read_bytes()

@@ -169,7 +169,7 @@ def test_numpys_functions_record(name):
 
 
 def test_numpy_scalars_and_arrays_on_the_left_record():
-    """Broken once: without __array_ufunc__ an array on the left makes an object array of Tensors."""
+    """This test failed once with this fault: without __array_ufunc__ an array on the left makes an object array of Tensors."""
     t = Tensor([1.0, 2.0], requires_grad=True)
     for z in (
         np.float64(2) * t,

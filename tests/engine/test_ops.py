@@ -364,7 +364,7 @@ def test_neither_inputs_nor_gradient_are_written_to(row, xs, params):
     ],
 )
 def test_only_needed_rules_run(row, xs, params):
-    """Broken once: every rule in `needed`, whether or not its argument asked."""
+    """This test failed once with this fault: every rule in `needed`, whether or not its argument asked."""
     for wanted in [i for i, rule in enumerate(row.rules) if rule]:
         called = []
 
@@ -478,7 +478,7 @@ def gradient(f, x):
     ],
 )
 def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
-    """Broken once: relu with x >= 0, abs with where(x >= 0, 1, -1), max without the division by the ties."""
+    """This test failed once with this fault: relu with x >= 0, abs with where(x >= 0, 1, -1), max without the division by the ties."""
     with np.errstate(all="raise"):
         np.testing.assert_allclose(gradient(f, x), expected, rtol=1e-15)
         tangent = ag.jvp(f, (np.array(x),), (np.ones(np.shape(x)),))[1]
@@ -536,7 +536,7 @@ def test_higher_derivatives_of_a_square_at_zero():
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_exact_at_plus_and_minus_1000(f, value, slope, dtype):
-    """Broken once: sigmoid as 1/(1 + exp(-x)), logsumexp without its shift, tanh by exp(2x)."""
+    """This test failed once with this fault: sigmoid as 1/(1 + exp(-x)), logsumexp without its shift, tanh by exp(2x)."""
     x = np.array([-1000, 1000], dtype)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         z, pull = ag.vjp(f, x)
@@ -955,7 +955,7 @@ def test_flip_split_and_pad():
     ],
 )
 def test_einsum_is_numpys(subscripts, shapes):
-    """Broken once: a letter that one array alone has."""
+    """This test failed once with this fault: a letter that one array alone has."""
     x, y = spread(shapes, [SPANS["wide"]] * 2)
     np.testing.assert_allclose(ag.einsum(subscripts, x, y), np.einsum(subscripts, x, y), rtol=1e-12)
     agree(lambda x, y: np.einsum(subscripts, x, y), [x, y])

@@ -39,7 +39,7 @@ def test_sgd_by_hand():
 
 
 def test_sgd_with_momentum_by_hand():
-    """v: 1, then 0.9·1 + 3 = 3.9. p: 1 − 0.1 = 0.9, then 0.9 − 0.39 = 0.51. Broken once: (1 − momentum)·g."""
+    """v: 1, then 0.9·1 + 3 = 3.9. p: 1 − 0.1 = 0.9, then 0.9 − 0.39 = 0.51. This test failed once with this fault: (1 − momentum)·g."""
     p = leaf(1.0)
     np.testing.assert_allclose(
         steps(SGD([p], lr=0.1, momentum=0.9), p, [1.0, 3.0]), [0.9, 0.51], rtol=1e-14
@@ -58,7 +58,7 @@ def test_sgd_with_weight_decay_by_hand():
 
 
 def test_adam_by_hand():
-    """Broken once: no bias correction (the first step is then 3.16·lr)."""
+    """This test failed once with this fault: no bias correction (the first step is then 3.16·lr)."""
     lr, b1, b2, eps = 0.1, 0.9, 0.999, 1e-8
     g1, g2 = 0.5, -2.0
     p = leaf(1.0)
@@ -71,7 +71,7 @@ def test_adam_by_hand():
 
 
 def test_nesterov_by_hand():
-    """v: 1, then 0.9·1 + 3 = 3.9; the steps are 0.1·(1 + 0.9·1) and 0.1·(3 + 0.9·3.9). Broken once: the old v in the look ahead."""
+    """v: 1, then 0.9·1 + 3 = 3.9; the steps are 0.1·(1 + 0.9·1) and 0.1·(3 + 0.9·3.9). This test failed once with this fault: the old v in the look ahead."""
     p = leaf(1.0)
     got = steps(SGD([p], lr=0.1, momentum=0.9, nesterov=True), p, [1.0, 3.0])
     np.testing.assert_allclose(got, [0.81, 0.81 - 0.651], rtol=1e-13)
@@ -432,7 +432,7 @@ def numbers(*things):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
-    """Broken once: parameters written one after the other; the memory changed before them."""
+    """This test failed once with this fault: parameters written one after the other; the memory changed before them."""
 
     def make():
         ps = [leaf([1.0, 2.0]), leaf(3.0), leaf([[4.0]], np.float32)]

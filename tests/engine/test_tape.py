@@ -25,7 +25,7 @@ def leaf(data, **kwargs):
 
 
 def test_a_million_ops_deep():
-    """Broken once: a recursive visit in place of the heap (RecursionError)."""
+    """This test failed once with this fault: a recursive visit in place of the heap (RecursionError)."""
     x = leaf(1.0)
     y = x
     for _ in range(1_000_000):
@@ -37,7 +37,7 @@ def test_a_million_ops_deep():
 
 
 def test_a_wide_graph_is_visited_once_per_node():
-    """Counted, not timed. Broken once: a node put in the queue again by each of its users."""
+    """Counted, not timed. This test failed once with this fault: a node put in the queue again by each of its users."""
     for n in (10, 1000):
         xs = [leaf(1.0) for _ in range(n)]
         y = ag.stack([x * xs[0] for x in xs]).sum()
@@ -59,7 +59,7 @@ def test_derivatives_of_a_deep_chain_by_every_transform():
 
 
 def test_sixty_doublings_visit_61_nodes():
-    """Broken once: a node pushed again for every arrival (never ends)."""
+    """This test failed once with this fault: a node pushed again for every arrival (never ends)."""
     x = leaf(1.0)
     y = x
     for _ in range(60):
@@ -86,7 +86,7 @@ def doubled(x, times):
 
 
 def test_backward_twice_gives_twice_the_gradient():
-    """12, then 24; engines that keep gradients on inner nodes give 32. Broken once: the ledger kept between passes."""
+    """12, then 24; engines that keep gradients on inner nodes give 32. This test failed once with this fault: the ledger kept between passes."""
     x = leaf(2.0)
     y = x * x
     z = y * x
@@ -151,7 +151,7 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
 
 
 def test_nothing_is_computed_for_data_and_constants():
-    """Broken once: `needed` for every Tensor argument."""
+    """This test failed once with this fault: `needed` for every Tensor argument."""
     called = []
 
     def spy(i):
@@ -206,7 +206,7 @@ def test_mixed_dtypes_give_each_its_own():
 
 @pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True])], ids=repr)
 def test_numbers_without_a_slope_cannot_require_a_gradient(data):
-    """Broken once: no check in the setter."""
+    """This test failed once with this fault: no check in the setter."""
     with pytest.raises(TypeError, match="requires_grad.*floating.*3.0 instead of 3"):
         Tensor(data, requires_grad=True)
     t = Tensor(data)
@@ -314,7 +314,7 @@ def test_a_masked_array_is_refused():
     ],
 )
 def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, name, shape, change):
-    """Broken once: the setter without its stamp."""
+    """This test failed once with this fault: the setter without its stamp."""
     x = Tensor(np.full(shape, 2.0), requires_grad=True, name="weights")
     y = use(x)
     if change == "replace":
@@ -332,7 +332,7 @@ def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, nam
 
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_a_result_changed_before_backward_is_an_error(shape):
-    """Broken once: only inputs were looked at (exp's rule reads its result)."""
+    """This test failed once with this fault: only inputs were looked at (exp's rule reads its result)."""
     x = Tensor(np.full(shape, 2.0), requires_grad=True)
     for change in ("replace", "in place"):
         z = ag.exp(x)
@@ -588,7 +588,7 @@ def test_a_value_used_after_its_change_is_fine():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3), (0,), (1, 0)])
 def test_backward_of_a_non_scalar_needs_a_gradient(shape):
-    """Broken once: seeded with ones in silence."""
+    """This test failed once with this fault: seeded with ones in silence."""
     x = Tensor(np.ones(shape), requires_grad=True)
     with pytest.raises(RuntimeError, match=r"scalar.*\.sum\(\)"):
         (x * 2).backward()
@@ -665,7 +665,7 @@ def alone(test):
 
 @alone
 def test_no_grad_restores_its_state_when_the_block_raises():
-    """Broken once: __exit__ that did nothing."""
+    """This test failed once with this fault: __exit__ that did nothing."""
     with pytest.raises(ZeroDivisionError), ag.no_grad():
         assert not recording()
         raise ZeroDivisionError
@@ -716,7 +716,7 @@ def test_no_grad_blocks_what_was_open_before_it_only():
 
 @alone
 def test_no_grad_is_per_thread():
-    """Broken once: a plain module variable."""
+    """This test failed once with this fault: a plain module variable."""
     seen, inside, leave = [], threading.Event(), threading.Event()
 
     def blocked():
@@ -763,7 +763,7 @@ def test_no_grad_before_a_function():
 
 @alone
 def test_one_no_grad_object_in_two_threads():
-    """Broken once: A left B's block and B left A's, so both stayed off for good."""
+    """This test failed once with this fault: A left B's block and B left A's, so both stayed off for good."""
     block, inside, leave, seen = ag.no_grad(), threading.Event(), threading.Event(), []
 
     def other():
@@ -787,7 +787,7 @@ def test_one_no_grad_object_in_two_threads():
 
 
 def test_threads_compute_gradients_concurrently():
-    """Broken once: the ledger as a module variable."""
+    """This test failed once with this fault: the ledger as a module variable."""
     wrong, start = [], threading.Barrier(4)
 
     def work(seed):
@@ -823,7 +823,7 @@ def test_threads_compute_gradients_concurrently():
 
 
 def test_a_graph_is_freed_without_the_cyclic_collector():
-    """Broken once: a node that kept a closure over itself."""
+    """This test failed once with this fault: a node that kept a closure over itself."""
     gc.collect()
     gc.disable()
     try:
@@ -884,7 +884,7 @@ def test_a_failed_pass_frees_its_graph_too():
 
 
 def test_a_tensor_to_be_updated_owns_its_array_and_a_constant_shares():
-    """Broken once: no copy in the setter."""
+    """This test failed once with this fault: no copy in the setter."""
     raw = np.ones(3)
     t = Tensor(raw, requires_grad=True)
     t.data -= 1
@@ -940,7 +940,7 @@ PASSES_G_ON = [
 
 @pytest.mark.parametrize("f", PASSES_G_ON)
 def test_gradients_are_nobody_elses(f):
-    """Neither the seed, nor another leaf, nor an intermediate, nor the next pass. Broken once: no copy for a leaf."""
+    """Neither the seed, nor another leaf, nor an intermediate, nor the next pass. This test failed once with this fault: no copy for a leaf."""
     seed, a, b = np.ones(3), leaf([1.0, 2, 3]), leaf([1.0, 2, 3])
     h = f(a)
     h.retain_grad()
@@ -1007,7 +1007,7 @@ def test_a_rule_that_returns_its_input_does_not_lend_it():
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
 def test_a_failing_pass_leaves_every_grad_untouched(error):
-    """Broken once: gradients added as they arrive."""
+    """This test failed once with this fault: gradients added as they arrive."""
     failing = []
 
     def rule(g, z, x):
@@ -1075,7 +1075,7 @@ def test_a_pass_leaves_every_grad_untouched_wherever_it_is_stopped(error):
 
 
 def test_a_grad_of_the_wrong_shape_is_found_before_any_is_written():
-    """Broken once: others were written first; and one that broadcasts changed the shape in silence."""
+    """This test failed once with this fault: others were written first; and one that broadcasts changed the shape in silence."""
     for wrong in (np.ones(5), np.ones((2, 3)), np.ones(1), Tensor([1.0, 1, 1]), "ones"):
         a, b, c = (leaf([1.0, 2, 3], name=name) for name in "abc")
         b.grad = wrong
@@ -1262,7 +1262,7 @@ def test_a_row_says_what_its_rules_take():
     "duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
 def test_copies_of_leaves_are_other_tensors(duplicate):
-    """Broken once: the default copy, which keeps the creation number, so the ledger took the two for one."""
+    """This test failed once with this fault: the default copy, which keeps the creation number, so the ledger took the two for one."""
     x = Tensor(np.array([1.0, 2.0]), requires_grad=True, name="x")
     y = duplicate(x)
     assert (y.name, y.requires_grad, y.grad) == ("x", True, None)

@@ -380,7 +380,7 @@ def test_backward_of_the_learners_tensors_outside_two_transforms(inner):
 
 
 def test_perturbation_confusion():
-    """Broken once: one level for all. Every line has a wrong answer that engines without levels give."""
+    """This test failed once with this fault: one level for all. Every line has a wrong answer that engines without levels give."""
     for D in (ag.grad, by_jvp, by_vjp):
         assert D(lambda x: x * D(lambda y: x + y)(1.0))(1.0) == 1  # 2
         assert D(lambda x: x * D(lambda y: x * y)(2.0))(3.0) == 6
@@ -410,7 +410,7 @@ def test_perturbation_confusion_by_a_function_that_escapes():
 
 
 def test_a_closed_over_tensor_keeps_its_own_gradient():
-    """∂/∂w of ∂/∂x (w·x³) = 3x². Broken once: w's value taken for a constant."""
+    """∂/∂w of ∂/∂x (w·x³) = 3x². This test failed once with this fault: w's value taken for a constant."""
     w = Tensor(2.0, requires_grad=True)
     slope = ag.grad(lambda x: w * x**3)(3.0)
     assert isinstance(slope, Tensor) and slope.item() == 54
@@ -468,7 +468,7 @@ def test_a_constant_is_one_at_every_level(constant):
 
 
 def test_data_is_for_reading_inside_a_transform():
-    """Broken once: `x.data -= 1` moved the Tensor that the transform was given."""
+    """This test failed once with this fault: `x.data -= 1` moved the Tensor that the transform was given."""
     w = Tensor([1.0, 2.0], requires_grad=True)
 
     def replaces(x):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_contract_is_kept():
-    """What is right stands in the table as numbers. Broken once: another number there."""
+    """What is right stands in the table as numbers. This test failed once with this fault: another number there."""
     results = zip(CONTRACTS, outcomes(), strict=True)
     assert [
         (contract, outcome) for contract, outcome in results if not kept(contract, outcome)
@@ -27,7 +27,7 @@ def test_every_contract_is_kept():
 
 
 def test_a_contract_that_does_not_reach_a_statement_is_kept_without_it():
-    """Broken once: by `global`, which is no line that runs."""
+    """This test failed once with this fault: by `global`, which is no line that runs."""
     some = [one for key in page.PARTS for one in page.deletable_in(key)][::40]
     for one in [*some, page.find("values:_date_change", "global")]:
         broken = [

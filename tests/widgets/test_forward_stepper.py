@@ -106,7 +106,7 @@ def expression(seed):
 def test_it_ends_where_forward_mode_does_and_touches_nothing(seed):
     """⟨gradient, tangents⟩ is what the last tangent has to be: backward mode is the second route.
 
-    Broken once: the parts of an op overwrote one another in place of adding up.
+    This test failed once with this fault: the parts of an op overwrote one another in place of adding up.
     """
     leaves, total = expression(seed)
     rng = np.random.default_rng(seed)

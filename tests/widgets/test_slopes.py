@@ -284,7 +284,7 @@ def test_edges_of_a_domain(row, fixed, x, words):
     ],
 )
 def test_what_lies_beyond_covers_no_circle(row, fixed):
-    """Broken once: the words at the edge began on the upright, over the circle that was measured beside it."""
+    """This test failed once with this fault: the words at the edge began on the upright, over the circle that was measured beside it."""
     slope = panels(
         slope_explorer(row, rule=lambda g, z, x, y: ..., moving="y", **fixed).picture, n=2
     )[1]

@@ -22,7 +22,7 @@ def ravine(w1, w2):
     ],
 )
 def test_each_factor_and_what_it_does(lr, w2, does):
-    """Broken once: the signed factor compared with 1, so that −1.5 "shrinks"."""
+    """This test failed once with this fault: the signed factor compared with 1, so that −1.5 "shrinks"."""
     path = np.array([(-2.6 * (1 - lr) ** k, 1.2 * w2**k) for k in range(41)])
     picture = drawn.factors(ravine, path, (1, 25), lr)
     first, *_, of_w1, of_w2 = picture.text.splitlines()

@@ -13,7 +13,7 @@ from autograd_lib import nn
 
 @pytest.mark.parametrize("rho, first", [(0.9, "0.005154"), (1.0, "1"), (1.1, "117.4")])
 def test_the_arrows_thin_as_the_gradient_does(rho, first):
-    """Broken once: each arrow as wide as the gradient at the state behind it."""
+    """This test failed once with this fault: each arrow as wide as the gradient at the state behind it."""
     lengths = rho ** np.arange(50, -1, -1.0)
     picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
     arrows = rf' 150H[\d.]+" stroke="{re.escape(style.GRADIENT)}" stroke-width="([\d.]+)"'
@@ -103,7 +103,7 @@ def test_gradient_sizes_on_a_scale_that_stays():
 
 
 def test_labels_below_gradient_sizes_do_not_touch():
-    """Broken once: nine labels, 30 px apart, and 1e−7 is 31 px wide."""
+    """This test failed once with this fault: nine labels, 30 px apart, and 1e−7 is 31 px wide."""
     for size in 3 / 10.0 ** np.arange(1, 20):
         picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([3.0])})
         places = [

@@ -71,7 +71,7 @@ def test_the_crossing_says_every_number():
 def test_where_the_throw_comes_down_and_how_that_moves():
     """The landing's tangent, against a second path a little further on.
 
-    Broken once: the tangent of the last point alone, which is below ground.
+    This test failed once with this fault: the tangent of the last point alone, which is below ground.
     """
 
     def path(angle):  # no air, in steps of its own

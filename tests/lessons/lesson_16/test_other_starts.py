@@ -14,7 +14,7 @@ NOTEBOOK = Path(__file__).parents[3] / "notebooks/16_differentiate_the_derivativ
 
 @pytest.mark.parametrize("seed", range(1, 10))
 def test_from_other_starts_too_it_ends_below_the_mark(seed):
-    """By the lesson's own loss and start. Broken once: with lr = 0.5, whose λmax ends above 1."""
+    """By the lesson's own loss and start. This test failed once with this fault: with lr = 0.5, whose λmax ends above 1."""
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     source = {cell["id"]: "".join(cell["source"]) for cell in cells}
     names = {}

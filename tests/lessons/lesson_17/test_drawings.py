@@ -156,7 +156,7 @@ def test_layers_say_what_is_freed():
 
 
 def test_what_layers_says_is_freed_is_what_is_measured():
-    """Broken once: the mask of a Dropout said to be freed as well."""
+    """This test failed once with this fault: the mask of a Dropout said to be freed as well."""
     model = nn.Sequential(ag.relu, nn.Dropout(0.5, rng=0), ag.tanh)
     x = ag.Tensor(np.linspace(-1, 1, 100_000), requires_grad=True)
     table = by_layer(model, x)

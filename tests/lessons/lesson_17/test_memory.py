@@ -13,7 +13,7 @@ X = np.linspace(-1, 1, 50_000)
 
 
 def test_held_and_most_in_arrays():
-    """Broken once: the peak taken before backward, so that it was what is held."""
+    """This test failed once with this fault: the peak taken before backward, so that it was what is held."""
     x = ag.Tensor(X, requires_grad=True)
     held, most = footprint(lambda: ag.tanh(x * 2.0), X.nbytes)
     assert np.isclose(held, 2, atol=0.05) and 4 <= most < 7

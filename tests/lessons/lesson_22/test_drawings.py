@@ -35,7 +35,7 @@ def loops(slope, rounds):
 
 @pytest.mark.parametrize("slope, rounds", [(0.5, 4), (-0.5, 5), (-1.5, 6)])
 def test_both_loops_are_off_by_the_powers_of_the_slope(slope, rounds):
-    """Broken once: one round less on the way back."""
+    """This test failed once with this fault: one round less on the way back."""
     text = loops(slope, rounds).text.splitlines()
     there, back = abs(slope) ** rounds, abs(slope) ** (rounds + 1) / (1 - slope)
     assert text[0].startswith(
