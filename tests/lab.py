@@ -165,6 +165,14 @@ class Window:
         )
 
 
+def until(page, condition, given=None):
+    """Wait for a JavaScript condition on a page of the site, whose policy refuses the text that `wait_for_function` evaluates."""
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(condition, given):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(20)
+
+
 class Lesson:
     """Drive a notebook that is open in JupyterLab."""
 

@@ -40,6 +40,7 @@ SITE = {
 HALVES = {  # half of the lessons each, in a browser of its own
     "test_a_page_runs_with_every_exercise_solved": "live",
     "test_a_page_runs_in_other_browsers": "other browsers",
+    "test_hostile_links_in_other_browsers": "other browsers",
 }
 
 

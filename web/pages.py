@@ -47,10 +47,11 @@ LIVE = "application/vnd.jupyter.widget-view+json"
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "web/kernel_startup.py")}
 PAGE_MOST, SITE_MOST = 1_000_000, 9_000_000  # bytes
 
-# What the browser lets a page do whose links bring text of strangers: only the site's own scripts run, whatever is shown.
-TEXT_ONLY = (
-    "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; manifest-src 'self'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+# What a browser lets a page do: run the site's own scripts and workers, and nothing that a picture, an output or a link may
+# bring. Styles are written in place. Nothing is fetched by a page: its worker does that, under a policy of its own.
+POLICY = (
+    "default-src 'none'; script-src 'self'; worker-src 'self'; manifest-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:{also}; form-action 'none'; base-uri {base}"
 )
 
 PAGE = """<!DOCTYPE html>
@@ -58,9 +59,7 @@ PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-{%- if page.plays %}
-<meta http-equiv="Content-Security-Policy" content="{{ page.plays }}">
-{%- endif %}
+<meta http-equiv="Content-Security-Policy" content="{{ page.policy | safe }}">
 <title>{{ page.named }}{% if page.named != course %} · {{ course }}{% endif %}</title>
 <meta name="description" content="{{ page.description }}">
 <meta property="og:type" content="article">
@@ -541,7 +540,11 @@ class Page:
         self.texts = read_out(body)
         self.runs = "code_cell" in body
         self.derives = "data-derive=" in body
-        self.plays = TEXT_ONLY if name == "playground" else ""
+        self.plays = name == "playground"
+        self.policy = POLICY.format(
+            also=" blob:" * self.plays,  # the picture that is saved
+            base="'self'" if name == "404" else "'none'",  # which has a <base>
+        )
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub(

@@ -30,8 +30,7 @@ function playground(one, draw) {
     // If a text cannot be drawn, show the sentence that says what to write instead, and keep the last picture.
     one.refused = error => {
         one.fresh = true;
-        said.textContent = error.trim().split("\n").at(-1).replace(/^[\w.]*CannotDraw: /, "");
-        panel.classList.add("refused");
+        say(error.trim().split("\n").at(-1).replace(/^[\w.]*CannotDraw: /, ""));
     };
 
     return {open};
@@ -47,9 +46,13 @@ function playground(one, draw) {
         text.rows = Math.min(14, Math.max(2, text.value.split("\n").length));
     }
 
+    function say(words) {
+        said.textContent = words;
+        panel.classList.toggle("refused", !!words);
+    }
+
     async function run(at = {}) {
-        said.textContent = "";
-        panel.classList.remove("refused");
+        say("");
         await draw(`from autograd_course import playground; playground(${JSON.stringify(text.value)}, **${JSON.stringify(at)})`);
     }
 
@@ -57,8 +60,7 @@ function playground(one, draw) {
         text.value = textOf(one.ours);
         fit();
         one.output.replaceChildren(...one.before);
-        said.textContent = "";
-        panel.classList.remove("refused");
+        say("");
         draw(null);
     }
 

@@ -17,6 +17,7 @@ from ..drawing.listing import listing
 from ..drawing.picture import Picture
 from ..drawing.table import table
 from ..widgets import graph, stepper
+from ..widgets.live_graph import entry
 from ..widgets.sliders import explore
 from .interpreter import MOST_OPS, run
 from .pytorch import torch_text
@@ -25,6 +26,7 @@ from .reader import CannotDraw, read
 STEP = "step"
 GRID = 16  # entries of an array that get a number box each: 4 × 4
 MEASURED = 16  # entries of an array whose slope is measured
+FITS = 520  # px: what is wider than that has no room on a phone for words that do not shrink
 STOPS = 12  # of a slider between the middle and its end
 START = "L = tanh(w*x + b)"
 
@@ -51,12 +53,35 @@ def picture(program, values, step=0):
         )
     with np.errstate(all="ignore"):
         if step:
-            story = stepper.frames(computed.output)
-            return stepper.picture(story[min(step, len(story) - 1)])
-        drawn = graph.draw_graph(computed.output)
+            return _step(computed.output, step)
+        drawn = _graph(computed.output)
         rows, notes = _table(program, computed)
     html = f'{drawn.html}<div style="overflow-x:auto">{rows}</div>'
     return Picture(html, "\n".join([drawn.text, *notes]), says_all=True)
+
+
+def _graph(output):
+    """Return the Picture of a graph; on a phone, one that is too wide scrolls in place of being compressed."""
+    nodes = graph.read(output)
+    text, placed = graph.describe(nodes), graph.layout(nodes)
+    if placed is None:
+        return Picture(graph.listed(text), text, says_all=True)
+
+    def around(placed, drawn):
+        scrolls = graph.size(placed)[0] > FITS
+        return f'<div class="part" style="overflow-x:auto">{drawn}</div>' if scrolls else drawn
+
+    return Picture(graph.draw(nodes, placed, text, around=around), text, says_all=True)
+
+
+def _step(output, step):
+    """Return the Picture of a step of the backward pass; it scrolls on a phone where `_graph` does."""
+    story = stepper.frames(output)
+    frame = story[min(step, len(story) - 1)]
+    drawn = stepper.picture(frame)
+    if frame.placed is None or graph.size(frame.placed.down or frame.placed)[0] <= FITS:
+        return drawn
+    return Picture(drawn.html.replace('class="whole"', 'class="part"'), drawn.text, says_all=True)
 
 
 # --- Beside the graph ---------------------------------------------------------------------------------------------------
@@ -71,7 +96,7 @@ def _table(program, computed):
         gradient = np.zeros(tensor.shape) if tensor.grad is None else np.asarray(tensor.grad)
         tensor.grad = None
         for index in list(np.ndindex(tensor.shape))[:MEASURED]:
-            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            label = entry(name, index)
             slope = measured(program, values, name, index)
             differs = not np.isclose(gradient[index], slope, rtol=1e-4, atol=1e-6)
             remark = "≠ a kink, a jump, or a constant such as detach" if differs else ""
@@ -157,7 +182,7 @@ def controls(program, at=()):
     at, found = dict(at), {}
     for name, start in program.inputs.items():
         for index in np.ndindex(np.shape(start)) if np.size(start) <= GRID else ():
-            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            label = entry(name, index)
             found[label] = _slider(at.get(label, np.asarray(start)[index]))
     start = {label: spec[-1] for label, spec in found.items()}
     with np.errstate(all="ignore"):
@@ -171,7 +196,7 @@ def gathered(program, moved):
     for name, start in program.inputs.items():
         value = np.array(start, dtype=float)
         for index in np.ndindex(value.shape):
-            label = name + (f"[{', '.join(map(str, index))}]" if index else "")
+            label = entry(name, index)
             value[index] = moved.get(label, value[index])
         values[name] = value
     return values
@@ -185,19 +210,19 @@ def explorer(text, at=()):
     CannotDraw
         If the text cannot be drawn.
     """
-    program = read(text)
+    program, refusals = read(text), []
 
     def draw(step, **moved):
         try:
             return picture(program, gathered(program, moved), step)
         except CannotDraw as refused:  # at other values another branch is taken
+            refusals.append(refused)
             return Picture(f"<p>{escape(str(refused))}</p>", str(refused), says_all=True)
 
     specs = controls(program, at)
-    picture(
-        program, gathered(program, {name: spec[-1] for name, spec in specs.items() if name != STEP})
-    )
     ui = explore(draw, **specs)
+    if refusals:
+        raise refusals[0]
     ui.sliders[STEP].value = min(int(dict(at).get(STEP, 0)), len(specs[STEP]) - 1)
     ui.program, ui.below = program, folds(program)
     return ui

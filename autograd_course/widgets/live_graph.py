@@ -141,10 +141,15 @@ def _step(value):
     return round_step(1.5 * abs(value) / 100 or 0.01)
 
 
+def entry(name, index):
+    """Return the name of an entry of an array, "x[0, 1]", or of a number, "x"."""
+    return f"{name}[{', '.join(map(str, index))}]" if index else name
+
+
 def _entries(arrays):
     """Return {"x[0, 1]": (name, index)} for the entries that can be moved."""
     return {
-        f"{name}[{', '.join(map(str, index))}]": (name, index)
+        entry(name, index): (name, index)
         for name, array in arrays.items()
         if array.dtype.kind == "f"
         for index in islice(np.ndindex(array.shape), MOVABLE)

@@ -197,6 +197,24 @@ def test_a_page_needs_no_other_host_and_three_scripts(site, name):
         )
 
 
+@pytest.mark.parametrize("name", [*NAMES, "404"])
+def test_a_page_runs_only_the_sites_own_scripts(site, name):
+    """Its policy stands before what it governs; in the browser tests, what it refuses is an error in the console."""
+    page = read(site / f"{name}.html")
+    (policy,) = (
+        tag["content"]
+        for tag in page.all("meta")
+        if tag.get("http-equiv") == "Content-Security-Policy"
+    )
+    allowed = dict(one.strip().split(" ", 1) for one in policy.split(";"))
+    assert allowed["default-src"] == "'none'" and "connect-src" not in allowed
+    assert allowed["script-src"] == allowed["worker-src"] == "'self'"
+    assert "unsafe" not in policy.replace(allowed["style-src"], "")
+    assert ("blob:" in policy) == (name == "playground")
+    text = (site / f"{name}.html").read_text(encoding="utf-8")
+    assert text.index(policy) < min(text.index("<script"), text.index("<link"))
+
+
 @EVERY_PAGE
 def test_every_picture_has_a_text(site, name):
     page = read(site / f"{name}.html")
@@ -619,7 +637,7 @@ def test_a_link_to_a_picture_carries_its_positions(site, page):
     page.goto("about:blank")
     page.goto(link)
     again = page.locator(".moves").nth(1)
-    page.wait_for_function("scrollY > 100")
+    lab.until(page, "scrollY > 100")
     assert again.get_by_role("spinbutton").first.input_value() == end
     page.goto("about:blank")
     page.goto(home)
@@ -959,7 +977,7 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
     assert page.locator(".keep").inner_text().startswith("Saved")
     page.once("dialog", lambda asked: asked.accept())
     page.get_by_text("Delete my answers").click()
-    page.wait_for_function("document.querySelector('.keep')?.textContent.startsWith('Load')")
+    lab.until(page, "document.querySelector('.keep')?.textContent.startsWith('Load')")
     assert box.locator("[type=text]").input_value() == "" and not page.faults
 
 
@@ -976,9 +994,10 @@ def test_all_pages_are_searched(site, page):
         ("checkpiont", "17_trade_time_for_memory.html", "checkpoint"),
     ]:
         page.get_by_label("Search").fill(typed)
-        page.wait_for_function(
+        lab.until(
+            page,
             "marked => document.querySelector('.search mark')?.textContent.toLowerCase().includes(marked)",
-            arg=marked,
+            marked,
         )
         assert page.locator(".search mark:empty").count() == 0
         hits = page.locator(".search li a").evaluate_all(
@@ -990,7 +1009,7 @@ def test_all_pages_are_searched(site, page):
             goal, _, anchor = hit.partition("#")
             assert unquote(anchor) in {tag.get("id") for _, tag in read(site / goal).tags}, hit
     page.get_by_label("Search").fill("")
-    page.wait_for_function("!document.querySelector('.search li')")
+    lab.until(page, "!document.querySelector('.search li')")
     assert not page.faults
 
 
