@@ -748,11 +748,10 @@ def test_the_playground(browser, address, request, record_property):
 @pytest.mark.parametrize("name", ["playground"])
 def test_hostile_links_in_other_browsers(other, address, name, record_property):
     other.open(f"{address}/{name}.html")
-    harm = other.evaluate(f"({ATTACK})({json.dumps(playground_texts.HOSTILE)})")
-    record_property(
-        "summary", f"{len(playground_texts.HOSTILE)} hostile links: {type(other).__name__}"
-    )
-    assert harm == UNHARMED
+    texts = playground_texts.HOSTILE
+    for some in (texts[at : at + 10] for at in range(0, len(texts), 10)):
+        assert other.evaluate(f"({ATTACK})({json.dumps(some)})") == UNHARMED
+    record_property("summary", f"{len(texts)} hostile links: {type(other).__name__}")
     # The console names what the policy refused: the handler that the test put there.
     assert all("Content-Security-Policy" in fault for fault in other.faults)
 
@@ -765,11 +764,12 @@ ATTACK = """async texts => {
     localStorage.setItem("secret", "kept");
     const cell = document.querySelector(".code_cell:has(.plays)"), said = cell.querySelector(".plays [role=status]");
     const words = () => cell.querySelector(".words")?.textContent;
-    for (const text of ["y = a*b + 0", ...texts]) {
+    for (const text of [`y = a*b + ${Math.random()}`, ...texts]) {
         const before = words(), end = performance.now() + 90000;
         said.textContent = "";
         location.hash = `#${new URLSearchParams({text})}`;
-        while (words() === before && !(said.textContent && !said.querySelector("button")) && performance.now() < end) {
+        const done = () => (words() ?? before) !== before || said.textContent && !said.querySelector("button");
+        while (!done() && performance.now() < end) {
             said.querySelector("button")?.click();      // where this browser does not keep Python yet
             await wait(20);
         }
