@@ -167,8 +167,13 @@ class Window:
 
 def until(page, condition, given=None):
     """Wait for a JavaScript condition on a page of the site, whose policy refuses the text that `wait_for_function` evaluates."""
+    from playwright.sync_api import Error
+
     end = time.monotonic() + PATIENCE
-    while not page.evaluate(condition, given):
+    while True:
+        with suppress(Error):  # a page that is being loaded again cannot be asked
+            if page.evaluate(condition, given):
+                return
         assert time.monotonic() < end, condition
         page.wait_for_timeout(20)
 
