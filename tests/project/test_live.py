@@ -776,7 +776,7 @@ ATTACK = """async texts => {
         if (performance.now() >= end)
             harm.unanswered.push(text);
     }
-    cell.querySelector(".view").innerHTML = "<img src=x onerror='window.ran = 1'>";
+    cell.querySelector(".view, .output_wrapper").innerHTML = "<img src=x onerror='window.ran = 1'>";
     await wait(300);
     harm.hosts = performance.getEntriesByType("resource").map(one => one.name)
         .filter(name => !name.startsWith(location.origin) && !/^(blob|data):/.test(name));
