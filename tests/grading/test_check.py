@@ -1118,3 +1118,14 @@ def test_got_and_expected_do_not_look_alike():
 def test_a_tuple_of_one_is_shown_as_one():
     brief = sentences.brief
     assert brief((14,)) == "(14,)" and brief([14]) == "[14]" and brief((1, 2)) == "(1, 2)"
+
+
+def test_training_without_an_end_is_stopped_by_the_clock(monkeypatch):
+    monkeypatch.setattr(sandbox, "MOST_SECONDS", 0.2)
+
+    def train(parameters, loss, examples, rate):
+        while True:
+            loss(parameters, *examples[0])
+
+    verdict = check("06.train", train)
+    assert str(verdict).startswith("wrong") and "no end after" in str(verdict)

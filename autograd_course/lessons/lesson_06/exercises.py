@@ -6,6 +6,7 @@ from ...grading import NotYet, Wrong, brief, edit, exercise, expect, expect_over
 from ...grading.compare import same
 from ...grading.mistakes import printed
 from ...grading.rule_checks import engine
+from ...grading.sandbox import StepLimitExceeded, bounded
 from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05.engine import Value
 
@@ -347,7 +348,7 @@ def _after(train, start, left, loss, examples, rate):
     for p in parameters:
         p.grad = left
     given = list(examples)
-    train(list(parameters), loss, given, rate)
+    bounded(train, list(parameters), loss, given, rate)
     if given != examples:
         raise Wrong(
             "the examples after training",
@@ -603,6 +604,13 @@ def train(answer):
             got = _after(answer, *case)
         except Wrong:
             raise
+        except StepLimitExceeded as endless:
+            raise Wrong(
+                tried,
+                str(endless),
+                "an end",
+                "Go through the examples once. Does the list grow while the loop runs over it?",
+            ) from None
         except Exception as error:
             error.tried = tried
             error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
