@@ -20,7 +20,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
     colour = style.GRADIENT if what == "slope" else style.VALUE
     parts = [
-        words(left - 12, 46, "at position", anchor="end", size=13),
+        words(left - 12, 46, "position", anchor="end", size=13),
         words(left, 20, "reads the letter", anchor="start", size=13),
     ]
     told, leaks = [], 0

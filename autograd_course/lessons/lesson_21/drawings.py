@@ -271,7 +271,7 @@ def times(measured, rows):
     plot.words(
         8,
         24,
-        f"one step over {rows:,} scans, in ms, × 10 from one vertical line to the next",
+        f"one step over {rows:,} scans, in ms; × 10 per grid line",
         anchor="start",
         size=13,
     )
@@ -318,7 +318,7 @@ def times(measured, rows):
     plot.words(
         8,
         bottom + 38,
-        "vertical mark: this process, divided by the number of workers",
+        "vertical mark: one process / workers",
         style.FAINT,
         "start",
         13,
