@@ -44,6 +44,9 @@ WRITTEN = (
     ".written-by-make-site"  # in the site's folder: the names of the files that are ours to remove
 )
 LIVE = "application/vnd.jupyter.widget-view+json"
+LAB_ONLY = (
+    "lab-only"  # the tag of a cell that pages leave out, and the mark of such words in a cell
+)
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "web/kernel_startup.py")}
 PAGE_MOST, SITE_MOST = 1_000_000, 9_000_000  # bytes
 
@@ -158,6 +161,18 @@ example to <code>z = x * y</code>, and press Run.</p>
 </ul>
 {%- endfor %}
 {{ rest | safe }}
+<h2 id="Installing">Installing</h2>
+<p>These pages need no installation. To work in JupyterLab instead, you need Python {{ python }} or newer and the folder of the
+course. {% if not source %}Copy that folder from where you got these pages, and open a terminal in it. {% endif -%}
+Type:</p>
+<pre>
+{%- if source %}git clone {{ source }} autograd
+cd autograd
+{% endif %}python run.py lab      # python3 on macOS and Linux, py on Windows
+</pre>
+<p>The last line installs the packages into the folder <code>.venv</code> ({{ size }}, once) and opens lesson 00.
+{% if source %}<a href="{{ source }}#installing">The README</a>{% else %}<code>README.md</code> in that folder{% endif %}
+explains the other ways, such as conda, a container or a hosted machine, and how to update.</p>
 """,
     autoescape=True,
 )
@@ -320,9 +335,24 @@ def deriving(spec, paper):
     return DERIVING.render(spec=spec, paper=paper)
 
 
+def for_pages(text):
+    """Return Markdown without what is only for JupyterLab, and with what is only for pages.
+
+    Both are marked by comments, which JupyterLab does not show.
+    """
+    text = re.sub(rf"<!-- {LAB_ONLY} -->.*?<!-- /{LAB_ONLY} -->", "", text, flags=re.DOTALL)
+    return re.sub(r"<!-- page-only: (.*?) -->", r"\1", text, flags=re.DOTALL)
+
+
 def seen(notebook):
     """Return the notebook with static outputs, and {placeholder in an output: interactive HTML}."""
     notebook.metadata.pop("widgets", None)
+    notebook.cells = [
+        cell for cell in notebook.cells if LAB_ONLY not in cell.metadata.get("tags", [])
+    ]
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = for_pages(cell.source)
     moves, launch_links = {}, iter([ELSEWHERE])
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -425,17 +455,15 @@ def front():
     """Return the HTML of the front page, and {mark: HTML} of the graph on it that moves."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     title = cut(text, r"\A# ([^\n]+)\n", "a title")
-    lab = cut(text, r"(```\nmake lab\n```.+?\n\n)", "the command `make lab`")
-    installing = cut(text, r"## Installing\n\n(.+?)\n###? ", 'a section "## Installing"')
+    python = cut(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
+    size = cut(text, r"## Installing\n\n.+?\((\d+ MB), once\)", 'the size, in "## Installing"')
     below = cut(text, r"## The lessons\n\n(.+?)\n\n\*\*", 'a section "## The lessons"')
     parts = [
         (part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
         for part, rows in grouped(text)
     ]
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
-    rest = re.sub(
-        r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}"
-    )
+    repository = launch_links.repository()
     exercises, minutes = measured()
     mark = "<!-- moves 0 -->"
     page = FRONT.render(
@@ -450,7 +478,10 @@ def front():
         parts=parts,
         exercises={number: " ".join(names) for number, names in exercises.items()},
         icons=icons.ICONS,
-        rest=markdown(rest),
+        rest=markdown(below),
+        python=python,
+        size=size,
+        source=repository and launch_links.GITHUB + repository,
     )
     return page, {mark: moving(front_graph(), 0)}
 

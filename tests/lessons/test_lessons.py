@@ -152,7 +152,7 @@ def load(cells):
         if optional or exercise and exercise[2] == "optional":
             continue
         if markdown:
-            text = re.sub(r"<details>.*?</details>", "", cell.source, flags=re.DOTALL)
+            text = re.sub(r"<details>.*?</details>|<!--.*?-->", "", cell.source, flags=re.DOTALL)
             counts["exercises"] += int(exercise[1]) if exercise else 0
             counts["words"] += len(re.findall(r"\w+", text))
             formulas = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)

@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import re
+import tomllib
 from functools import cache
 from html.parser import HTMLParser
 from itertools import product
@@ -22,6 +23,7 @@ import precomputed_frames
 import predictions
 import pytest
 import tex
+from nbconvert.filters import markdown2html_mistune
 from PIL import Image
 
 import autograd_lib as ag
@@ -266,6 +268,50 @@ def test_the_front_page_adds_up_the_hours_of_the_lessons(site):
 
 def plain(text):
     return " ".join(html.unescape(re.sub("<[^>]+>", "", text)).split())
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_words_for_jupyterlab_or_for_pages_are_shown_only_there(path):
+    """No page speaks of JupyterLab's keys and files, or shows a mark; no words for pages are seen in JupyterLab."""
+    cells = [
+        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"
+    ]
+    jupyterlab = "\n".join(markdown2html_mistune(cell.source) for cell in cells)
+    tagged = [cell for cell in cells if pages.LAB_ONLY in cell.metadata.get("tags", [])]
+    everywhere = "\n".join(cell.source for cell in cells if cell not in tagged)
+    page, _ = pages.exported(once.text(path))
+    marks = "<!-- lab-only -->(.*?)<!-- /lab-only -->|<!-- page-only: (.*?) -->"
+    assert "<!--" not in re.sub(marks, "", everywhere, flags=re.DOTALL), "a mark without its end"
+    assert "\n<!--" not in everywhere, "Markdown does not read a line that begins with a comment"
+    for offline, online in re.findall(marks, everywhere, flags=re.DOTALL):
+        wanted = plain(markdown2html_mistune(offline or online))
+        assert (wanted in plain(page)) == bool(online), wanted
+        assert (wanted in plain(jupyterlab)) == bool(offline), wanted
+    for cell in tagged:
+        assert f'"cell-id={cell.id}"' not in page, cell.id
+    elsewhere = r"JupyterLab|progress\.json|Shift \+ Enter|make lab|%pip|matplotlib\b"
+    assert not re.findall(elsewhere, plain(pages.for_pages(everywhere))), (
+        "say it of a page, or mark it lab-only"
+    )
+
+
+def test_the_front_page_installs_in_four_lines(monkeypatch):
+    """Where the repository is known, and where it is not; the rest is in the README."""
+    requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "requires-python"
+    ]
+    for repository, lines in [("", 1), ("somebody/course", 3)]:
+        monkeypatch.setattr(launch_links, "repository", lambda: repository)
+        installing = pages.front()[0].partition('<h2 id="Installing">')[2]
+        (code,) = re.findall("<pre>(.*?)</pre>", installing, re.DOTALL)
+        assert len(code.strip().splitlines()) == lines and "python run.py lab" in code
+        assert f"Python {requires.removeprefix('>=')} or newer" in plain(installing)
+        assert ("git clone https://github.com/somebody/course " in code) == bool(repository)
+        assert ('<a href="https://github.com/somebody/course#installing">' in installing) == bool(
+            repository
+        )
 
 
 def test_plumbing_is_not_shown_as_code(site):
