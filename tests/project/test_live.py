@@ -231,6 +231,29 @@ def test_backspace_takes_an_indent_in_other_browsers(other, address):
     assert typed == "if x:\ny "
 
 
+def test_a_derivation_has_room_between_its_lines(other, address):
+    """And a boxed formula is in the middle, in one box."""
+    other.open(f"{address}/02_draw_the_graph.html")
+    gaps = other.evaluate(f"({GAPS})()")
+    assert gaps and min(gaps) >= 8, gaps
+    other.open(f"{address}/{LESSON}.html")
+    other.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    boxed = other.evaluate("""[...document.querySelectorAll(".formula > math > mrow:only-child > .boxed:only-child")].map(box => {
+        const [inner, outer] = [box, box.closest(".formula")].map(one => one.getBoundingClientRect());
+        return Math.abs(inner.left - outer.left - outer.right + inner.right);
+    })""")
+    assert boxed and max(boxed) < 2, boxed
+
+
+# Pixels between what two lines of a derivation contain, of all derivations in sight.
+GAPS = """() => [...document.querySelectorAll("mtable")].filter(table => table.getClientRects().length).flatMap(table => {
+    const lines = [...table.children].map(row => {
+        const rects = [...row.querySelectorAll("mi, mn, mo")].map(one => one.getBoundingClientRect()).filter(one => one.height);
+        return [Math.min(...rects.map(one => one.top)), Math.max(...rects.map(one => one.bottom))];
+    });
+    return lines.slice(1).map(([top], i) => top - lines[i][1]);
+})"""
+
 # Run the page; where that ends, and which cells show an error.
 RUN_ALL = """async () => {
     const bar = document.querySelector(".live");
