@@ -1238,5 +1238,5 @@ def test_a_heading_that_the_front_page_misses_is_named(tmp_path, monkeypatch, he
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (tmp_path / "README.md").write_text(readme.replace(heading, "x"), encoding="utf-8")
     monkeypatch.setattr(pages, "ROOT", tmp_path)
-    with pytest.raises(RuntimeError, match="README.md, which has to have"):
+    with pytest.raises(RuntimeError, match="README.md, which must contain"):
         pages.front()
