@@ -140,7 +140,8 @@ def become_a_kernel(asking):
 
     os.setpgrp()
     Thread(target=obey, daemon=True).start()
-    IPKernelApp.launch_instance(list(arguments))
+    # Without JPY_PARENT_PID it takes itself for a kernel in a terminal, and prints how to end one.
+    IPKernelApp.launch_instance([*arguments, "--quiet"])
 
 
 if __name__ == "__main__":

@@ -614,15 +614,17 @@ def read_out(body):
 def search(pages):
     """Return search.js with the texts; it builds its index when a reader first searches."""
     found = [
-        [f"{page.file}#{quote(anchor)}", page.named, heading, text]
+        [page.file, page.named, [[quote(anchor), *section] for anchor, *section in page.texts]]
         for page in pages
-        for anchor, heading, text in page.texts
     ]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
     texts = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    # The names of the fields are written once, because a reader fetches them with every section.
-    named = "([id, where, heading, text]) => ({id, where, heading, text})"
-    return f"{script}\nconst TEXTS = {texts}.map({named});\n"
+    # A page's name and the names of the fields are written once, because a reader fetches them with every section.
+    named = (
+        "([file, where, sections]) => sections.map("
+        "([anchor, heading, text]) => ({id: `${file}#${anchor}`, where, heading, text}))"
+    )
+    return f"{script}\nconst TEXTS = {texts}.flatMap({named});\n"
 
 
 def plain(words):
