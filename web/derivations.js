@@ -8,7 +8,8 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["²", "^2"], ["³", "^3"], ["ᵀ", "^T"], ["'", "^T"],
-                   ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["yhat", "ŷ"], ["np.", ""], [".mT", "^T"], [".T", "^T"],
+                   ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
+                   ["np.", ""], ["math.", ""], ["torch.", ""], [".t()", "^T"], [".mT", "^T"], [".T", "^T"],
                    ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\", ""]];
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
@@ -23,9 +24,11 @@ const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
-    text = text.replace(/\\frac\{([^{}]*)\}\{([^{}]*)\}/g, "(($1)/($2))");
+    text = text.normalize("NFC").replace(/^[ =]+/, "").replace(/\\frac\{([^{}]*)\}\{([^{}]*)\}/g, "(($1)/($2))");
     SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
     text = text.replace(/sum\((.+) for ([\p{L}\p{N}_])(?![\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu, "sum_$2($1)");
+    if (text.split("[").length > text.split("]").length)
+        throw new Unreadable("A closing “]” is missing.");
     const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", "sum", "transpose", "T"];
     const longest = [...known].sort((a, b) => b.length - a.length);
     const binding = tight ? {...BINDING, beside: 4} : BINDING;
@@ -302,9 +305,9 @@ function* repairs(spec, step, tree, right) {
     if (tree[0] === "+" || tree[0] === "-")
         for (const [one, other] of [[tree[1], rest => [tree[0], rest, tree[2]]], [tree[2], rest => [tree[0], tree[1], rest]]])
             if (one[0] === "*" || one[0] === "/") {
-                yield [["*", one[1], other(one[2])], "Brackets are missing.",
+                yield [["*", one[1], other(one[2])], "Only one term has a factor that belongs to all.",
                        `\`${asText(one[1])}\` is a factor of the whole sum: put brackets around the sum.`];
-                yield [["/", other(one[1]), one[2]], "Brackets are missing.",
+                yield [["/", other(one[1]), one[2]], "Only one term is divided.",
                        `\`${asText(one[2])}\` divides the whole sum: put brackets around the sum.`];
             }
     yield [["/", number(1), tree], "Numerator and denominator are not where they belong.", "It is upside down: 1 divided by your line is right."];

@@ -10,6 +10,7 @@ No typed text is ever given to Python's own parser or to `eval`.
 """
 
 import re
+import unicodedata
 
 FUNCTIONS = ("exp", "log", "ln", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "abs", "sigmoid")
 CONSTANTS = ("e", "pi")
@@ -35,8 +36,14 @@ _SPELLINGS = {
     "∑": " sum",
     "σ": " sigmoid",
     "√": " sqrt",
+    "\\hat{y}": "ŷ",
+    "\\hat y": "ŷ",
+    "y_hat": "ŷ",
     "yhat": "ŷ",
     "np.": "",
+    "math.": "",
+    "torch.": "",
+    ".t()": "^T",
     ".mT": "^T",
     ".T": "^T",
     "≈": "",
@@ -90,10 +97,14 @@ class _Parser:
     def __init__(self, text, letters, arrays, tight):
         if len(text) > LONGEST:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
+        text = unicodedata.normalize("NFC", text)  # a letter and its hat may come as two characters
+        text = text.lstrip(" =")  # the equals sign stands before the box
         text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
         for typed, plain in _SPELLINGS.items():
             text = text.replace(typed, plain)
         text = re.sub(r"sum\((.+) for (\w)\b( in [^()]*(\([^()]*\))?)?\)", r"sum_\2(\1)", text)
+        if text.count("[") > text.count("]"):
+            raise Unreadable("A closing “]” is missing.")
         self.letters, self.arrays = list(letters), set(arrays)
         self.known = [*letters, *FUNCTIONS, *CONSTANTS, "sum", "transpose", "T"]
         self.binding = _TIGHT if tight else _BINDING

@@ -368,7 +368,7 @@ def _symptom(derivation, step, tree, right):
     mine, due = mine.reshape(len(mine), -1), due.reshape(len(due), -1)
     has_value = np.isfinite(mine).all(axis=1)
     if not has_value.any():
-        return "Your line has no value at any of the points that were tried."
+        return "At every point that was tried, your line has no value, or one that is too large."
     if not has_value.all():
         return "At some points your line has no value, or one that is too large."
     points = derivation.points()
@@ -583,11 +583,11 @@ def _order_repairs(derivation, tree):
         if one[0] in ("*", "/"):
             yield (
                 ("*", one[1], other(one[2])),
-                "Brackets are missing.",
+                "Only one term has a factor that belongs to all.",
                 f"`{as_text(one[1])}` is a factor of the whole sum: put brackets around the sum.",
             )
             yield (
                 ("/", other(one[1]), one[2]),
-                "Brackets are missing.",
+                "Only one term is divided.",
                 f"`{as_text(one[2])}` divides the whole sum: put brackets around the sum.",
             )

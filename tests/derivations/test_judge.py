@@ -76,7 +76,7 @@ def test_every_hint_names_a_repair_that_is_right():
     "name, number, typed, wrong",
     [
         ("03.divide", 1, "(dx + z dy)/y", "sign"),
-        ("03.divide", 1, "dx/y - z dy", "Brackets"),
+        ("03.divide", 1, "dx/y - z dy", "divided"),
         ("03.divide", 1, "dx - z dy", "divisor"),
         ("03.divide", 1, "dx/y - z dz/y", "letter"),
         ("04.tanh", 3, "1 - z^3", "exponent"),

@@ -63,7 +63,7 @@ derivation(
             rivals=("a quotient changes by −quotient / denominator", "the logits add up to 0"),
         ),
         Step(
-            r"i = j: \quad \frac{\partial \log p_j}{\partial x_j} =",
+            r"\frac{\partial \log p_j}{\partial x_j} =",
             "1 - p[j]",
             "the logit itself adds 1",
             letters="p",
