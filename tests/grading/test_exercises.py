@@ -779,7 +779,7 @@ def test_weave_leaves_somebodys_work_alone(folder, capsys):
     "order, said",
     [
         (["question", "stub", "hints"], "there is no cell with the id two-sides-check"),
-        (["question", "check", "stub", "hints"], "two-sides-check is too early"),
+        (["question", "check", "stub", "hints"], "two-sides-check comes too early"),
     ],
 )
 def test_weave_says_which_cell_is_misplaced(folder, capsys, order, said):

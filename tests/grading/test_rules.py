@@ -199,8 +199,8 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
 @pytest.mark.parametrize(
     "mine, row, i, cause",
     [
-        (lambda g, x: g * x, ag.multiply, 0, "goes to y: are the two swapped?"),
-        (lambda g: g, ag.subtract, 1, "goes to x"),
+        (lambda g, x: g * x, ag.multiply, 0, "gradient of y: are the two swapped?"),
+        (lambda g: g, ag.subtract, 1, "gradient of x"),
         (lambda g: g, ag.relu, 0, "x = -"),
         (lambda y: y, ag.multiply, 0, "factor g is missing"),
         (lambda g, z, y: g * z / y, ag.divide, 1, "wrong sign"),

@@ -8,9 +8,7 @@ import once
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
-FOLD = (
-    r"<summary>Draw it yourself with matplotlib \(in JupyterLab\)</summary>.*?```python\n(.*?)```"
-)
+FOLD = r"<summary>Draw it yourself with matplotlib</summary>.*?```python\n(.*?)```"
 DRAWN = "\nassert ax.has_data() and ax.get_xlabel() and ax.get_ylabel()"
 
 
