@@ -35,11 +35,14 @@ def inline(tex, display="inline"):
         r"<mo( stretchy=\"false\")?>(?=&#x(?:0007C|02202);)", r'<mo\1 lspace="0" rspace="0">', made
     )
     made = re.sub(r"<mo>(?=lim|max|min)", '<mo lspace="0" rspace="0.17em">', made)
-    before, after = (
+    before, after, based = (
         r"(?<=</m[in]>)(?=<mi>[a-z]{2})",
-        r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)",
+        # Not the base of an index: two children are all that msub may have.
+        r"(?<!<msub>)(?<!<msup>)(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)",
+        r"(<msub><mi>[a-z]{2,}</mi><m[in]>[^<]*</m[in]></msub>)(?=<m[in]>)",
     )
-    return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)  # a log x, not alogx
+    made = re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)  # a log x, not alogx
+    return re.sub(based, r'\1<mspace width="0.17em"/>', made)
 
 
 def block(tex):

@@ -98,7 +98,7 @@ class _Parser:
         if len(text) > LONGEST:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
         text = unicodedata.normalize("NFC", text)  # a letter and its hat may come as two characters
-        text = text.lstrip(" =")  # the equals sign stands before the box
+        text = text.lstrip(" =")  # a learner may copy the equals sign too
         text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
         for typed, plain in _SPELLINGS.items():
             text = text.replace(typed, plain)

@@ -811,6 +811,11 @@ def test_the_playground(browser, address, request, record_property):
         text = cell.get_by_label("Function")
         text.fill("x = 3\ny = x*x\nL = x*detach(y)")
         words.filter(has_text="gradient 9, measured slope 27").wait_for(state="attached")
+        page.set_viewport_size({"width": 390, "height": 400})
+        cell.locator(".view").evaluate("view => view.scrollIntoView()")
+        below = cell.locator(".controls").evaluate("one => one.getBoundingClientRect().bottom")
+        assert below <= 400, "on a phone the controls stay in sight"
+        page.set_viewport_size({"width": 1280, "height": 900})
         page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
         cell.get_by_role("button", name="Copy link").click()
         said.filter(has_text="clipboard").wait_for()

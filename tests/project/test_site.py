@@ -11,6 +11,7 @@ from itertools import product
 from math import prod
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import drawn
 import lab
@@ -1084,6 +1085,21 @@ def test_the_best_section_comes_first(page):
     )
     found = [[headings.index(heading) for heading in hits] for hits in found]
     assert found == [[1, 0, 2, 3], [1, 3], [1, 0], [1, 0, 2, 3], [4], [], []]
+
+
+# How many children an element of MathML has; a browser draws others as an error.
+CHILDREN = dict.fromkeys(["msub", "msup", "mfrac", "mover", "munder", "mroot"], 2)
+CHILDREN |= dict.fromkeys(["msubsup", "munderover"], 3)
+
+
+def test_formulas_are_valid(site):
+    found = 0
+    for page in site.glob("*.html"):
+        for formula in re.findall(r"<math.*?</math>", page.read_text(encoding="utf-8"), re.DOTALL):
+            for part in ElementTree.fromstring(formula).iter():
+                assert len(part) == CHILDREN.get(part.tag, len(part)), (page.name, formula)
+            found += 1
+    assert found > 1000
 
 
 def test_what_is_searched_stays_small(site):
