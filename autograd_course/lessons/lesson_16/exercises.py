@@ -306,11 +306,16 @@ def hvp(answer):
 
     expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True)
     w = rng.uniform(-1, 1, 300)
-    tracemalloc.start()
-    answer(mixed, w, w)
-    held = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    if held > w.size**2 * 8 / 2:
+
+    def peak():
+        tracemalloc.start()
+        answer(mixed, w, w)
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return held
+
+    # Memory of other threads counts too, such as of the one that sends a large output; a matrix is there each time.
+    if min(peak() for _ in range(3)) > w.size**2 * 8 / 2:
         raise Wrong(
             "hvp(mixed, w, v), w and v of 300 entries: peak memory",
             "more than 150 arrays like w",
