@@ -284,12 +284,11 @@ MOVE_EACH = """async () => {
 
 def test_python_starts_when_the_reader_begins_to_type(page, record_property):
     """And runs nothing; the first answer then takes no longer than its cells. Once stopped, it waits for a press."""
-    Server.sent.clear()
     page.locator("h1").click()
     page.get_by_label("Search").fill("chain")
     page.wait_for_timeout(300)
+    # A worker may exist already, because the page stores Python for reading offline; that worker starts nothing.
     assert page.locator(".live").get_attribute("data-state") == "idle"
-    assert not [path for path, _ in Server.sent if "worker" in path]
     cell(page, "square-stub").locator("textarea").press("End")
     page.keyboard.type(" ")
     page.get_by_text("Python is ready.").wait_for()
