@@ -1,4 +1,4 @@
-"""Ctrl-C at every place of the engine."""
+"""Fixture that raises KeyboardInterrupt at every instruction of the engine in turn."""
 
 import sys
 from pathlib import Path
@@ -12,10 +12,11 @@ HOME = str(Path(autograd_lib.__file__).parent)
 
 @pytest.fixture
 def interrupted():
-    """`interrupted(make, act)` calls act(make()) again and again, and Ctrl-C comes one instruction of the engine later.
+    r"""Return a generator that interrupts `act(make())` at each instruction of the engine in turn.
 
-    It yields what `make` made after each call that was cut short, and ends when one is not. One call within the engine
-    is followed after the other: to count the instructions of all of them each time takes twice as long.
+    `interrupted(make, act)` yields the object from `make` after each interrupted call, and ends
+    when a call is not interrupted. The calls within the engine are traced one after the other,
+    because counting the instructions of all of them every time takes twice as long.
     """
 
     def run(make, act):

@@ -1,4 +1,4 @@
-"""check_grads must reject what is wrong, say where, and accept what is right."""
+"""check_grads rejects wrong rules, reports where they are wrong, and accepts correct rules."""
 
 import re
 import warnings
@@ -68,7 +68,9 @@ def test_a_missing_sum_over_a_broadcast_axis():
 
 
 def test_a_wrong_second_derivative():
-    """The first derivative is right: only the second order shows that x was taken for a constant."""
+    """Only the second order shows that a rule treats x as a constant; its first derivative is
+    right.
+    """
     op = row(lambda g, z, x: g * 2 * detached(x))
     check_grads(op, X, order=1)
     for mode in ("rev", "fwd"):
@@ -239,7 +241,9 @@ PLANTED = {
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_planted_wrong_rules(kind):
-    """Half of them passed once: g never varied, and tolerances had no scale."""
+    """Regression: half of these rules passed when g never varied and the tolerances had no
+    scale.
+    """
     op, xs = PLANTED[kind]
     with (
         warnings.catch_warnings(),
@@ -376,7 +380,7 @@ def test_what_is_right_passes_without_a_warning(f, xs):
     ],
 )
 def test_what_is_right_passes_at_every_scale(f, xs):
-    """This test failed once with this fault: a step relative to x alone refused sin at 30,000."""
+    """Regression: with a step relative to x alone, check_grads rejected sin at 30,000."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_grads(f, *xs)
@@ -402,13 +406,13 @@ def test_stated_rules_pass_at_kinks_and_ties_of_every_scale(f, xs):
 
 
 def test_methods_may_be_used():
-    """This test failed once with this fault: f was run on plain arrays, which have no .tanh()."""
+    """Regression: check_grads ran f on plain arrays, which have no .tanh()."""
     check_grads(lambda x: (x.tanh() * x.reshape(3, 2).T.reshape(2, 3).relu()).sum(), X)
     check_grads(lambda x, y: x.matmul(y).logsumexp(), X, X.T)
 
 
 def test_what_is_closed_over_may_require_a_gradient():
-    """This test failed once with this fault: a model in f could not be checked."""
+    """Regression: check_grads could not check a function that uses a model."""
     model = ag.nn.MLP([3, 4, 2], activation=ag.tanh, rng=0)
     check_grads(lambda x: ag.nn.functional.cross_entropy(model(x), [0, 1]), X)
     assert all(p.grad is None for p in model.parameters())
@@ -490,7 +494,9 @@ def test_no_kink_is_seen_where_there_is_none():
     ],
 )
 def test_a_kink_is_a_warning_and_its_missing_second_derivative_no_fault(f, x):
-    """A failure once: abs at 0, whose slope jumps from −1 to 1, was reported as a wrong second derivative."""
+    """Regression: abs at 0, whose slope jumps from −1 to 1, was reported as a wrong second
+    derivative.
+    """
     with pytest.warns(RuntimeWarning, match="kink at argument 0"):
         assert check_grads(f, x) is None
     with pytest.raises(AssertionError), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""checkpoint: the same gradient to the last bit, for less memory, wherever derivatives go."""
+"""checkpoint returns bit-identical gradients, of any order, and uses less memory."""
 
 import gc
 import tracemalloc
@@ -156,7 +156,9 @@ NESTED = {
 
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_checkpoints_keep_bits_and_memory(name):
-    """This test failed once with this fault: the repetition of the inner one went on from the first pass, and kept it alive (82 arrays of 160)."""
+    """Regression: recomputing the inner checkpoint extended the graph of the first pass and kept
+    it alive (82 of 160 arrays).
+    """
 
     def plain(x):
         return tower(ag.tanh(tower(x)) if name == "three deep" else tower(x))
@@ -170,7 +172,9 @@ def test_nested_checkpoints_keep_bits_and_memory(name):
 
 
 def test_the_peak_of_a_checkpoint_is_one_block():
-    """Two blocks once: the loop held on to the one before (170 arrays for blocks of 85)."""
+    """Regression: the loop kept the previous block alive, so two blocks were in memory (170
+    arrays for blocks of 85).
+    """
 
     def f(x):
         for _ in range(8):

@@ -1,4 +1,6 @@
-"""compile: a program computes what the tape computes, can be read and run, and what it could not repeat is refused."""
+"""A compiled program computes what the tape computes and can be read and run; what it could not
+repeat raises an error.
+"""
 
 import gc
 import pickle
@@ -206,7 +208,9 @@ def test_random_programs(program, seed, dtype, large):
     ],
 )
 def test_a_sum_of_many_products_has_the_bits_of_the_function(f):
-    """A dot product (np.vdot, einsum) would add them in another order. This test failed once with np.vdot."""
+    """A dot product (np.vdot, einsum) would add the products in another order and change the
+    last bits.
+    """
     pair, compiled = np.random.default_rng(0).normal(size=(2, 96, 96)), ag.compile(f)
     for x, c in [pair, pair[::-1]]:
         np.testing.assert_array_equal(compiled(x, c), f(x, c))
@@ -458,13 +462,17 @@ def test_nothing_twice_and_nothing_that_is_not_used():
 
 
 def test_a_long_array_from_outside():
-    """As long as the digits of MNIST are many: an array of that many rows and as many columns would not fit."""
+    """The array has a million entries, so a matrix with that many rows and columns would not fit
+    in memory.
+    """
     c = np.random.default_rng(0).normal(size=10**6)
     both(lambda x: x * c, np.ones(10**6))
 
 
 def test_the_gradient_of_a_mean_of_squares_is_written_as_one_would():
-    """What comes back to the 4 squares is one number, 1/4, times 2 and the first power of what was squared."""
+    """The gradient of each of the 4 squares is the single number 1/4, times 2, times the base of
+    the square.
+    """
     w, (x, y) = (
         np.ones(30, np.float32),
         np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32),
@@ -507,7 +515,9 @@ def test_constants_stand_above_the_program_under_their_names():
     "row", [row for row in ag.ops.ROWS.values() if row.name in vars(ag)], ids=lambda row: row.name
 )
 def test_a_row_of_one_number(row):
-    """A Python float has no methods: "has no attribute ndim" once. What a row cannot do is said as without compiling."""
+    """Compiled rows accept a Python float and raise the same errors as without compiling.
+    Regression: "float has no attribute ndim".
+    """
     with np.errstate(all="ignore"):
         try:
             wanted = row(2.5)
@@ -779,7 +789,9 @@ def test_a_view_keeps_its_memory():
 
 
 def test_a_backward_pass_leaves_what_the_forward_kept():
-    """Twice the same, and the result as it was; also where a rule reads a view of what the other function computed."""
+    """A second backward pass gives the same gradient and leaves the result unchanged, even if a
+    rule reads a view of an array that the forward function computed.
+    """
 
     def f(x, c):
         return ag.tanh(x) * ag.reshape(ag.tanh(ag.reshape(x * c, -1)) * 2, x.shape)
@@ -836,7 +848,9 @@ class Scaled(nn.Module):
     "copied", [deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"]
 )
 def test_a_copy_reads_its_own_parameters(copied):
-    """Seen to fail: the programs were copied, and with them Tensors that the function itself still shares."""
+    """Regression: a deep copy also copied the compiled programs, which hold Tensors that the
+    original function still uses.
+    """
     model, x = Scaled(), np.array([3.0])
     other = (model(x), copied(model))[1]
     model.w.data = np.array([5.0])
@@ -981,7 +995,7 @@ def test_single_entries_have_gradients_too():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(32, 33, 17), (1, 700, 600), (600, 1, 700)])
 def test_products_in_memory_have_the_bits_of_matmul(dtype, shape):
-    """Whether the operands lie in memory by rows, by columns or in wider rows."""
+    """The operands are stored by rows, by columns, and as slices of wider rows."""
     n, k, m = shape
     rng = np.random.default_rng(0)
     step = ag.compile(lambda x, w: np.sum(x @ w, axis=0))
@@ -1145,7 +1159,9 @@ def a_program(w):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_no_derivative_of_what_is_closed_over_is_lost(form):
-    """A wrong number without a word once: 0, in all of these."""
+    """Regression: the derivative with respect to a Tensor from outside was 0 in all of these,
+    with no error.
+    """
 
     def f(w):
         return ag.compile(form(w))(2.0)
@@ -1341,7 +1357,7 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
 
 @ag.compile
 def decorated(x):
-    """Doubles."""
+    """Double the argument."""
     return x * 2
 
 
@@ -1474,7 +1490,9 @@ def test_a_row_that_returns_one_of_its_arguments():
 
 
 def test_many_transposes_in_a_row():
-    """A RecursionError once: each stood in the line of the next."""
+    """Regression: each transpose was nested in the expression of the next, which ended in a
+    RecursionError.
+    """
 
     def f(x):
         for _ in range(1201):
@@ -1485,7 +1503,9 @@ def test_many_transposes_in_a_row():
 
 
 def test_the_learners_functions_run_untraced():
-    """Names of variables come from frames: sys.settrace, as once, takes twice the time, and the place of a debugger."""
+    """Names of variables come from frames. With sys.settrace, as before, compiling took twice as
+    long and disabled a debugger.
+    """
 
     def f(x):
         tracer = sys.gettrace()
@@ -1806,7 +1826,9 @@ def test_programs_of_instances_that_are_gone_make_room():
 
 
 def test_a_closed_tensor_without_arguments_of_the_program():
-    """Its operations are recorded although no argument takes part, in no_grad and frozen too."""
+    """Operations on Tensors from outside are recorded although no argument takes part, also
+    inside no_grad and for frozen Tensors.
+    """
     w, frozen = ag.Tensor([1.0, 2.0], requires_grad=True), ag.Tensor([3.0, 4.0])
 
     def f():
@@ -1864,7 +1886,9 @@ def test_what_a_transform_outside_differentiates_is_not_lost():
 
 
 def test_programs_do_not_read_the_variables_of_the_tape():
-    """Rules tell the trace which lines are theirs; frames are read for the user's names alone."""
+    """The trace learns from the rules which lines belong to them; it reads frames only for the
+    names in the user's functions.
+    """
     text = Path(plan.__file__).with_name("trace.py").read_text(encoding="utf-8")
     assert text.count("f_locals") == 1  # of the user's functions, for names
 
@@ -1885,7 +1909,9 @@ def test_a_closed_tensor_that_is_returned_is_read_at_every_call():
 
 
 def test_a_gradient_has_the_name_of_the_value_that_it_is_for():
-    """Also where a rule returns its g as it is: that of + computes no line."""
+    """The name is right even where a rule returns its g unchanged, as the rule of + does, and so
+    adds no line.
+    """
 
     def f(x, c):
         a = np.tanh(x)

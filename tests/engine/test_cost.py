@@ -1,4 +1,4 @@
-"""What the engine costs, in counts, which are never noise: ops recorded, rules run, arrays kept."""
+"""The cost of the engine in exact counts: ops recorded, rules run, arrays kept."""
 
 import gc
 import tracemalloc
@@ -77,7 +77,7 @@ def test_a_plain_constant_costs_no_rule(rules_run, constant):
 
 
 def test_no_hook_slows_the_attributes_of_a_tensor():
-    """Seen to fail: a __getattr__ for friendly errors, which made every op a fifth slower."""
+    """Regression: a __getattr__ that improved error messages made every op a fifth slower."""
     assert not any(
         hasattr(ag.Tensor, hook)
         for hook in ("__getattr__", "__setattr__")
@@ -130,7 +130,9 @@ def test_forward_mode_keeps_nothing_however_long_the_chain():
 
 @pytest.mark.parametrize("weight_first", [False, True])
 def test_a_stack_times_one_matrix_costs_what_the_product_of_all_rows_costs(weight_first):
-    """Seen to fail: a weight gradient for every matrix of the stack (64 of them), and their sum."""
+    """Regression: the rule computed one weight gradient for each of the 64 matrices and then
+    added them.
+    """
     x, w = np.ones((64, 2, 100)), np.ones((100, 100))
 
     def product(w, x):
@@ -146,7 +148,9 @@ def test_a_stack_times_one_matrix_costs_what_the_product_of_all_rows_costs(weigh
 
 
 def test_a_step_keeps_each_array_once():
-    """Backward mode keeps the results of the ops; the rules of exp, add and multiply by a number need nothing else."""
+    """Reverse mode keeps the results of the ops; the rules of exp, add and multiplication by a
+    number need nothing else.
+    """
     x = ag.Tensor(np.ones(100_000), requires_grad=True)
     array = x.data.nbytes
     tracemalloc.start()
@@ -175,7 +179,7 @@ def test_a_slice_sends_back_one_array_and_no_list_of_places():
 
 
 def test_a_mask_of_many_is_joined_to_the_bits(monkeypatch):
-    """np.where takes twenty times as long where a mask changes often."""
+    """relu avoids np.where, which is twenty times slower on a mask that changes often."""
     x = np.tile([-1.0, 2.0], 1000)
     monkeypatch.delattr(np, "where")
     np.testing.assert_array_equal(ops.relu.rules[0](x, x, x), np.maximum(x, 0))

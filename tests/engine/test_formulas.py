@@ -1,4 +1,6 @@
-"""The formula beside a rule in ops.py is what that rule gives: it is read from the source, and tried at random."""
+"""The formula in the comment beside each rule of ops.py is read from the source and compared
+with the rule at random inputs.
+"""
 
 import ast
 import inspect
@@ -159,7 +161,7 @@ def test_a_formula_is_what_its_rule_gives(row, place, comment):
 
 @EACH
 def test_any_other_formula_of_its_kind_is_not(row, place, comment):
-    """So the test above fails wherever two comments are swapped, except where both are true."""
+    """Swapping two comments makes the test above fail, except where both formulas are true."""
     for other in {
         other
         for _, _, other in FORMULAS

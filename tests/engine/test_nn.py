@@ -1,4 +1,4 @@
-"""Modules, losses, and files of their state."""
+"""Modules, losses, and saved states."""
 
 import copy
 import operator
@@ -211,7 +211,7 @@ def test_dropout():
     "shape, norm", [((4, 5), 5), ((2, 3, 4), (3, 4)), ((2, 3, 4), [4]), ((7,), 7)]
 )
 def test_layer_norm(shape, norm):
-    """This test failed once with this fault: the variance over n − 1; eps outside the root."""
+    """Catch a variance divided by n − 1, and an eps outside the square root."""
     x, layer = 5 + 3 * np.random.default_rng(0).normal(size=shape), nn.LayerNorm(norm, eps=0.1)
     axes = tuple(range(-len(layer.normalized_shape), 0))
     normal = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 0.1)
@@ -236,7 +236,7 @@ def test_layer_norm_of_equal_numbers_has_a_gradient():
 
 
 def test_embedding():
-    """This test failed once with this fault: a negative number taken from the end."""
+    """Catch a negative index that counts from the end."""
     layer, x = nn.Embedding(5, 3, rng=0), np.array([[0, 4, 0], [1, 0, 1]])
     z = layer(x)
     np.testing.assert_array_equal(z.data, layer.weight.data[x])
@@ -271,7 +271,7 @@ def attention_by_loops(q, k, v, allowed, scale):
 
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 def test_attention(batch):
-    """This test failed once with this fault: the scale forgotten; the mask read the other way round; the mask after the softmax."""
+    """Catch a missing scale, an inverted mask, and a mask applied after the softmax."""
     rng = np.random.default_rng(0)
     q, k, v = (rng.normal(size=(*batch, *shape)) for shape in [(3, 4), (5, 4), (5, 2)])
     attend, causal, mask = (
@@ -309,7 +309,9 @@ def test_what_is_masked_gets_no_gradient_at_all():
 
 
 def test_multihead_attention():
-    """Each head alone, from its own rows of the weights. This test failed once with this fault: heads cut without the axes exchanged."""
+    """Each head is computed alone, from its own rows of the weights. Catches heads split without
+    swapping the axes.
+    """
     layer = nn.MultiheadAttention(6, 2, rng=0)
     rng = np.random.default_rng(1)
     layer.in_proj_bias.data = rng.normal(size=18)
@@ -382,7 +384,9 @@ def test_sequential_is_a_list_of_layers():
     ],
 )
 def test_a_model_may_be_of_float32(make):
-    """27 ms a step for 15 once: only the weights of float64 could be made."""
+    """Every module takes a dtype. Regression: weights were always float64, so a step took 27 ms
+    in place of 15.
+    """
     model, double = make(np.float32), make(float)
     inputs = [np.ones((2, 3), np.float32), np.ones((2, 2), np.float32)][
         : 1 + isinstance(model, nn.RNNCell)
@@ -598,7 +602,7 @@ def test_every_name_given_instead_is_there():
     ],
 )
 def test_starting_values(fill, variance):
-    """This test failed once with this fault: fan_in and fan_out exchanged (kaiming), the gain not squared."""
+    """Catch swapped fan_in and fan_out in kaiming, and a gain that is not squared."""
     weight = Tensor(np.zeros((600, 300), np.float32), requires_grad=True)
     assert fill(weight, rng=0) is weight and weight.dtype == np.float32
     assert abs(weight.data.mean()) < 1e-3
@@ -625,7 +629,9 @@ def test_starting_values(fill, variance):
 
 
 def test_gains_keep_the_size_of_signals():
-    """Thirty relu layers: with the gain of relu the signal keeps its size, with that of a linear layer it is halved in every one."""
+    """Through thirty relu layers, the gain of relu preserves the size of the signal; the gain of
+    a linear layer halves it in every layer.
+    """
     sizes = {}
     for name in ("relu", "linear"):
         x = np.random.default_rng(0).normal(size=(100, 256))
@@ -832,7 +838,7 @@ def test_zero_grad_train_and_eval():
 
 
 def test_a_module_may_know_its_parent():
-    """RecursionError once."""
+    """Regression: RecursionError."""
     model = nn.Sequential(nn.Linear(2, 2, rng=0))
     model.layers[0].parent = model
     assert [name for name, _ in model.named_parameters()] == ["layers.0.weight", "layers.0.bias"]
@@ -841,7 +847,7 @@ def test_a_module_may_know_its_parent():
 
 
 def test_a_frozen_parameter_stays_in_the_state():
-    """Lost in silence once: a frozen layer was neither saved nor restored."""
+    """Regression: a frozen layer was neither saved nor restored, with no error."""
     model, other = nn.MLP([2, 3, 1], rng=0), nn.MLP([2, 3, 1], rng=1)
     for m in (model, other):
         m.layers[0].weight.requires_grad = False
@@ -922,7 +928,9 @@ def test_cross_entropy_of_what_does_not_fit(x, y, error, words):
     "shape, wanted", [((5, 3), (5,)), ((3,), ()), ((2, 3, 2), (2, 2)), ((1, 3, 2, 2), (1, 2, 2))]
 )
 def test_cross_entropy_of_any_shape(shape, wanted):
-    """PyTorch's definition: −log softmax along axis 1 at the target; what is ignored is left out, of the mean too."""
+    """As in PyTorch, the loss is −log softmax along axis 1 at the target. Ignored targets do not
+    count in the mean.
+    """
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=shape), rng.integers(0, 3, wanted)
     p = np.moveaxis(np.exp(x), min(1, x.ndim - 1), -1)
@@ -1046,7 +1054,9 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
     ids=range(9),
 )
 def test_a_state_that_does_not_fit_is_refused_whole(state, words):
-    """Half loaded once: the first array was taken before the second failed."""
+    """Regression: the state was half loaded, because the first array was assigned before the
+    second failed.
+    """
     model = Pair()
     with pytest.raises((ValueError, TypeError), match=words):
         model.load_state_dict(state)
@@ -1073,7 +1083,9 @@ def test_no_tensor_is_lost_behind_another_of_its_name():
 
 @pytest.mark.parametrize("name", ["file", "allow_pickle", "x.npy"])
 def test_names_that_npz_cannot_hold_are_refused(tmp_path, name):
-    """np.savez raised about its own argument, dropped `allow_pickle`, and took "x.npy" for "x" once."""
+    """Regression: np.savez complained about its own argument, dropped `allow_pickle`, and stored
+    "x.npy" as "x".
+    """
 
     class Odd(nn.Module):
         def __init__(self, value):
@@ -1111,7 +1123,7 @@ def test_float32_and_0d_and_empty_survive(tmp_path):
 
 @pytest.mark.parametrize("moment", ["write", "flush", "replace", "interrupt"])
 def test_an_interrupted_save_leaves_the_old_file_whole(tmp_path, monkeypatch, moment):
-    """This test failed once with this fault: np.savez straight to the path."""
+    """Catch a save that lets np.savez write directly to the path."""
     path = tmp_path / "m.npz"
     Pair().save(path)
     before = path.read_bytes()
@@ -1145,7 +1157,7 @@ def test_an_interrupted_save_leaves_the_old_file_whole(tmp_path, monkeypatch, mo
 
 
 def test_two_threads_may_save_to_one_path(tmp_path):
-    """They shared one draft once."""
+    """Regression: both threads wrote to the same temporary file."""
     path, faults = tmp_path / "m.npz", []
 
     def work(value):
@@ -1226,7 +1238,7 @@ class Centre(nn.Module):
 
 
 def test_buffers_are_saved_and_not_trained(tmp_path):
-    """Lost without a word once."""
+    """Regression: buffers were lost, with no error."""
     model, other = nn.Sequential(Centre(2)), nn.Sequential(Centre(2))
     x = Tensor(np.array([[1.0, 2.0], [3.0, 6.0]]))
     model(x).sum().backward()
@@ -1258,7 +1270,9 @@ def test_buffers_are_saved_and_not_trained(tmp_path):
 
 
 def test_what_passes_through_a_module_is_no_part_of_it():
-    """A module that stored an input changed its own state once, and could not load it any more."""
+    """Regression: a module that stored an input changed its own state and could no longer load
+    it.
+    """
 
     class Remembers(nn.Module):
         def __init__(self):
@@ -1282,7 +1296,7 @@ def test_what_passes_through_a_module_is_no_part_of_it():
 
 @pytest.mark.parametrize("copied", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
 def test_models_are_copied_and_pickled(copied):
-    """Failed on the lambdas of relu's row once."""
+    """Regression: copying failed on the lambdas in the row of relu."""
     model = nn.Sequential(nn.MLP([2, 3, 1], rng=0), nn.Dropout(0.5), ag.gelu, Centre(1))
     model.layers[0].layers[0].weight.requires_grad = False
     model.eval()
@@ -1304,7 +1318,7 @@ def test_models_are_copied_and_pickled(copied):
 
 
 def test_a_damaged_file_is_a_value_error_or_the_same_numbers(tmp_path):
-    """Cut anywhere, or one byte wrong anywhere."""
+    """The file is truncated at many places, and single bytes of it are changed."""
     path = tmp_path / "m.npz"
     Pair().save(path)
     whole = path.read_bytes()
@@ -1327,7 +1341,7 @@ def test_a_damaged_file_is_a_value_error_or_the_same_numbers(tmp_path):
 
 
 def test_a_file_with_two_arrays_of_one_name_is_refused(tmp_path):
-    """The last of them was taken once."""
+    """Regression: the last of the two arrays was loaded."""
     path, model = tmp_path / "m.npz", Pair((7.0, 7.0))
     for name in ("a.npy", "a"):
         Pair().save(path)
@@ -1359,7 +1373,7 @@ def test_a_pickle_is_refused_without_advice_to_load_it_unsafely(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
 def test_what_is_no_file_is_not_replaced(tmp_path):
-    """/dev/full was once, by a file: root may."""
+    """Regression: when run as root, save replaced /dev/full by a file."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for path in [tmp_path / "pipe", tmp_path / "link", tmp_path]:
@@ -1370,7 +1384,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 def test_a_saved_file_has_the_usual_mode_and_links_stay_links(tmp_path):
-    """0600 once, whatever the umask: nobody else could read the model."""
+    """Regression: the mode was 0600 whatever the umask, so no other user could read the model."""
     path = tmp_path / "m.npz"
     Pair().save(path)
     (tmp_path / "plain").write_text("")
@@ -1391,7 +1405,7 @@ def test_saving_to_a_name_without_suffix_adds_none(tmp_path):
 
 
 def test_a_running_mean_that_keeps_a_graph_is_refused_at_once():
-    """50 steps of training kept 50 graphs once; the first word came from state_dict()."""
+    """Regression: 50 training steps kept 50 graphs, and only state_dict() reported it."""
 
     class Normed(nn.Module):
         def __init__(self):
@@ -1410,7 +1424,7 @@ def test_a_running_mean_that_keeps_a_graph_is_refused_at_once():
 
 @pytest.mark.parametrize("wrap", [deque, list, tuple, lambda layers: dict(enumerate(layers))])
 def test_layers_in_a_container_are_found(wrap):
-    """In a deque they were not once, without a word."""
+    """Regression: layers in a deque were not found, with no error."""
 
     class Held(nn.Module):
         def __init__(self):
@@ -1441,7 +1455,9 @@ def test_layers_in_a_container_without_names_are_refused(kind):
 
 @pytest.mark.parametrize("dtype", [bool, float])
 def test_a_mask_is_checked_at_every_call_of_a_program(dtype):
-    """A float mask that forbids everything gave nan in silence once, where the function itself raises."""
+    """Regression: compiled attention returned nan for a float mask that forbids everything,
+    where the function itself raises an error.
+    """
     q = np.random.default_rng(0).normal(size=(3, 2))
     allowed = np.tri(3, dtype=bool)
     masks = [m if dtype is bool else np.where(m, 0.0, -np.inf) for m in (allowed, 0 * allowed > 0)]
@@ -1505,7 +1521,9 @@ def test_a_floating_mask_gets_its_gradient():
     ],
 )
 def test_errors_name_the_function_that_was_called(call, error, words):
-    """An inner name once, `whole_numbers`, or Python's raw words."""
+    """Regression: errors named an internal function, `whole_numbers`, or were those of Python
+    itself.
+    """
     with pytest.raises(error, match=words):
         call()
 
@@ -1534,7 +1552,7 @@ def test_a_wrong_rng_is_named(name, call, rng):
 
 
 def test_losses_take_lists():
-    """'list' object has no attribute 'shape' once."""
+    """Regression: "'list' object has no attribute 'shape'"."""
     assert F.cross_entropy([[0.0, 0.0]], [1]) == pytest.approx(np.log(2))
     assert F.mse_loss([1.0, 2.0], [1.0, 4.0]) == 2
     assert F.binary_cross_entropy_with_logits([0.0], [1.0]) == pytest.approx(np.log(2))
@@ -1550,7 +1568,7 @@ def test_losses_take_lists():
     "duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
 def test_a_copy_keeps_the_gradient(duplicate):
-    """Lost once: the next step of a copied model moved nothing."""
+    """Regression: the gradient was lost, so the next step of a copied model changed nothing."""
     w = leaf([1.0, 2.0])
     (w * w).sum().backward()
     other = duplicate(w)
@@ -1571,7 +1589,7 @@ def test_a_copy_keeps_the_gradient(duplicate):
     ],
 )
 def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
-    """The advice once was .detach(), which loses the gradient too."""
+    """Regression: the error recommended .detach(), which loses the gradient too."""
     with pytest.raises(TypeError, match=f"{words} cannot be copied.*use the Tensor itself"):
         ag.grad(f)(np.ones(2))
 

@@ -65,7 +65,7 @@ def differences(f, x, u, h=1e-6):
     ids=lambda o: f"{type(o).__name__}{np.shape(o)}",
 )
 def test_operators_on_either_side_of_every_operand(op, other):
-    """Reflected forms keep their sides: 5 − x gives −1 to x."""
+    """Reflected operators keep the order of their operands: 5 − x sends −1 to x."""
     raw = other.data if isinstance(other, Tensor) else np.array(other)
     for f, g in [
         (lambda x: op(x, other), lambda x: op(x, raw)),
@@ -169,7 +169,7 @@ def test_numpys_functions_record(name):
 
 
 def test_numpy_scalars_and_arrays_on_the_left_record():
-    """This test failed once with this fault: without __array_ufunc__ an array on the left makes an object array of Tensors."""
+    """Without __array_ufunc__, an array on the left would create an object array of Tensors."""
     t = Tensor([1.0, 2.0], requires_grad=True)
     for z in (
         np.float64(2) * t,
@@ -208,7 +208,9 @@ def test_writing_into_an_array_is_refused():
 
 
 def test_parts_of_an_array_do_not_swallow_a_gradient():
-    """An assignment to a single entry converts to a number, as float(t) does, outside transforms."""
+    """Assigning a Tensor that requires a gradient to part of an array raises an error, so that
+    no gradient is lost. Outside transforms a single entry takes the number, as float(t) does.
+    """
     t, a = Tensor(2.0, requires_grad=True), np.zeros((2, 2))
     for array in (a, np.zeros((2, 2), np.float32), np.zeros((2, 2), complex), a.T):
         for value in (t, t * 3):
@@ -251,7 +253,9 @@ def test_an_augmented_assignment_makes_a_new_tensor():
     "line", ["p -= 0.1 * p.grad", "p += 1", "p *= 2", "p /= 2", "p **= 2", "p @= p"]
 )
 def test_a_parameter_is_not_left_untrained_without_a_word(line):
-    """`for p in params: p -= lr * p.grad` gave the name p to another Tensor, and nothing was trained."""
+    """Regression: `for p in params: p -= lr * p.grad` bound the name p to a new Tensor, and
+    nothing was trained.
+    """
     p = Tensor([1.0, 2.0], requires_grad=True)
     (p * p).sum().backward()
     for guard in (ag.no_grad(), contextlib.nullcontext()):
@@ -275,7 +279,7 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
     ],
 )
 def test_what_has_no_row_says_so(call):
-    """Never a number without its gradient."""
+    """A function without a row raises an error; it never returns a number without its gradient."""
     with pytest.raises(TypeError, match="(has no row|input|argument|two arrays)"):
         call(Tensor([1.0, 2.0], requires_grad=True))
 
@@ -308,7 +312,7 @@ def test_other_libraries_words_are_answered_with_ours(call, ours):
 
 
 def test_what_is_said_to_do_it_here_is_here():
-    """Seen to fail: a name that no longer exists among the words."""
+    """Every replacement that an error message recommends exists."""
     from autograd_lib.hints import _SUBSTITUTES
 
     x = Tensor([[0.5, 1.5], [2.5, 3.0]], requires_grad=True)
@@ -391,7 +395,7 @@ def test_numpys_third_argument_is_not_taken_for_keepdims(f):
 
 
 def test_functions_without_a_slope_take_keywords_too():
-    """RecursionError once: NumPy's keywords were not unwrapped."""
+    """Regression: RecursionError, because Tensors in NumPy's keywords were not unwrapped."""
     t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
     assert np.argmax(a=t) == 2 and np.allclose(t, b=t) and np.array_equal(a1=t, a2=t)
     np.testing.assert_array_equal(np.zeros_like(a=t), np.zeros(3))
@@ -442,7 +446,7 @@ def test_public_names():
 
 
 def test_the_version_is_said_once():
-    """Seen to fail: another number in pyproject.toml."""
+    """pyproject.toml and the package state the same version."""
     assert metadata.version("autograd_lib") == ag.__version__
 
 
@@ -481,7 +485,7 @@ def filled(x):
     "f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x]
 )
 def test_a_number_does_not_leave_a_transform_unnoticed(f):
-    """A wrong number once: math.sin(x) inside grad was a constant in silence."""
+    """Regression: inside grad, math.sin(x) was treated as a constant, with no error."""
     with pytest.raises((TypeError, ValueError)):  # ValueError is NumPy's, from the TypeError
         ag.grad(f)(1.0)
     assert (
@@ -518,7 +522,7 @@ def test_functions_of_slope_zero_that_python_spells_with_an_operator():
 
 
 def test_clip_as_a_method_of_an_array_keeps_the_gradient():
-    """Refused once, with the words that np.clip has no row."""
+    """Regression: the call failed with the message that np.clip has no row."""
     assert ag.grad(lambda x: np.arange(5.0).clip(0, x).sum())(2.5) == 2
     assert ag.grad(lambda x: np.arange(5.0).clip(None, x).sum())(2.5) == 2
     assert ag.grad(lambda x: np.arange(5.0).clip(x, 9).sum())(2.5) == 3
@@ -535,7 +539,9 @@ def test_np_pad_is_pad():
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "logsumexp", "var", "std"])
 def test_keepdims_is_given_by_name(name):
-    """Taken for keepdims in silence once; NumPy's third argument is the dtype, PyTorch's the keepdim."""
+    """NumPy's third argument is dtype, PyTorch's is keepdim. Regression: a third positional
+    argument was taken for keepdims.
+    """
     t = Tensor(A, requires_grad=True)
     for call in (lambda: getattr(t, name)(0, 1), lambda: getattr(ops, name)(t, 0, 1)):
         with pytest.raises(TypeError, match=rf"^{name}: .*keepdims"):
@@ -543,7 +549,7 @@ def test_keepdims_is_given_by_name(name):
 
 
 def test_np_clip_takes_its_bounds_once():
-    """The first lower bound was dropped in silence once."""
+    """Regression: if a bound was given twice, the first was ignored with no error."""
     t = Tensor(A, requires_grad=True)
     for bounds in ({"min": 2}, {"max": 3}):
         with pytest.raises(TypeError, match="np.clip: .* got both"):
@@ -617,7 +623,9 @@ def test_np_clip_takes_its_bounds_once():
     ],
 )
 def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
-    """Python's or NumPy's raw words once, an inner name, or a hint that changed the shape."""
+    """Regression: the error was raised by Python or NumPy, named an internal function, or
+    recommended a change of shape.
+    """
     with pytest.raises((TypeError, AttributeError)) as caught:
         call(Tensor(A, requires_grad=True))
     assert all(word in str(caught.value) for word in words), str(caught.value)

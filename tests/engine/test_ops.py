@@ -1,4 +1,6 @@
-"""The table over itself: a row is tested by being in it. Then every form of arguments that NumPy has."""
+"""Every row of the table is tested, because the tests take the rows from the table; further
+tests cover every form of arguments that NumPy accepts.
+"""
 
 import functools
 import itertools
@@ -212,7 +214,7 @@ def test_row_has_a_sample(row):
 
 @every_row
 def test_every_keyword_is_in_a_sample(row):
-    """Seen to fail: the sample of min with keepdims. A rule that ignores a keyword would pass everything else here."""
+    """A keyword that no sample uses could be ignored by a rule without any test here failing."""
     unseen = set(row.keywords).difference(*(params for _, _, params in samples(row)))
     assert not unseen, (
         f"add an entry to SAMPLES in autograd_course/op_inputs.py that calls {row.name!r} with {', '.join(sorted(unseen))}"
@@ -269,7 +271,7 @@ COMPLEX = [
 
 @pytest.mark.parametrize("row, xs, params, i", COMPLEX)
 def test_first_derivative_by_complex_step(row, xs, params, i):
-    """Im f(x + ih)/h has no cancellation, so it is exact."""
+    """Im f(x + ih)/h involves no cancellation, so it is exact to rounding."""
     z, v = along(row, xs, params, i, 1e-20j)
     _, tangent = ag.jvp(lambda x: row(*xs[:i], x, *xs[i + 1 :], **params), (xs[i],), (v,))
     np.testing.assert_allclose(tangent, np.imag(z) / 1e-20, rtol=1e-12, atol=1e-14)
@@ -364,7 +366,9 @@ def test_neither_inputs_nor_gradient_are_written_to(row, xs, params):
     ],
 )
 def test_only_needed_rules_run(row, xs, params):
-    """This test failed once with this fault: every rule in `needed`, whether or not its argument asked."""
+    """Catch an engine that runs every rule, including those of arguments that need no
+    gradient.
+    """
     for wanted in [i for i, rule in enumerate(row.rules) if rule]:
         called = []
 
@@ -383,7 +387,9 @@ def test_only_needed_rules_run(row, xs, params):
 @elementwise
 @given(data=st.data())
 def test_broadcasting_in_all_pairs(row, data):
-    """A gradient under broadcasting is the gradient of the copies, summed over what was copied."""
+    """The gradient of a broadcast array is the gradient of its copies, summed over the copied
+    axes.
+    """
     n = len(row.rules)
     shapes, shape = data.draw(
         hnp.mutually_broadcastable_shapes(num_shapes=n, max_dims=3, min_side=0, max_side=3)
@@ -478,7 +484,9 @@ def gradient(f, x):
     ],
 )
 def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
-    """This test failed once with this fault: relu with x >= 0, abs with where(x >= 0, 1, -1), max without the division by the ties."""
+    """Catch relu with x >= 0, abs with where(x >= 0, 1, -1), and max without dividing by the
+    number of ties.
+    """
     with np.errstate(all="raise"):
         np.testing.assert_allclose(gradient(f, x), expected, rtol=1e-15)
         tangent = ag.jvp(f, (np.array(x),), (np.ones(np.shape(x)),))[1]
@@ -488,7 +496,9 @@ def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
 @pytest.mark.parametrize("axis", [0, 2, (2, 4), (4, 2), (0, 1)])
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_short_axes_of_large_arrays_are_reduced_as_ever(name, axis):
-    """These go entry by entry. Seen to fail: without the sharing by ties, and with the axes in one place too few."""
+    """Short axes are reduced entry by entry. Catches a missing division by the ties, and one
+    axis too few in the slices.
+    """
     x = np.random.default_rng(0).integers(0, 3, (2, 7, 3, 11, 2, 16)).astype(float)  # full of ties
     row, reduce = getattr(ag, name), getattr(np, name)
     assert (
@@ -536,7 +546,7 @@ def test_higher_derivatives_of_a_square_at_zero():
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_exact_at_plus_and_minus_1000(f, value, slope, dtype):
-    """This test failed once with this fault: sigmoid as 1/(1 + exp(-x)), logsumexp without its shift, tanh by exp(2x)."""
+    """Catch sigmoid as 1/(1 + exp(-x)), logsumexp without its shift, and tanh by exp(2x)."""
     x = np.array([-1000, 1000], dtype)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         z, pull = ag.vjp(f, x)
@@ -562,7 +572,9 @@ def test_cross_entropy_is_exact_at_plus_and_minus_1000():
     [(np.float32, -1e5), (np.float32, -1e9), (np.float64, -1e17), (np.float64, -np.inf)],
 )
 def test_cross_entropy_of_a_true_class_far_below(dtype, low):
-    """A wrong number once: log Σ eˣ taken back from the loss, which had rounded it away (27.1 for 0.909)."""
+    """Regression: the rule recovered log Σ eˣ from the loss, which had rounded it away (27.1 for
+    0.909).
+    """
     x = Tensor(np.array([[low, 3.3, 1.0]], dtype), requires_grad=True)
     ag.nn.functional.cross_entropy(x, [0]).backward()
     np.testing.assert_allclose(
@@ -572,7 +584,7 @@ def test_cross_entropy_of_a_true_class_far_below(dtype, low):
 
 @pytest.mark.parametrize("dtype, size", [(np.float32, 1e20), (np.float64, 1e200)])
 def test_gelu_of_huge_numbers(dtype, size):
-    """nan once: 0·∞."""
+    """Regression: nan, from 0·∞."""
     with np.errstate(over="ignore"):
         got = [ag.value_and_grad(ag.gelu)(dtype(x)) for x in (size, -size)]
     assert got == [(dtype(size), 1), (0, 0)]
@@ -583,7 +595,9 @@ def test_gelu_of_huge_numbers(dtype, size):
     [(np.float32, (0, 100, 1000, -1000, 2.0**20, -(2.0**20))), (np.float64, (0, 2.0**40))],
 )
 def test_adding_to_all_logits_changes_nothing(dtype, shifts):
-    """To the last digits. Wrong numbers once: log Σ eˣ of large logits has no digits left for their differences."""
+    """Results agree to the last digits. Regression: log Σ eˣ of large logits has no digits left
+    for their differences.
+    """
     x = np.array([0.0, 0.5, -1.0])
     p = np.exp(x) / np.exp(x).sum()
     digits = 4 * np.finfo(dtype).eps
@@ -607,7 +621,7 @@ def test_adding_to_all_logits_changes_nothing(dtype, shifts):
     "dtype, size", [(np.float16, 6e4), (np.float32, 3e38), (np.float64, 1e300)]
 )
 def test_logsumexp_and_its_kin_at_any_size(dtype, size):
-    """Wrong numbers once: the shift was cut at 3e38, which float64 exceeds and float16 cannot hold."""
+    """Regression: the shift was clipped at 3e38, which float64 exceeds and float16 cannot hold."""
     x = np.array([size, size / 2], dtype)
     with np.errstate(all="raise", under="ignore"):
         for sign, expected in [(1, [1, 0]), (-1, [0, 1])]:
@@ -635,7 +649,7 @@ def test_repeated_indices_in_every_dtype():
 
 
 def test_averages_over_more_rows_than_float16_can_count():
-    """nan once: n as a float16 is infinite above 65,504."""
+    """Regression: nan, because n above 65,504 is infinite in float16."""
     n = 70_000
     x = Tensor(np.ones((n, 1), np.float16), requires_grad=True)
     x.mean().backward()
@@ -651,7 +665,7 @@ def test_averages_over_more_rows_than_float16_can_count():
 
 
 def test_nll_loss_of_what_is_no_class():
-    """A wrong number once: class −1 was taken for the last."""
+    """Regression: class −1 was taken for the last class."""
     x = Tensor(np.zeros((2, 3)), requires_grad=True)
     for target, error in [
         (np.array([0, -1]), IndexError),
@@ -673,7 +687,7 @@ def test_tiny_probabilities_keep_their_digits():
 
 @pytest.mark.parametrize("f, z", [(ag.logsumexp, 2.5), (ag.softmax, 1.0), (ag.log_softmax, 0.0)])
 def test_softmax_of_one_number(f, z):
-    """ "float object has no attribute max" once."""
+    """Regression: "float object has no attribute max"."""
     assert f(2.5) == z and ag.grad(f)(2.5) == (f is ag.logsumexp)
 
 
@@ -765,7 +779,9 @@ def test_matmul_of_every_shape(shapes):
 
 
 def test_matmul_of_a_matrix_by_itself():
-    """Right shapes prove nothing: both slots pay. A@A at [[1,2],[3,4]] gives [[7,11],[9,13]]."""
+    """A@A sends a gradient through both inputs, and equal shapes would hide a missing one:
+    [[1,2],[3,4]] must give [[7,11],[9,13]].
+    """
     a = Tensor([[1.0, 2], [3, 4]], requires_grad=True)
     (a @ a).sum().backward()
     np.testing.assert_array_equal(a.grad, [[7, 11], [9, 13]])
@@ -802,7 +818,9 @@ def test_dot_of_every_shape(shapes):
 )
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3, 3, 3)])
 def test_transpose_of_every_form(shape, axes):
-    """Equal lengths hide a wrong inverse from the shape check. Broken by: argsort of negative axes."""
+    """With axes of equal length, a shape check cannot detect a wrong inverse. Catches argsort of
+    negative axes.
+    """
     (x,) = spread([shape], [SPANS["wide"]])
     np.testing.assert_array_equal(ag.transpose(x, axes), np.transpose(x, axes))
     agree(lambda x: ag.transpose(x, axes), [x])
@@ -955,7 +973,7 @@ def test_flip_split_and_pad():
     ],
 )
 def test_einsum_is_numpys(subscripts, shapes):
-    """This test failed once with this fault: a letter that one array alone has."""
+    """Catch an error with a letter that occurs in one array only."""
     x, y = spread(shapes, [SPANS["wide"]] * 2)
     np.testing.assert_allclose(ag.einsum(subscripts, x, y), np.einsum(subscripts, x, y), rtol=1e-12)
     agree(lambda x, y: np.einsum(subscripts, x, y), [x, y])
@@ -1070,7 +1088,9 @@ def reads(shape, index):
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
 def test_indexing_of_every_kind(index):
-    """An entry that was read n times is paid n times. Broken by: out[index] = g for a tuple inside a tuple."""
+    """An entry that is read n times receives n gradients. Catches out[index] = g for a tuple
+    inside the index tuple.
+    """
     (x,) = spread([(3, 4)], [SPANS["wide"]])
     t = Tensor(x, requires_grad=True)
     z = t[index]
@@ -1216,7 +1236,9 @@ def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 def test_many_are_chosen_to_the_same_bits(dtype):
-    """The quick way goes by the bits of what is chosen: of ∞, nan and −0.0 too, in any order in memory."""
+    """The fast path of where copies bits, so ∞, nan and −0.0 are preserved in every memory
+    layout.
+    """
     x = np.random.default_rng(0).normal(size=(64, 48)).astype(dtype)
     x[0, :8], x[1, :8] = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0, 2.0], np.nan
     for a, c in [
@@ -1246,7 +1268,7 @@ def test_many_are_chosen_to_the_same_bits(dtype):
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_an_infinite_gradient_that_is_not_chosen_is_no_nan(f):
-    """As in PyTorch and JAX: √'s slope at 0 is ∞, and ∞ · 0 would be nan."""
+    """As in PyTorch and JAX: the slope of √x at 0 is ∞, and ∞ · 0 would be nan."""
     assert ag.grad(f)(-1.0) == 0 and ag.grad(f)(1.0) == 0.5
 
 
@@ -1264,7 +1286,9 @@ def test_a_row_tells_what_it_is():
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64])
 def test_an_exponent_of_any_dtype(dtype):
-    """NumPy's "boolean subtract" once; and with an unsigned 0 as exponent, 0·∞ = nan."""
+    """Regression: NumPy's error about boolean subtraction, and 0·∞ = nan for an unsigned
+    exponent 0.
+    """
     x, y = np.array([1e30, -1.5, 0.0, 2.0, 0.0]), np.array([0, 1, 1, 1, 0], dtype)
     np.testing.assert_array_equal(ag.grad(lambda x: (x**y).sum())(x), [0, 1, 1, 1, 0])
     np.testing.assert_array_equal(ag.hessian(lambda x: (x**y).sum())(x), np.zeros((5, 5)))

@@ -1,4 +1,4 @@
-"""Optimizers against two steps by hand, in PyTorch's conventions."""
+"""Optimizers compared with two steps worked out by hand, in PyTorch's conventions."""
 
 from functools import partial
 
@@ -39,7 +39,9 @@ def test_sgd_by_hand():
 
 
 def test_sgd_with_momentum_by_hand():
-    """v: 1, then 0.9·1 + 3 = 3.9. p: 1 − 0.1 = 0.9, then 0.9 − 0.39 = 0.51. This test failed once with this fault: (1 − momentum)·g."""
+    """v is 1, then 0.9·1 + 3 = 3.9; p is 1 − 0.1 = 0.9, then 0.9 − 0.39 = 0.51. Catches v = μv +
+    (1 − μ)g.
+    """
     p = leaf(1.0)
     np.testing.assert_allclose(
         steps(SGD([p], lr=0.1, momentum=0.9), p, [1.0, 3.0]), [0.9, 0.51], rtol=1e-14
@@ -47,7 +49,7 @@ def test_sgd_with_momentum_by_hand():
 
 
 def test_sgd_with_weight_decay_by_hand():
-    """g + 0.5·p: 1.5, then 1 + 0.5·0.85 = 1.425."""
+    """The steps use g + 0.5·p, which is 1.5, then 1 + 0.5·0.85 = 1.425."""
     p = leaf(1.0)
     np.testing.assert_allclose(
         steps(SGD([p], lr=0.1, weight_decay=0.5), p, [1.0, 1.0]), [0.85, 0.7075], rtol=1e-14
@@ -58,7 +60,7 @@ def test_sgd_with_weight_decay_by_hand():
 
 
 def test_adam_by_hand():
-    """This test failed once with this fault: no bias correction (the first step is then 3.16·lr)."""
+    """Catch a missing bias correction, which makes the first step 3.16·lr."""
     lr, b1, b2, eps = 0.1, 0.9, 0.999, 1e-8
     g1, g2 = 0.5, -2.0
     p = leaf(1.0)
@@ -71,14 +73,18 @@ def test_adam_by_hand():
 
 
 def test_nesterov_by_hand():
-    """v: 1, then 0.9·1 + 3 = 3.9; the steps are 0.1·(1 + 0.9·1) and 0.1·(3 + 0.9·3.9). This test failed once with this fault: the old v in the look ahead."""
+    """v is 1, then 0.9·1 + 3 = 3.9; the steps are 0.1·(1 + 0.9·1) and 0.1·(3 + 0.9·3.9). Catches
+    a look-ahead with the old v.
+    """
     p = leaf(1.0)
     got = steps(SGD([p], lr=0.1, momentum=0.9, nesterov=True), p, [1.0, 3.0])
     np.testing.assert_allclose(got, [0.81, 0.81 - 0.651], rtol=1e-13)
 
 
 def test_nesterov_is_the_gradient_at_the_point_ahead():
-    """Sutskever's form, v ← μv − lr·f′(p + μv), p ← p + v, walks through q = p + μv as SGD(nesterov=True) does."""
+    """Sutskever's form, v ← μv − lr·f′(p + μv), p ← p + v, visits the same points q = p + μv as
+    SGD(nesterov=True).
+    """
 
     def slope(p):
         return p**3 + p
@@ -94,7 +100,9 @@ def test_nesterov_is_the_gradient_at_the_point_ahead():
 
 
 def test_rmsprop_by_hand():
-    """v: 0.01·4 = 0.04, then 0.99·0.04 + 0.01·1 = 0.0496: steps of lr·2/0.2 and lr·1/√0.0496."""
+    """v is 0.01·4 = 0.04, then 0.99·0.04 + 0.01·1 = 0.0496, so the steps are lr·2/0.2 and
+    lr·1/√0.0496.
+    """
     p = leaf(1.0)
     got = steps(RMSprop([p], lr=0.01), p, [2.0, 1.0])
     np.testing.assert_allclose(got, [0.9, 0.9 - 0.01 / np.sqrt(0.0496)], rtol=1e-7)
@@ -117,7 +125,9 @@ def test_weight_decay_is_the_gradient_of_a_penalty(kind):
 
 
 def test_adamw_by_hand():
-    """Adam's first step is lr·sign(g), whatever the decay: 2 − 0.1·0.5·2 − 0.1 = 1.8. Adam with weight_decay: 1.9."""
+    """Adam's first step is lr·sign(g), whatever the decay. AdamW goes to 2 − 0.1·0.5·2 − 0.1 =
+    1.8; Adam with weight_decay goes to 1.9.
+    """
     p, q = leaf(2.0), leaf(2.0)
     np.testing.assert_allclose(
         steps(AdamW([p], lr=0.1, weight_decay=0.5), p, [1.0]), [1.8], rtol=1e-7
@@ -188,7 +198,9 @@ def test_adam_with_other_constants_by_hand():
 
 
 def test_adam_corrects_the_bias_of_each_parameter_by_its_own_steps():
-    """A wrong step once: a parameter whose first gradient came later was corrected as if it had had all."""
+    """Regression: a parameter whose first gradient came later was corrected as if it had taken
+    every step.
+    """
     a, b = leaf(1.0), leaf(1.0)
     optimizer = Adam([a, b], lr=0.1)
     for _ in range(5):
@@ -432,7 +444,9 @@ def numbers(*things):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
-    """This test failed once with this fault: parameters written one after the other; the memory changed before them."""
+    """Catch parameters that are written one after the other, and moving averages that change
+    before the parameters.
+    """
 
     def make():
         ps = [leaf([1.0, 2.0]), leaf(3.0), leaf([[4.0]], np.float32)]
@@ -532,14 +546,14 @@ def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_without_memory_the_last_gradient_alone_counts(kind, dtype):
-    """A step of 100 once: v += g² − v leaves what rounding left of the old v."""
+    """Regression: a step of 100, because v += g² − v keeps the rounding error of the old v."""
     p = leaf(1.0, dtype)
     got = steps(kind([p]), p, [1.0, 1e-4 if dtype == np.float32 else 1e-7])
     np.testing.assert_allclose(got, [0.9, 0.8], rtol=1e-3 if dtype == np.float32 else 0.02)
 
 
 def test_a_float16_parameter_is_stepped_in_float32():
-    """nan and 0 once: 1e-8 is 0 in float16, and 300² is inf."""
+    """Regression: nan and 0, because in float16 1e-8 is 0 and 300² is inf."""
     p = leaf([1.0, 1.0, 1.0], np.float16)
     got = steps(Adam([p], lr=0.25), p, [[0.0, 300.0, 1.0]])
     assert p.dtype == np.float16
@@ -588,7 +602,7 @@ def test_groups_have_settings_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("make", [partial(SGD, momentum=0.9), RMSprop, Adam, AdamW])
 def test_a_rate_for_each_entry(make):
-    """Written into param_groups; as if every entry had an optimizer of its own."""
+    """An array as "lr" in param_groups steps as if every entry had an optimizer of its own."""
     rates, gs = [0.1, 0.5], [[1.0, -2.0], [0.5, 3.0]]
     together, apart = leaf([1.0, 2.0]), [leaf([1.0]), leaf([2.0])]
     optimizer = make([together])
@@ -621,7 +635,9 @@ def test_a_rate_for_each_entry(make):
 
 
 def test_a_set_of_parameters_is_refused():
-    """Taken once: its order changes, so that a loaded state gave a parameter its neighbour's momentum."""
+    """Regression: a set was accepted. Its order changes, so loading a state gave parameters each
+    other's momentum.
+    """
     ps = [Tensor([0.0], requires_grad=True) for _ in range(4)]
     for params in (set(ps), frozenset(ps), [{"params": set(ps)}]):
         with pytest.raises(TypeError, match="SGD: .*list.*got (frozen)?set"):
@@ -631,7 +647,7 @@ def test_a_set_of_parameters_is_refused():
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_state_holds_every_setting(groups):
-    """Only lr was restored once: training went on without its momentum, in silence."""
+    """Regression: only lr was restored, and training continued without momentum, with no error."""
     for kind, settings in [
         (ag.optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}),
         (ag.optim.RMSprop, {"alpha": 0.5, "eps": 1e-3}),
@@ -680,7 +696,7 @@ def test_a_state_with_a_setting_out_of_range_changes_nothing():
     ],
 )
 def test_habits_of_pytorch_are_answered(call, words):
-    """Python's raw words once, or NumPy's about np.subtract."""
+    """Regression: the error was raised by Python, or by NumPy about np.subtract."""
     p = Tensor([1.0], requires_grad=True)
     o = ag.optim.SGD([p], lr=0.1)
     p.grad = np.ones(1)
@@ -692,7 +708,7 @@ def test_habits_of_pytorch_are_answered(call, words):
 
 
 def test_a_schedules_state_holds_its_settings():
-    """The factor of the new schedule was applied to the old count once, in silence."""
+    """Regression: the new schedule applied its own factor to the old step count, with no error."""
 
     def make(kind, *settings):
         optimizer = ag.optim.SGD([Tensor([1.0], requires_grad=True)], lr=0.5)

@@ -1,4 +1,4 @@
-"""The promises of the engine, one or a few tests each, and how each was seen to fail."""
+"""The guarantees of the engine, with one or a few tests for each."""
 
 import contextvars
 import copy
@@ -25,7 +25,7 @@ def leaf(data, **kwargs):
 
 
 def test_a_million_ops_deep():
-    """This test failed once with this fault: a recursive visit in place of the heap (RecursionError)."""
+    """Catch a recursive traversal in place of the heap, which ends in a RecursionError."""
     x = leaf(1.0)
     y = x
     for _ in range(1_000_000):
@@ -37,7 +37,9 @@ def test_a_million_ops_deep():
 
 
 def test_a_wide_graph_is_visited_once_per_node():
-    """Counted, not timed. This test failed once with this fault: a node put in the queue again by each of its users."""
+    """Visits are counted, not timed. Catches a node that each of its users adds to the queue
+    again.
+    """
     for n in (10, 1000):
         xs = [leaf(1.0) for _ in range(n)]
         y = ag.stack([x * xs[0] for x in xs]).sum()
@@ -59,7 +61,7 @@ def test_derivatives_of_a_deep_chain_by_every_transform():
 
 
 def test_sixty_doublings_visit_61_nodes():
-    """This test failed once with this fault: a node pushed again for every arrival (never ends)."""
+    """Catch a node that is queued again for every gradient it receives, which never ends."""
     x = leaf(1.0)
     y = x
     for _ in range(60):
@@ -86,7 +88,9 @@ def doubled(x, times):
 
 
 def test_backward_twice_gives_twice_the_gradient():
-    """12, then 24; engines that keep gradients on inner nodes give 32. This test failed once with this fault: the ledger kept between passes."""
+    """The gradients are 12, then 24. Engines that keep gradients on inner nodes give 32. Catches
+    a ledger that is kept between passes.
+    """
     x = leaf(2.0)
     y = x * x
     z = y * x
@@ -113,7 +117,9 @@ def test_gradients_add_up_over_losses_until_zero_grad():
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0,)])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_grad_is_an_array_of_the_values_shape_and_dtype(shape, dtype):
-    """After one pass and after two. Broken by: t.grad + g, a NumPy scalar where t is 0-d."""
+    """The type is right after one pass and after two. Catches t.grad + g, which is a NumPy
+    scalar where t is 0-d.
+    """
     x = Tensor(np.full(shape, 0.5, dtype), requires_grad=True)
     for _ in range(2):
         ag.sum(x * x + x).backward()
@@ -151,7 +157,7 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
 
 
 def test_nothing_is_computed_for_data_and_constants():
-    """This test failed once with this fault: `needed` for every Tensor argument."""
+    """Catch an engine that runs the rule of every Tensor argument."""
     called = []
 
     def spy(i):
@@ -206,7 +212,7 @@ def test_mixed_dtypes_give_each_its_own():
 
 @pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True])], ids=repr)
 def test_numbers_without_a_slope_cannot_require_a_gradient(data):
-    """This test failed once with this fault: no check in the setter."""
+    """Catch a requires_grad setter without a check."""
     with pytest.raises(TypeError, match="requires_grad.*floating.*3.0 instead of 3"):
         Tensor(data, requires_grad=True)
     t = Tensor(data)
@@ -217,7 +223,7 @@ def test_numbers_without_a_slope_cannot_require_a_gradient(data):
 
 
 def test_rounding_to_integers_is_not_differentiable():
-    """A wrong number once: astype(int) passed gradients through as if nothing were rounded."""
+    """Regression: astype(int) passed gradients through as if nothing were rounded."""
     for dtype in (int, bool, np.uint8):
         x = leaf([1.5, 2.5])
         try:
@@ -230,7 +236,9 @@ def test_rounding_to_integers_is_not_differentiable():
 
 
 def test_complex_numbers_cannot_enter_a_gradient():
-    """A wrong number once: |(3 + 4j)·x| gave −1.4 for 5, and only NumPy's warning that imaginary parts are lost."""
+    """Regression: |(3 + 4j)·x| gave −1.4 in place of 5, with only NumPy's warning that imaginary
+    parts are discarded.
+    """
     x = leaf([1.0, 2.0])
     for call in (
         lambda: ag.abs(x * (3 + 4j)),
@@ -268,7 +276,9 @@ def test_what_is_not_a_number_is_refused(data):
 
 
 def test_a_matrix_is_refused_or_an_array():
-    """A wrong number once: * of a np.matrix multiplied matrices, and paid as if by elements."""
+    """Regression: * multiplied np.matrix operands as matrices, but the gradients were those of
+    the elementwise product.
+    """
     x = leaf([[1.0, 2], [3, 4]])
     with pytest.warns(PendingDeprecationWarning):
         m = np.matrix([[1.0, 2], [3, 4]])
@@ -283,7 +293,7 @@ def test_a_matrix_is_refused_or_an_array():
 
 
 def test_a_masked_array_is_refused():
-    """A wrong number once: sum skipped the masked entries, the gradient did not."""
+    """Regression: sum skipped the masked entries, but its gradient did not."""
     m = np.ma.array([10.0, 20, 30], mask=[False, True, False])
     for use in (
         lambda: leaf([1.0, 2, 3]) * m,
@@ -314,7 +324,7 @@ def test_a_masked_array_is_refused():
     ],
 )
 def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, name, shape, change):
-    """This test failed once with this fault: the setter without its stamp."""
+    """Catch a data setter that does not update the version."""
     x = Tensor(np.full(shape, 2.0), requires_grad=True, name="weights")
     y = use(x)
     if change == "replace":
@@ -332,7 +342,7 @@ def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, nam
 
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_a_result_changed_before_backward_is_an_error(shape):
-    """This test failed once with this fault: only inputs were looked at (exp's rule reads its result)."""
+    """Results are checked as well as inputs, because the rule of exp reads its result."""
     x = Tensor(np.full(shape, 2.0), requires_grad=True)
     for change in ("replace", "in place"):
         z = ag.exp(x)
@@ -385,8 +395,11 @@ def test_a_change_is_noticed_at_every_level():
     ],
 )
 def test_a_change_in_place_is_noticed_through_a_view(view):
-    """Wrong numbers once: reshape and its like share memory, so `x.data -= 1` moved them with no stamp of their own.
-    Either an error or the number of the old value is right."""
+    r"""Either an error or the gradient at the old value is right.
+
+    Regression: reshape and similar ops share memory, so `x.data -= 1` changed their results, which
+    had no version of their own.
+    """
 
     def outcome(build, change):
         w = leaf([1.0, 1.0])
@@ -446,7 +459,7 @@ def refused(backward):
 
 
 def test_a_change_in_place_of_a_view_is_noticed_by_its_owner():
-    """A wrong number once: w[:2].data -= 1 wrote into w."""
+    """Regression: w[:2].data -= 1 wrote into w, and the gradient was wrong."""
     w = leaf([1.0, 2.0, 3.0])
     y = (w * w).sum()
     v = w[:2]
@@ -489,7 +502,7 @@ def test_data_keeps_its_shape_and_dtype():
     ids=["flip", "reversed gradient"],
 )
 def test_rows_of_ones_own_may_return_views(function, rule):
-    """Wrong numbers once: the quick path did not see that such a result shares its input's memory."""
+    """Regression: the fast path did not see that such a result shares the memory of its input."""
     row = ag.linear(function, rule, name="row")
     w = leaf([1.0, 2.0, 3.0])
     old, v = function(w.data).copy(), row(w)
@@ -507,7 +520,9 @@ def test_rows_of_ones_own_may_return_views(function, rule):
 
 
 def test_rows_of_two_arguments_may_return_one_of_them():
-    """As a straight-through estimator does: the first forward, the second's gradient backward."""
+    """A straight-through estimator does this: it returns the first argument and sends the
+    gradient to the second.
+    """
     for i in (0, 1):
         row = ag.elementwise(
             lambda x, y, i=i: (x, y)[i], lambda g, z, x, y: g, lambda g, z, x, y: g, name="row"
@@ -523,7 +538,7 @@ def test_rows_of_two_arguments_may_return_one_of_them():
 
 
 def test_a_tensor_changed_after_it_was_given_to_a_transform():
-    """A wrong number once: pull() read the new value."""
+    """Regression: pull() read the new value."""
     for f in (lambda x: (x * x).sum(), lambda x: ag.exp(x).sum(), lambda x: (x * x.T).sum()):
         for w in (leaf([1.0, 2.0]), Tensor([1.0, 2.0])):
             _, pull = ag.vjp(f, w)
@@ -557,7 +572,9 @@ def test_what_no_longer_shares_memory_raises_no_alarm():
 
 
 def test_items_of_a_number_can_be_written():
-    """Lost once: a 0-d array made anew at each reading."""
+    """Regression: the assignment was lost, because .data returned a new 0-d array at each
+    access.
+    """
     t = leaf(2.0)
     t.data[...] = 7
     assert t.item() == 7
@@ -588,7 +605,7 @@ def test_a_value_used_after_its_change_is_fine():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3), (0,), (1, 0)])
 def test_backward_of_a_non_scalar_needs_a_gradient(shape):
-    """This test failed once with this fault: seeded with ones in silence."""
+    """Catch a backward pass that starts from ones with no error."""
     x = Tensor(np.ones(shape), requires_grad=True)
     with pytest.raises(RuntimeError, match=r"scalar.*\.sum\(\)"):
         (x * 2).backward()
@@ -616,7 +633,7 @@ def test_a_single_entry_of_any_shape_is_a_scalar():
     ids=["complex", "masked", "text", "None"],
 )
 def test_a_seed_or_tangent_must_be_made_of_real_numbers(seed):
-    """Imaginary parts were once dropped with NumPy's warning only."""
+    """Regression: imaginary parts were discarded with only NumPy's warning."""
     for use in (
         lambda: (leaf([1.0, 2.0]) * 2).backward(seed),
         lambda: ag.vjp(lambda x: x, np.ones(2))[1](seed),
@@ -654,7 +671,9 @@ def recording():
 
 
 def alone(test):
-    """Run the test in a context of its own: a state that it fails to restore is not the next test's."""
+    """Run the test in a context of its own, so that a state it fails to restore does not affect
+    the next test.
+    """
 
     @functools.wraps(test)
     def run():
@@ -665,7 +684,7 @@ def alone(test):
 
 @alone
 def test_no_grad_restores_its_state_when_the_block_raises():
-    """This test failed once with this fault: __exit__ that did nothing."""
+    """Catch an __exit__ that does nothing."""
     with pytest.raises(ZeroDivisionError), ag.no_grad():
         assert not recording()
         raise ZeroDivisionError
@@ -679,7 +698,7 @@ def test_no_grad_restores_its_state_when_the_block_raises():
 
 @alone
 def test_one_no_grad_object_can_be_entered_twice():
-    """Broken by: one token on the object."""
+    """Catch a single context token stored on the object."""
     block = ag.no_grad()
     with block:
         with block:
@@ -716,7 +735,7 @@ def test_no_grad_blocks_what_was_open_before_it_only():
 
 @alone
 def test_no_grad_is_per_thread():
-    """This test failed once with this fault: a plain module variable."""
+    """Catch a plain module variable for the state."""
     seen, inside, leave = [], threading.Event(), threading.Event()
 
     def blocked():
@@ -763,7 +782,9 @@ def test_no_grad_before_a_function():
 
 @alone
 def test_one_no_grad_object_in_two_threads():
-    """This test failed once with this fault: A left B's block and B left A's, so both stayed off for good."""
+    """Catch thread A leaving the block of thread B and B leaving that of A, which disables
+    recording in both for good.
+    """
     block, inside, leave, seen = ag.no_grad(), threading.Event(), threading.Event(), []
 
     def other():
@@ -787,7 +808,7 @@ def test_one_no_grad_object_in_two_threads():
 
 
 def test_threads_compute_gradients_concurrently():
-    """This test failed once with this fault: the ledger as a module variable."""
+    """Catch a ledger that is a module variable."""
     wrong, start = [], threading.Barrier(4)
 
     def work(seed):
@@ -823,7 +844,7 @@ def test_threads_compute_gradients_concurrently():
 
 
 def test_a_graph_is_freed_without_the_cyclic_collector():
-    """This test failed once with this fault: a node that kept a closure over itself."""
+    """Catch a node that holds a closure over itself."""
     gc.collect()
     gc.disable()
     try:
@@ -884,7 +905,7 @@ def test_a_failed_pass_frees_its_graph_too():
 
 
 def test_a_tensor_to_be_updated_owns_its_array_and_a_constant_shares():
-    """This test failed once with this fault: no copy in the setter."""
+    """Catch a data setter that does not copy."""
     raw = np.ones(3)
     t = Tensor(raw, requires_grad=True)
     t.data -= 1
@@ -940,7 +961,9 @@ PASSES_G_ON = [
 
 @pytest.mark.parametrize("f", PASSES_G_ON)
 def test_gradients_are_nobody_elses(f):
-    """Neither the seed, nor another leaf, nor an intermediate, nor the next pass. This test failed once with this fault: no copy for a leaf."""
+    """A gradient shares no memory with the seed, another leaf, an intermediate value or the next
+    pass. Catches a missing copy for leaves.
+    """
     seed, a, b = np.ones(3), leaf([1.0, 2, 3]), leaf([1.0, 2, 3])
     h = f(a)
     h.retain_grad()
@@ -1007,7 +1030,7 @@ def test_a_rule_that_returns_its_input_does_not_lend_it():
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
 def test_a_failing_pass_leaves_every_grad_untouched(error):
-    """This test failed once with this fault: gradients added as they arrive."""
+    """Catch gradients that are added to .grad during the pass."""
     failing = []
 
     def rule(g, z, x):
@@ -1035,7 +1058,9 @@ def test_a_failing_pass_leaves_every_grad_untouched(error):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_a_pass_leaves_every_grad_untouched_wherever_it_is_stopped(error):
-    """Stopped at each line of the engine in turn, except for the last lines of `backward`, which set the `.grad`s."""
+    """The pass is stopped at each line of the engine in turn, except for the last lines of
+    `backward`, which assign the gradients.
+    """
     leaves = [leaf([1.0, 2.0]) for _ in range(4)]
     leaves[1].grad = np.array([5.0, 5.0])
     h = leaves[0] * leaves[1]
@@ -1075,7 +1100,9 @@ def test_a_pass_leaves_every_grad_untouched_wherever_it_is_stopped(error):
 
 
 def test_a_grad_of_the_wrong_shape_is_found_before_any_is_written():
-    """This test failed once with this fault: others were written first; and one that broadcasts changed the shape in silence."""
+    """Catch other gradients being written first, and a .grad that broadcasts changing its
+    shape with no error.
+    """
     for wrong in (np.ones(5), np.ones((2, 3)), np.ones(1), Tensor([1.0, 1, 1]), "ones"):
         a, b, c = (leaf([1.0, 2, 3], name=name) for name in "abc")
         b.grad = wrong
@@ -1102,7 +1129,7 @@ def test_a_rule_of_the_wrong_shape_is_named():
 
 
 def test_rules_may_compute_gradients_of_their_own():
-    """Reentrancy: a rule that runs a backward pass and a transform inside."""
+    """A rule may itself run a backward pass and a transform."""
 
     def rule(g, z, x):
         t = leaf(x)
@@ -1200,7 +1227,9 @@ def test_a_result_tells_how_it_was_made():
 
 
 def test_the_generator_is_backward():
-    """What the stepper of the course shows: node, g, what goes to each input; leaves last visited with nothing."""
+    """The steppers of the course rely on these values: node, g, gradient of each input. Leaves
+    come last and have no inputs.
+    """
     a, c = leaf([1.0, 2.0], name="a"), Tensor([3.0, 4.0])
     y = a * c
     z = y.sum()
@@ -1219,7 +1248,7 @@ def test_the_generator_is_backward():
 
 
 def test_what_one_node_sends():
-    """The public seam of pictures: `sent`, and what it is made of."""
+    """Check the functions from which pictures compute the gradients of a node's inputs."""
     a, b = leaf([1.0, 2.0]), Tensor(np.float32([[3.0], [4.0]]), requires_grad=True)
     y = a * b
     g = np.array([[1.0, 10.0], [100.0, 1000.0]])
@@ -1262,7 +1291,9 @@ def test_a_row_says_what_its_rules_take():
     "duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
 def test_copies_of_leaves_are_other_tensors(duplicate):
-    """This test failed once with this fault: the default copy, which keeps the creation number, so the ledger took the two for one."""
+    """Catch the default copy, which keeps the creation number, so that the ledger takes both
+    Tensors for one.
+    """
     x = Tensor(np.array([1.0, 2.0]), requires_grad=True, name="x")
     y = duplicate(x)
     assert (y.name, y.requires_grad, y.grad) == ("x", True, None)
@@ -1325,7 +1356,7 @@ def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
     ],
 )
 def test_rules_that_do_not_fit_are_refused_at_once(make, words):
-    """Late, strange or silent once."""
+    """Regression: the errors came late, were hard to understand, or were missing."""
 
     def op(x):
         return x * 1.0
@@ -1335,7 +1366,7 @@ def test_rules_that_do_not_fit_are_refused_at_once(make, words):
 
 
 def test_a_missing_push_is_no_tangent_of_0():
-    """A wrong number once: 0."""
+    """Regression: without a push, the tangent was 0, with no error."""
     op = ag.primitive(lambda x: x * 2.0, [lambda g, z, x: g * 2], [None], name="op")
     assert ag.grad(op)(1.0) == 2
     with pytest.raises(TypeError, match="op: argument 0 has no push.*jvp"):
@@ -1350,7 +1381,7 @@ def test_a_missing_push_is_no_tangent_of_0():
 
 
 def test_one_rule_for_two_inputs_is_an_error_that_says_so():
-    """\"Expected an array, got a Tensor\" once."""
+    """Regression: the message was "Expected an array, got a Tensor"."""
     op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
     with pytest.raises(TypeError, match="op: expected a constant as keyword y.*only inputs.*x"):
         op(leaf(1.0), leaf(2.0))
@@ -1360,7 +1391,7 @@ def test_one_rule_for_two_inputs_is_an_error_that_says_so():
 
 
 def test_a_row_returns_one_array():
-    """A tuple was stacked in silence once."""
+    """Regression: a tuple was stacked into one array, with no error."""
     op = ag.elementwise(lambda x: (x, 2 * x), lambda g, z, x: g, name="op")
     with pytest.raises(TypeError, match="op: expected one array.*tuple of 2"):
         op(leaf(1.0))
@@ -1393,7 +1424,7 @@ def test_a_row_returns_one_array():
     ids=["sin", "atan2", "step", "list"],
 )
 def test_a_row_may_return_python_numbers(row, xs, slopes):
-    """A wrong number once: a list was kept as it was, and list * 2 is not twice its numbers."""
+    """Regression: a list was stored as it is, and list * 2 does not double its numbers."""
     ts = [leaf(x) for x in xs]
     z = row(*ts)
     assert z.shape == ts[0].shape and isinstance(z.data, np.ndarray)
@@ -1425,7 +1456,7 @@ def test_a_new_row_has_every_order_and_mode():
     "apply", [lambda m, t: m * t, lambda m, t: m - t, lambda m, t: m**t, lambda m, t: m / t]
 )
 def test_a_masked_array_on_the_left_is_refused(apply):
-    """numpy.ma reads an attribute `_data` of its operands, and the gradient was lost."""
+    """numpy.ma reads an attribute `_data` of its operands, so the gradient would be lost."""
     masked = np.ma.array([3.0, 4.0], mask=[False, True])
     with pytest.raises(TypeError, match="gradient would be lost"):
         apply(masked, Tensor([1.0, 2.0], requires_grad=True))
@@ -1434,7 +1465,9 @@ def test_a_masked_array_on_the_left_is_refused(apply):
 
 
 def test_a_rule_of_the_user_may_write_into_its_g():
-    """Two nodes share the g of a sum; a rule that wrote into it changed the other's gradient."""
+    """Two nodes receive the same g from a sum. Regression: a rule that wrote into g changed the
+    gradient of the other node.
+    """
 
     def rule(g, z, x):
         g[x <= 0] = 0

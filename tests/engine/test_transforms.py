@@ -1,4 +1,6 @@
-"""grad, vjp, jvp and what is made of them: nesting, mixing, and a few hundred random programs."""
+"""grad, vjp, jvp and the functions built on them: nested, mixed, and on a few hundred random
+programs.
+"""
 
 import itertools
 
@@ -70,7 +72,7 @@ def test_argnums_and_keywords():
     ],
 )
 def test_a_function_that_returns_no_array_is_an_error(f, transform):
-    """A wrong number once: a forgotten `return` gave the gradient 0."""
+    """Regression: a forgotten `return` gave the gradient 0."""
     with pytest.raises((TypeError, ValueError)):
         transform(f)(1.0)
 
@@ -238,7 +240,7 @@ def test_a_tangent_of_what_has_no_slope_goes_nowhere():
 
 
 def test_one_number_is_an_array_of_shape_nothing():
-    """An array can be written into, and a NumPy scalar cannot."""
+    """Scalar results are 0-d arrays, which can be written into, unlike NumPy scalars."""
 
     def f(x):
         return x * x * x
@@ -342,7 +344,7 @@ def by_jvp(f):
 
 
 def by_backward(f):
-    """Differentiate with the learner's own Tensors, outermost only."""
+    """Differentiate with backward() on Tensors, outermost level only."""
 
     def run(x):
         t = Tensor(x, requires_grad=True)
@@ -380,7 +382,7 @@ def test_backward_of_the_learners_tensors_outside_two_transforms(inner):
 
 
 def test_perturbation_confusion():
-    """This test failed once with this fault: one level for all. Every line has a wrong answer that engines without levels give."""
+    """An engine without levels gets each of these lines wrong."""
     for D in (ag.grad, by_jvp, by_vjp):
         assert D(lambda x: x * D(lambda y: x + y)(1.0))(1.0) == 1  # 2
         assert D(lambda x: x * D(lambda y: x * y)(2.0))(3.0) == 6
@@ -396,7 +398,9 @@ def test_perturbation_confusion():
 
 
 def test_perturbation_confusion_by_a_function_that_escapes():
-    """Manzyuk and others (2019): a curried function whose inner part outlives the level it was made in."""
+    """Manzyuk et al. (2019): the inner part of a curried function outlives the level at which it
+    was made.
+    """
 
     def shift(offset):
         return lambda f: lambda x: f(x + offset)
@@ -410,7 +414,7 @@ def test_perturbation_confusion_by_a_function_that_escapes():
 
 
 def test_a_closed_over_tensor_keeps_its_own_gradient():
-    """∂/∂w of ∂/∂x (w·x³) = 3x². This test failed once with this fault: w's value taken for a constant."""
+    """∂/∂w of ∂/∂x (w·x³) is 3x². Catches the value of w being taken for a constant."""
     w = Tensor(2.0, requires_grad=True)
     slope = ag.grad(lambda x: w * x**3)(3.0)
     assert isinstance(slope, Tensor) and slope.item() == 54
@@ -446,7 +450,9 @@ def test_backward_to_a_closed_over_tensor_inside_a_transform():
     "constant", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"]
 )
 def test_a_constant_is_one_at_every_level(constant):
-    """As jax.lax.stop_gradient. Wrong numbers once: only the innermost level was stopped, and the first line gave 1."""
+    """As with jax.lax.stop_gradient. Regression: only the innermost level was stopped, and the
+    first line gave 1.
+    """
     assert ag.grad(ag.grad(lambda x: constant(x) * x))(2.0) == 0
     assert ag.grad(lambda x: constant(x) * x)(2.0) == 2
 
@@ -468,7 +474,7 @@ def test_a_constant_is_one_at_every_level(constant):
 
 
 def test_data_is_for_reading_inside_a_transform():
-    """This test failed once with this fault: `x.data -= 1` moved the Tensor that the transform was given."""
+    """Regression: `x.data -= 1` changed the Tensor that was passed to the transform."""
     w = Tensor([1.0, 2.0], requires_grad=True)
 
     def replaces(x):
@@ -498,7 +504,7 @@ def test_a_gradient_is_not_kept_inside_a_transform():
 
 
 def test_a_gradient_penalty():
-    """The loss contains a gradient: ∂/∂w (∂y/∂x − 1)², checked by differences."""
+    """The loss contains a gradient: ∂/∂w (∂y/∂x − 1)² is compared with finite differences."""
     x = np.array([0.5, -0.3])
 
     def penalty(w):
@@ -515,7 +521,7 @@ def test_a_gradient_penalty():
 
 
 def test_what_is_differentiated_is_owned():
-    """A wrong number once: `x += 10` between vjp and pull moved the gradient."""
+    """Regression: `x += 10` between vjp and pull changed the gradient."""
     x, c = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     value, pull = ag.vjp(lambda x: ag.sum(x * x), x)
     x += 10
@@ -549,7 +555,7 @@ def test_an_exception_inside_leaves_nothing_behind():
 
 
 def test_a_generator_in_the_middle_of_a_pass():
-    """Two passes over one graph, interleaved with transforms."""
+    """Two passes over one graph may alternate with each other and with transforms."""
     from autograd_lib.tape import backward_pass
 
     x = Tensor(2.0, requires_grad=True)
@@ -605,7 +611,7 @@ def test_checkpoint_of_several_results():
 
 @pytest.mark.parametrize("what", ["input", "parameter", "constant", "constant of a lower level"])
 def test_checkpoint_notices_changed_data(what):
-    """A wrong number once: the repetition read a constant that had changed since."""
+    """Regression: the recomputation read a constant that had changed since the forward pass."""
     x, w, c = Tensor(X, requires_grad=True), Tensor(X, requires_grad=True), Tensor(X)
     f = ag.checkpoint(lambda x: ag.exp(x * w * c))
     if what == "constant of a lower level":
@@ -703,7 +709,9 @@ def program(seed):
 
 @pytest.mark.parametrize("block", range(10))
 def test_random_programs_by_every_route(block):
-    """Backward, forward, the learner's Tensors, checkpoint and complex-free differences: one number."""
+    """Backward mode, forward mode, backward() on Tensors, checkpoint and finite differences
+    agree.
+    """
     for seed in range(20 * block, 20 * block + 20):
         f, rng = program(seed), np.random.default_rng(seed)
         x, y = rng.normal(size=(3, 3)), rng.normal(size=3)

@@ -1,6 +1,6 @@
-"""The examples of the five write-ups that the course starts from, with the right numbers.
+r"""The examples of the five write-ups that the course starts from, with the right numbers.
 
-Right is by central differences, computed here with plain floats wherever a formula is not at hand.
+Where no formula is known, the right number comes from central differences with plain floats.
 """
 
 import numpy as np
@@ -34,14 +34,14 @@ def test_000_local_and_global_gradients():
 
 
 def test_000_tanh_has_a_rule_that_runs():
-    """The write-up assigns the rule to the wrong name: slope 0."""
+    """The write-up assigns the rule to a wrong name, so its slope is 0."""
     x = leaf(0.5)
     (2 * x.tanh()).backward()
     np.testing.assert_allclose(x.grad, 1.57289547, rtol=1e-8)
 
 
 def test_000_relu_below_and_above():
-    """Its text states 0 and 1 for the same case."""
+    """The text of the write-up gives both 0 and 1 for the same case."""
     assert [float(ag.grad(ag.relu)(x)) for x in (-2.0, 0.0, 3.0)] == [0, 0, 1]
 
 
@@ -51,7 +51,7 @@ def test_000_tanh_does_not_overflow():
 
 
 def test_000_backward_twice():
-    """36 there, because an inner node keeps its gradient."""
+    """The write-up's engine gives 36, because an inner node keeps its gradient."""
     x = leaf(2.0)
     z = 3.0 * x * x
     z.backward()
@@ -95,7 +95,7 @@ def test_001_product():
 
 
 def test_001_sum_of_2_and_3():
-    """Printed there: [3, 5, 7]."""
+    """The write-up prints [3, 5, 7]."""
     c = leaf([2.0]) + leaf([3.0])
     np.testing.assert_array_equal(c.data, [5])
     assert c.op is ag.add and len(c.inputs) == 2
@@ -114,7 +114,7 @@ def test_001_integers_and_missing_seeds_are_errors():
 
 
 def test_001_a_broadcast_axis_is_summed():
-    """There: shape (2, 3) for an input of shape (3,)."""
+    """The write-up gives a gradient of shape (2, 3) for an input of shape (3,)."""
     b = leaf([1.0, 2.0, 3.0])
     (b + np.ones((2, 3))).sum().backward()
     np.testing.assert_array_equal(b.grad, [2, 2, 2])
@@ -131,7 +131,7 @@ def test_002_the_square_of_a_product():
 
 
 def test_002_twenty_doublings():
-    """19.5 s there: every path is walked."""
+    """The write-up's engine takes 19.5 s, because it follows every path."""
     x = leaf(1.0)
     y = x
     for _ in range(20):
@@ -141,7 +141,9 @@ def test_002_twenty_doublings():
 
 
 def test_002_one_operands_broadcasting_does_not_touch_the_other():
-    """x.grad is 2 there: the gradient is reassigned inside the loop over operands."""
+    """In the write-up x.grad is 2, because the gradient is reassigned inside the loop over the
+    operands.
+    """
     b, x = leaf([1.0, 2.0, 3.0]), leaf(np.ones((2, 3)))
     (b + x).sum().backward()
     np.testing.assert_array_equal(x.grad, np.ones((2, 3)))
@@ -168,7 +170,7 @@ def test_002_a_matrix_by_itself():
 
 
 def test_002_one_minus_x():
-    """`np.one_like` does not exist."""
+    """The write-up calls `np.one_like`, which does not exist."""
     assert ag.grad(lambda x: 1 - x)(3.0) == -1
 
 
@@ -197,7 +199,9 @@ def neuron_loss(x, w, b, y):
 
 
 def test_003_the_neuron():
-    """Printed there: −0.06686187756915031, because tanh′ is stored as tanh²."""
+    """The write-up prints −0.06686187756915031, because it takes tanh² for the derivative of
+    tanh.
+    """
     w = leaf(1.0)
     neuron_loss(2.0, w, 0.0, 1.0).backward()
     np.testing.assert_allclose(w.grad, -0.005082962279215885, rtol=1e-13)
@@ -212,7 +216,9 @@ def test_003_the_neuron():
 
 
 def test_003_where_the_wrong_rule_agrees():
-    """z² = ½, at W = 0.4407: a check at this one point passes."""
+    """At W = 0.4407, z² is ½, and a gradient check at this single point passes with the wrong
+    rule.
+    """
     w = np.arctanh(np.sqrt(0.5)) / 2
     assert abs(w - 0.4407) < 1e-4
     z = np.tanh(2 * w)
@@ -229,7 +235,7 @@ def test_003_sum_and_partials():
 
 
 def test_003_an_unconnected_variable_has_gradient_0():
-    """1.0 there."""
+    """The write-up's engine gives 1.0."""
     assert ag.grad(lambda x, y: x * x, 1)(2.0, 3.0) == 0
     y = leaf(3.0)
     (leaf(2.0) * 2).backward()
@@ -248,7 +254,7 @@ def test_003_several_outputs_stay_apart():
 
 
 def test_003_a_reused_variable_keeps_nothing_stale():
-    """2, 4, 6 there."""
+    """The write-up's engine gives 2, 4, 6."""
     x, got = leaf(1.0), []
     for _ in range(3):
         x.zero_grad()
@@ -258,7 +264,7 @@ def test_003_a_reused_variable_keeps_nothing_stale():
 
 
 def test_003_the_exponent_of_a_negative_base():
-    """9.89 there, by log|x|: undefined."""
+    """The write-up's engine gives 9.89, by log|x|; the derivative is undefined."""
     with np.errstate(invalid="ignore"):
         assert np.isnan(ag.grad(lambda y: ag.power(-3.0, y))(2.0))
     np.testing.assert_allclose(ag.grad(lambda y: ag.power(3.0, y))(2.0), 9 * np.log(3), rtol=1e-14)
@@ -276,7 +282,7 @@ def slide(w1, w2, w3, x=0.7, y=0.3):
 
 
 def test_004_the_slides_graph_with_every_route():
-    """Its formulas forget the edge b → c: (.1475, .0687, .5323)."""
+    """The formulas of the slides forget the edge b → c: (.1475, .0687, .5323)."""
     w = 0.5, 0.4, 0.3
     got = ag.grad(slide, (0, 1, 2))(*w)
     np.testing.assert_allclose(got, [0.1969, 0.0687, 0.6331], atol=5e-5)
@@ -337,7 +343,7 @@ def test_004_the_model_learns_and_dies_of_too_large_a_step():
 
 
 def test_004_dot_of_matrices():
-    """[[5, 6], [7, 8]] there: right for vectors only."""
+    """The write-up's engine gives [[5, 6], [7, 8]], which is right for vectors only."""
     a, b = leaf([[1, 2], [3, 4]]), leaf([[5, 6], [7, 8]])
     ag.dot(a, b).sum().backward()
     np.testing.assert_array_equal(a.grad, [[11, 15], [11, 15]])
