@@ -1,4 +1,6 @@
-"""The wrong and the right answers on which the tests try each exercise, from `wrong_answers.py` of its lesson's tests."""
+"""The wrong and right answers on which each exercise is tested, from `wrong_answers.py` in the
+tests of its lesson.
+"""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import cleandoc
@@ -12,17 +14,19 @@ ACCEPTED = {}  # exercise -> [code, …]
 
 
 def cases(name, *, wrong=(), accepted=()):
-    """Register answers to exercise `name`: wrong ones, and right ones in other styles.
+    r"""Register answers to exercise `name`: wrong ones, and right ones in other styles.
 
-    A right answer is the text of a stub cell, one expression, or an edit without a hint. A wrong
-    answer stands beside the cause that its verdict must name, so that every hint may be reworded:
+    A right answer is the text of a stub cell, one expression, or an edit without a hint. Each wrong
+    answer is given with the cause that its verdict must name, so that every hint can be reworded:
 
-    - a kind of `autograd_course.grading.causes`, such as "sign" or "shape: transposed"; "none" if
-      no cause is known;
-    - "own: a name": a hint of the exercise, which all answers with this name get, and no other;
-    - "mistake 3": the hint of the third mistake of the exercise.
+    - a kind of `autograd_course.grading.causes`, such as "sign" or "shape: transposed", or "none"
+    if no cause is known;
 
-    " in part 2" follows if the verdict is about the second of an answer's parts. What follows " | "
+    - "own: a name" for a hint of the exercise, which all answers with this name get, and no other;
+
+    - "mistake 3" for the hint of the third mistake of the exercise.
+
+    " in part 2" follows if the verdict is about the second of an answer's parts. Text after " | "
     must be in the verdict too: a number or code, not prose.
     """
     solution, stub = EXERCISES[name].solution, EXERCISES[name].stub
@@ -37,7 +41,9 @@ def cases(name, *, wrong=(), accepted=()):
 
 
 def wrong_answers(name):
-    """Return [(answer, the cause that its verdict must name) or an edit, …]: the exercise's mistakes first."""
+    """Return [(answer or edit, the cause that its verdict must name), …], the exercise's
+    mistakes first.
+    """
     return mistakes(name) + WRONG.get(name, [])
 
 
@@ -50,7 +56,7 @@ def count_of_mistakes(name):
 
 
 def right_answers(name):
-    """Return the code of the solution and that of every other style."""
+    """Return the code of the solution and of every other style."""
     return [EXERCISES[name].solution, *ACCEPTED.get(name, [])]
 
 

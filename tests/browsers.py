@@ -1,7 +1,8 @@
-"""Firefox and WebKit for the tests: one page each, driven by the browsers' own protocols.
+r"""Firefox and WebKit for the tests: one page each, driven by the browsers' own protocols.
 
-Firefox speaks WebDriver BiDi itself, over a web socket. WebKit is driven by WebKitWebDriver over HTTP, in a MiniBrowser on
-a virtual screen. Playwright drives only builds of its own of these two, which no package registry has.
+Firefox supports WebDriver BiDi over a web socket. WebKit is driven by WebKitWebDriver over HTTP, in
+a MiniBrowser on a virtual screen. Playwright drives only its own builds of the two, which no
+package registry has.
 """
 
 import json
@@ -35,7 +36,7 @@ MINI_BROWSER = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
 
 class Firefox:
-    """Drive one tab of Firefox. `faults` are the errors in its console since the last `open`."""
+    """Drive one tab of Firefox; `faults` are the errors in its console since the last `open`."""
 
     def __init__(self, address):
         self.channel = websocket.create_connection(
@@ -62,7 +63,7 @@ class Firefox:
         self.faults.clear()
 
     def evaluate(self, expression):
-        """Return the value of a JavaScript expression, awaited."""
+        """Return the awaited value of a JavaScript expression."""
         done = self.ask(
             "script.evaluate",
             expression=f"(async () => JSON.stringify(await ({expression})))()",
@@ -73,7 +74,9 @@ class Firefox:
         return json.loads(done["result"].get("value", "null"))
 
     def press(self, *keys):
-        """Press and release these keys; those without a character have a code of WebDriver, as in KEYS."""
+        """Press and release these keys; keys without a character use WebDriver's codes, as in
+        KEYS.
+        """
         self.ask("input.performActions", context=self.tab, actions=pressed(keys))
 
     def resize(self, width, height):
@@ -85,7 +88,7 @@ KEYS = {"Backspace": "\ue003", "Enter": "\ue007"}
 
 
 def pressed(keys):
-    """Return the actions of WebDriver that press and release one key after the other."""
+    """Return the WebDriver actions that press and release these keys in turn."""
     codes = [KEYS.get(key, key) for key in keys]
     actions = [{"type": kind, "value": code} for code in codes for kind in ("keyDown", "keyUp")]
     return [{"type": "key", "id": "keyboard", "actions": actions}]
@@ -93,7 +96,7 @@ def pressed(keys):
 
 @contextmanager
 def firefox(folder):
-    """Yield a headless Firefox with its profile in `folder`, or None where there is none."""
+    """Yield a headless Firefox with its profile in `folder`, or None if there is none."""
     program = next(filter(None, map(shutil.which, FIREFOX)), None)
     if not program:
         yield None
@@ -113,7 +116,7 @@ def firefox(folder):
 
 
 def listening(log, process):
-    """Return the address of the web socket that Firefox prints once it listens."""
+    """Return the address of the web socket that Firefox prints once it is listening."""
     for _ in range(10 * lab.PATIENCE):
         address = log.read_text().partition("WebDriver BiDi listening on ")[2].partition("\n")
         if address[1]:
@@ -124,8 +127,8 @@ def listening(log, process):
 
 
 class WebKit:
-    """Drive one window of WebKit's MiniBrowser, which reports no console errors: `faults` stays
-    empty.
+    """Drive one window of WebKit's MiniBrowser, which reports no console errors, so `faults`
+    stays empty.
     """
 
     faults = ()
@@ -146,7 +149,7 @@ class WebKit:
         self.ask("/url", {"url": address})
 
     def evaluate(self, expression):
-        """Return the value of a JavaScript expression, awaited."""
+        """Return the awaited value of a JavaScript expression."""
         script = f"""const done = arguments[0];
             (async () => JSON.stringify(await ({expression}) ?? null))()
                 .then(text => done([text]), error => done([null, String(error)]));"""
@@ -167,7 +170,7 @@ CAPABILITIES = {"capabilities": {"alwaysMatch": {}}}
 
 @contextmanager
 def webkit(folder):
-    """Yield a WebKit on a virtual screen, or None where there is none."""
+    """Yield a WebKit on a virtual screen, or None if there is none."""
     program = next(iter(sorted(Path("/").glob(MINI_BROWSER[1:]))), None)
     if not (program and shutil.which("WebKitWebDriver") and shutil.which("Xvfb")):
         yield None

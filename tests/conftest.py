@@ -30,7 +30,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.fixture(autouse=True, scope="session")
 def progress_is_not_kept_here(tmp_path_factory):
-    """Redirect the learner's record, which a right answer writes into the current folder."""
+    """Redirect the progress file, which a right answer would create in the current folder."""
     from autograd_course import record
 
     with pytest.MonkeyPatch.context() as patch:
@@ -62,9 +62,11 @@ def pytest_collection_finish():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What tests measured: the lines they left with `record_property("summary", line)`, in whichever process they ran.
+    r"""Print the measurements of the tests: the lines passed to `record_property("summary", line)`
+    in any process.
 
-    And how many wrong answers were tried: `record_property("wrong answers", (how many, how many of them got a hint))`.
+    Also print how many wrong answers were tested, from `record_property("wrong answers", (count,
+    count with a hint))`.
     """
     passed = terminalreporter.getreports("passed")
     properties = [one for report in passed for one in report.user_properties]

@@ -1,4 +1,4 @@
-"""What a drawing shows, for every test that reads one."""
+"""Helpers that read the contents of a drawing."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def svg_of(picture):
-    """Parse the only SVG of a picture; a fault in its text, such as a bare <, raises an error."""
+    """Parse the only SVG of a picture; a syntax error, such as a bare <, raises an error."""
     root = ET.fromstring(re.search(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL).group())
     title = root.find(f"{SVG}g/{SVG}title")  # of the drawing: a screen reader says the label alone
     assert (
@@ -48,9 +48,10 @@ TOUCH = (
 
 
 def hard_to_read(html):
-    """Return complaints about the words in the drawings: two overlap, or one leaves its picture or
-    is too small. A wide drawing is checked twice, because on a phone everything but its letters
-    is narrower.
+    r"""Return complaints about words in the drawings that overlap, leave their picture, or are too
+    small.
+
+    A wide drawing is checked twice, because on a phone everything but its letters is narrower.
     """
     faults = set()
     for part, found, down in re.findall(DRAWING, html, re.DOTALL):
@@ -85,8 +86,8 @@ def hard_to_read(html):
 
 
 def colours_with_two_meanings(drawings):
-    """Return the roles in the drawings of one lesson that look the same in one of the themes, and
-    the colours without a role.
+    """Return the roles in one lesson's drawings that look the same in one of the themes, and the
+    colours without a role.
     """
     roles, faults = set(), set()
     for html in drawings:

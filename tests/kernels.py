@@ -1,9 +1,9 @@
-"""Kernels in a moment: each is forked from one process that has imported, once, what lessons import.
+"""Kernels that start at once, each forked from one process that has already imported what lessons import.
 
-    kernels.py serve LISTENER               that process; it imports nothing before the first kernel is asked for
-    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts: has one forked, passes interrupts, ends with it
+    kernels.py serve LISTENER               that process; it imports nothing before the first request
+    kernels.py fork SOCKET ARGUMENTS...     started by Jupyter: requests a fork, passes interrupts on, ends with it
 
-Linux only: elsewhere it is not safe to fork a process in which NumPy was at work.
+This is for Linux only: elsewhere it is not safe to fork a process that has used NumPy.
 """
 
 # `fork` has to cost next to nothing: whatever else is imported is imported where it is used.
@@ -28,8 +28,8 @@ MODULES = [
 
 
 def install(folder):
-    """Make "python3" our own kernel, here and in processes started from here; return a function
-    that undoes it.
+    """Replace the kernel "python3" by ours, here and in child processes; return a function that
+    restores it.
     """
     import json
     import subprocess
@@ -82,7 +82,7 @@ def fork(path, *arguments):
 
 
 def serve(listener):
-    """Serve until the process that started it closes its stdin, or ends."""
+    """Serve until the parent process closes stdin or ends."""
     import gc
     from importlib import import_module
     from select import select
@@ -130,7 +130,9 @@ def become_a_kernel(asking):
     random.seed()
 
     def obey():
-        """Pass interrupts; end with whoever asked for the kernel, or with the process it is forked from."""
+        """Pass interrupts on; end with the process that requested the kernel or the one it is
+        forked from.
+        """
         while os.getppid() == parent:
             if select([asking], [], [], 1)[0]:
                 if not asking.recv(1):

@@ -1,4 +1,4 @@
-"""A real JupyterLab, and a headless Chromium to use it with."""
+"""A real JupyterLab, and a headless Chromium to drive it."""
 
 import json
 import os
@@ -45,7 +45,9 @@ def from_npm(folder, package, member):
 
 @contextmanager
 def jupyterlab(folder, home):
-    """Yield the address of a JupyterLab on `folder`, with settings, kernels and history of its own in `home`."""
+    """Yield the address of a JupyterLab on `folder`, with its own settings, kernels and history
+    in `home`.
+    """
     settings = home / "settings"
     settings.mkdir()
     (settings / "overrides.json").write_text(json.dumps(SETTINGS))
@@ -97,7 +99,7 @@ def jupyterlab(folder, home):
 
 
 def address_in(runtime):
-    """Wait until a server has written its address down, and return the address."""
+    """Wait until a server has written its address to the file, and return it."""
     for file in runtime.glob("jpserver-*.json"):
         with suppress(ValueError):
             return json.loads(file.read_text())["url"].rstrip("/")
@@ -105,9 +107,11 @@ def address_in(runtime):
 
 @contextmanager
 def chromium(playwright):
-    """Yield a headless Chromium, or None where there is none: Debian's, or the installed Chrome on any system.
+    r"""Yield a headless Chromium, or None if there is none: Debian's, or the installed Chrome on
+    any system.
 
-    First Debian's that has no window at all: the same pages, for a sixth less of the processor's time.
+    Debian's headless-only build comes first, because it renders the same pages with a sixth less
+    CPU time.
     """
     program = next(
         filter(
@@ -137,8 +141,8 @@ def chromium(playwright):
 
 
 class Window:
-    """Drive a JupyterLab page in which lessons open one after the other, and collect the browser's
-    complaints.
+    """Drive a JupyterLab page that opens lessons one after the other, and collect the browser's
+    console errors.
     """
 
     def __init__(self, browser, address):
@@ -166,7 +170,9 @@ class Window:
 
 
 def until(page, condition, given=None):
-    """Wait for a JavaScript condition on a page of the site, whose policy refuses the text that `wait_for_function` evaluates."""
+    """Wait for a JavaScript condition on a page of the site, whose policy forbids the eval in
+    `wait_for_function`.
+    """
     from playwright.sync_api import Error
 
     end = time.monotonic() + PATIENCE
@@ -196,9 +202,7 @@ class Lesson:
         self.page.evaluate(LISTEN)
 
     def close(self):
-        """Close the notebook with its kernel, which would otherwise stay, and without a question
-        about saving.
-        """
+        """Close the notebook and shut its kernel down, without a dialog about saving."""
         self.page.evaluate("""async () => { const panel = jupyterapp.shell.currentWidget;
                            await panel.sessionContext.shutdown(); panel.dispose() }""")
         self.window.console, self.window.outside = [], []
@@ -217,11 +221,11 @@ class Lesson:
         )
 
     def errors(self):
-        """Return every exception and warning of the kernel so far, including those of a slider's
-        callback, and the widgets that do not show. "No such comm …" is left out, because
-        JupyterLab may ask for the state of widgets before ipywidgets is imported.
+        r"""Return every exception and warning of the kernel so far, including those in a slider's
+        callback, and the widgets that are not displayed.
 
-        Less "No such comm …": JupyterLab may ask for the state of widgets before ipywidgets is imported.
+        "No such comm …" is left out, because JupyterLab may ask for the state of widgets before
+        ipywidgets is imported.
         """
         broken = self.page.eval_on_selector_all(
             ".jupyter-widgets-error, .jp-WidgetManager-error",
@@ -244,7 +248,7 @@ class Lesson:
         return list(zip(self.page.evaluate("nodes => nodes.map(lab.id)", found), found))
 
     def run(self, cell_id, text=None):
-        """Run one cell by the keyboard, with `text` typed in the place of its own if there is one."""
+        """Run one cell by the keyboard, after replacing its content by `text` if given."""
         self.cell(cell_id).wait_for_selector(".cm-content").click()
         self.wait(
             "id => lab.cell(id).node.querySelector('.cm-content') === document.activeElement",
@@ -262,7 +266,7 @@ class Lesson:
         self.wait("lab.ran && lab.kernel.status === 'idle'")
 
     def shown(self, cell_id):
-        """Return the output of the cell as text, once it is there."""
+        """Return the output of the cell as text, once there is one."""
         self.wait(
             """id => {
             const node = lab.cell(id).node;
@@ -277,16 +281,20 @@ class Lesson:
         self.page.evaluate("widget => lab.watch(widget)", widget)
 
     def rest(self):
-        """Wait until the kernel has answered all that it was asked, and the watched widget has shown it."""
+        """Wait until the kernel has answered every request, and the watched widget has displayed
+        the result.
+        """
         rests = self.wait(
             "lab.rests() && new Promise(idle => requestIdleCallback(() => idle(lab.rests())))"
         )
         return rests.json_value()
 
     def press(self, control, keys):
-        """Press keys on a control of the watched widget, and wait until the kernel has answered and the widget is at rest.
+        r"""Press keys on a control of the watched widget, and wait until kernel and widget are
+        idle.
 
-        The milliseconds from the last press to the last change, and to the frame that shows it; None where a slider stood at its end.
+        Record the milliseconds from the last press to the last change and to the frame that shows
+        it, or None if the slider was already at its end.
         """
         standing = control.evaluate("control => lab.ready(control)")
         for key in keys.split():

@@ -1,14 +1,14 @@
 """make mutate: delete every statement of the core, one at a time, and list those that no test misses.
 
-    make mutate                         all of it; the time it takes stands in README.md
-    make mutate ARGS="tape"             the statements of a file; "compiler": of all files whose name begins so
-    make mutate ARGS="tape:Tensor"      those within the definitions whose name begins so
-    make mutate ARGS="--all tape"       and of every other statement the contract or the test that notices
-    make mutate ARGS="--write tape"     and what tests alone notice is written down, for the page *Read every line*
+    make mutate                         all statements; README.md says how long it takes
+    make mutate ARGS="tape"             those of a file; "compiler": of all files whose name starts so
+    make mutate ARGS="tape:Tensor"      those in definitions whose name starts so
+    make mutate ARGS="--all tape"       print the contract or test that fails for every other statement
+    make mutate ARGS="--write tape"     store what only tests detect, for the page *Read every line*
 
-First come the contracts of autograd_course/tour/contracts.py, which take 50 ms. What they do not miss goes through
-tests/engine, each statement in a process of its own, until one fails. What does not end is stopped after so many steps
-of a loop, or seconds.
+The contracts of autograd_course/tour/contracts.py run first and take 50 ms. Statements that no contract
+needs go through tests/engine, each in a process of its own, until a test fails. Infinite loops are stopped
+after a number of iterations or seconds.
 """
 
 import argparse
@@ -55,8 +55,8 @@ OPTIONS = [
 
 
 class Watch:
-    """Give each test its steps and seconds, and keep the name of the first that fails; a plugin of
-    pytest.
+    """Limit the steps and seconds of each test, and store the name of the first that fails; a
+    pytest plugin.
     """
 
     failed = None
@@ -82,7 +82,7 @@ class Watch:
 
 
 def noticed(statement, folder=HOME, tests=TESTS):
-    """Return the contract or test that fails without `statement`, or "".
+    r"""Return the contract or test that fails without `statement`, or "".
 
     This needs a process of its own.
     """
@@ -107,7 +107,7 @@ def noticed(statement, folder=HOME, tests=TESTS):
 
 def in_order(tests, file):
     """Return the test files: first the one named after the file of the statement, then the
-    quickest.
+    fastest.
     """
     own = "compile" if file.startswith("compiler") else file
     order = [
@@ -129,8 +129,8 @@ def in_order(tests, file):
 
 
 def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
-    """Return {statement: contract or test that fails without it, or ""}, from `cores` processes at
-    a time.
+    """Return {statement: contract or test that fails without it, or ""}, from `cores` processes
+    at a time.
     """
     running, found = {}, {}
 
@@ -162,8 +162,8 @@ def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
 
 
 def chosen_by(patterns, folder=HOME):
-    """Return the statements that "tape" or "tape:Tensor" names; without a pattern, those of all
-    files.
+    """Return the statements selected by "tape" or "tape:Tensor", or without a pattern those of
+    all files.
     """
     split = [pattern.partition(":")[::2] for pattern in patterns] or [("", "")]
     return [
@@ -175,7 +175,9 @@ def chosen_by(patterns, folder=HOME):
 
 
 def write_down(found, file=NOTICED):
-    """Write, by definition and text, which test fails without a statement that no contract needs."""
+    """Write, by definition and text, which test fails without each statement that no contract
+    needs.
+    """
     kept_so_far = json.loads(file.read_text(encoding="utf-8"))
     for statement, by in found.items():
         texts = kept_so_far.setdefault(f"{statement.file}:{statement.where}", {})

@@ -1,10 +1,11 @@
-"""`make mutate-exercises`: solutions with one slip in them, and functions with one habit, that their check takes for right.
+"""`make mutate-exercises`: list solutions with a slip, and functions with a wrong habit, that their check accepts.
 
-    make mutate-exercises ARGS="08 11.adam"      # those of a lesson, of an exercise; without, of all
+    make mutate-exercises ARGS="08 11.adam"      a lesson and an exercise; without ARGS, all of them
 
-A slip changes the solution's text: an operator, a comparison, a number, a name, an axis, a line left out. A habit
-changes what a right function is given, or gives back: rounded, clipped, without its sign, kept from an earlier call.
-Each that is printed is right all the same, and is to stand in RIGHT_ALL_THE_SAME with the reason, or is a hole.
+A slip changes the solution's text: an operator, a comparison, a number, a name, an axis, a deleted line. A habit
+changes the arguments or the result of a right function: rounded, clipped, without its sign, cached from an earlier
+call. Each one printed either is right all the same, and belongs in RIGHT_ALL_THE_SAME with the reason, or shows a
+hole in the check.
 """
 
 import ast
@@ -47,7 +48,7 @@ SWAPS = {
 
 
 def slips(code):
-    """Return [(description, code), …]: the answer, each time with one slip in it."""
+    """Return [(description, code), …]: copies of the answer with one slip each."""
     tree, found = ast.parse(code), {}
     places = [node for node in ast.walk(tree)]
     for number, node in enumerate(places):
@@ -151,8 +152,8 @@ def _said(node):
 
 
 def habits(function, met):
-    """Return [(description, function), …]: wrong habits of a function with arguments of the kinds
-    in `met`.
+    """Return [(description, function), …]: wrong habits of a function whose arguments are of the
+    kinds in `met`.
     """
     for said, (needs, change) in CHANGES.items():
         if needs in met:
@@ -343,8 +344,8 @@ def met(name, parts, at):
 
 
 def untried(name):
-    """Return the conditions of WHERE that the exercise's arguments allow but no call of the check
-    meets.
+    """Return the conditions of WHERE that the exercise's arguments allow but no call of the
+    check meets.
     """
     exercise, found = EXERCISES[name], []
     whole = exercise.answer(exercise.solution)
@@ -497,8 +498,8 @@ RIGHT_ALL_THE_SAME = {
 
 
 def holes(name):
-    """Return the changes of the solution that the check of exercise `name` accepts, without those
-    known to be right.
+    """Return the changes of the solution that the check of exercise `name` accepts, without
+    those known to be right.
     """
     exercise = EXERCISES[name]
     known = _known(name)

@@ -1,7 +1,8 @@
-"""What the suite makes once, for all its processes.
+r"""Results that the suite computes once for all its processes.
 
-A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site.
-And its kernel stays for who goes on in it, with answers in place of the stubs."""
+nbval runs each notebook once. Its outputs are stored for the tests of verdicts and for the page on
+the site. Its kernel stays alive for tests that continue in it with answers in place of the stubs.
+"""
 
 import os
 import shutil
@@ -43,7 +44,7 @@ def pytest_runtest_teardown(item):
 
 
 class Kernel(nbval.plugin.RunningKernel):
-    """Run nbval's kernel in a copy of the folder, because tests must not write a learner's record
+    """Run nbval's kernel in a copy of the folder, because tests must not write progress.json
     beside the notebooks.
     """
 
@@ -57,7 +58,7 @@ class Kernel(nbval.plugin.RunningKernel):
             super().__init__("python3" if FORKED else kernel_name, cwd=str(self.folder), **options)
 
     def run(self, cell):
-        """Run a cell and put into it what it puts out; an error raises."""
+        """Run a cell and store its outputs in it; an error raises."""
         cell.outputs = []
 
         def put_out(message):
@@ -78,7 +79,7 @@ class Kernel(nbval.plugin.RunningKernel):
         return notebook
 
     def stop(self):
-        """Keep the kernel when nbval stops it for the first time, in place of the kernel of the
+        """Keep the kernel when nbval stops it for the first time, and drop the kernel of the
         previous file.
         """
         if self.whole and Kernel.stays is not self:
@@ -97,9 +98,9 @@ def let_go():
 
 @contextmanager
 def going_on(path):
-    """Return a kernel in which the notebook has run, and the notebook with its outputs.
+    r"""Return a kernel in which the notebook has run, and the notebook with its outputs.
 
-    After that, moving pictures are drawn only once.
+    After that, animated pictures are drawn only once.
     """
     stayed = Kernel.stays is not None and Kernel.stays.whole == path
     kernel = Kernel.stays if stayed else Kernel()
@@ -144,7 +145,7 @@ def ran(notebook):
 
 
 def with_what_is_left(notebook, folder):
-    """Add the files that the run has written to the notebook's metadata, {name: text}."""
+    """Add the files that the run has written to the notebook's metadata, as {name: text}."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
     notebook.metadata.left = {
         file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name not in before
@@ -153,10 +154,10 @@ def with_what_is_left(notebook, folder):
 
 
 def store(notebook, path):
-    """Store the first run.
+    r"""Store the first run.
 
-    A page and the tests of it must use the same run, because lessons that measure time differ
-    from run to run.
+    A page and its tests must use the same run, because lessons that measure time differ from run to
+    run.
     """
     new = Path(tempfile.mkdtemp(dir=os.environ[RUNS]), path.name)
     nbformat.write(notebook, new)
@@ -165,8 +166,8 @@ def store(notebook, path):
 
 
 def made(name, make):
-    """Return the folder `name`, which `make(folder)` fills in the first process that asks; the
-    others wait for it.
+    """Return the folder `name`, which `make(folder)` fills in the first process that requests
+    it; the others wait.
     """
     folder, done = Path(os.environ[RUNS], name), Path(os.environ[RUNS], f"{name} made")
     with suppress(FileExistsError):
@@ -186,7 +187,7 @@ def kept(path):
 
 def notebook(path):
     """Return the notebook with its outputs, from nbval's run or, if that is missing or failed,
-    from a run of its own.
+    from a new run.
     """
     if not kept(path).exists():
         store(ran(nbformat.read(path, as_version=4)), path)

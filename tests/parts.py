@@ -1,4 +1,6 @@
-"""Parts of the suite: what a lesson's tests are called, which process runs what, and in which order."""
+"""Split the suite into parts: name the tests of a lesson, choose the process that runs each, and
+their order.
+"""
 
 import re
 from pathlib import Path
@@ -55,9 +57,10 @@ ORDER = [
 
 
 def part_of(nodeid):
-    """Return the part a test belongs to; one process runs it, in order.
+    r"""Return the part a test belongs to; one process runs a part, in order.
 
-    A part is a file; but a notebook's own run, and the tests of runs of it, are one, and so are a lesson's wrong answers.
+    A part is a file, but a notebook's own run and the tests that use it form one part, and so do
+    the wrong answers of a lesson.
     """
     file, _, test = nodeid.partition("::")
     lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"[\[-](\d\d)[._]", test)
@@ -75,7 +78,7 @@ def part_of(nodeid):
 
 
 class Parts(LoadScopeScheduling):
-    """Schedule tests by part; a scope of xdist's scheduler is a part."""
+    """Schedule tests by part, which is a scope of xdist's scheduler."""
 
     def _split_scope(self, nodeid):
         return part_of(nodeid)

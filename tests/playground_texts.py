@@ -1,7 +1,9 @@
-"""Texts that people type or paste, for the playground: those that are drawn, and those that get a sentence instead.
+r"""Texts that people type or paste into the playground: those it draws, and those it answers with
+an explanation.
 
-The drawn ones are from micrograd's README and lecture, PyTorch's tutorials and notes, d2l's chapter on autograd, JAX's documentation
-and the manners of Desmos; names and numbers are as they stand there.
+The texts it draws come from micrograd's README and lecture, PyTorch's tutorials and notes, d2l's
+chapter on autograd and JAX's documentation, or use the notation of Desmos; names and numbers are
+unchanged.
 """
 
 DRAWN = {

@@ -1,10 +1,13 @@
-"""Which lessons the long tests are run for: a third of them, the next third at the next commit, and those that the change touches.
+r"""Choose the lessons for which the long tests run: a third of them, the next third at the next
+commit, and those that the change touches.
 
-Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the third.
+Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the
+third.
 
-Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a page, or try each of its
-wrong answers. `rotating("a/folder/")` is run for every lesson if the change touches that folder. `--all` runs them for every
-lesson; so does a selection, by -k or by a path. `rotating(every=9)` takes a ninth in place of a third.
+Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a
+page, or try each of its wrong answers. `rotating("a/folder/")` runs for every lesson if the change
+touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path.
+`rotating(every=9)` takes a ninth in place of a third.
 """
 
 import os
@@ -36,17 +39,19 @@ def git(*words):
 
 
 def changed_files():
-    """Return the names of the files that the change touches: what is not pushed, else the last commit."""
+    """Return the names of the files that the change touches: the unpushed commits, or else the
+    last commit.
+    """
     unpushed = git("log", "--name-only", "--format=", "@{upstream}..HEAD")
     unpushed += git("diff", "--name-only", "HEAD")
     return unpushed or git("diff", "--name-only", "HEAD~1", "HEAD")  # of a shallow clone, none
 
 
 def number():
-    """Return how many commits led to this one.
+    r"""Return how many commits led to this one.
 
-    A shallow clone and a tree without git cannot count them; there the number is that of the day, and three days in a row
-    test every lesson.
+    A shallow clone or a tree without git cannot count them; then the number is that of the day, so
+    three consecutive days test every lesson.
     """
     if git("rev-parse", "--is-shallow-repository").strip() == "false":
         return int(git("rev-list", "--count", "HEAD") or 0)  # none yet: no commit at all
@@ -90,7 +95,7 @@ def pytest_report_header():
 
 
 def is_chosen(page, folders=(), every=3):
-    """Return whether the long tests of a page are run; those of no page, None, always are."""
+    """Return True if the long tests of a page run; tests without a page, None, always do."""
     if NUMBER not in os.environ or page is None:
         return True
     changed = os.environ[CHANGED]
@@ -100,7 +105,7 @@ def is_chosen(page, folders=(), every=3):
 
 
 def page_of(item):
-    """Return the lesson that an item is about, or another notebook that it is given; None for the others."""
+    """Return the lesson or other notebook that a test is about, or None."""
     given = item.callspec.params.values() if hasattr(item, "callspec") else []
     return parts.lesson_of(item) or next((one for one in given if one in PAGES), None)
 

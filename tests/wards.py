@@ -1,4 +1,6 @@
-"""What both wards of the clinic are tested with: of lesson 07, for numbers, and of lesson 09, for arrays."""
+"""Helpers for both wards of the clinic: that of lesson 07 for numbers, and that of lesson 09 for
+arrays.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""A class that never was: learners who give the wrong answers, by chance and by seed, to the real checks."""
+"""A simulated class: learners who give wrong answers, chosen at random from a seed, to the real
+checks.
+"""
 
 import random
 from pathlib import Path
@@ -52,7 +54,7 @@ def verdicts(name):
 
 
 def write_class(folder, many, patch, seed=0):
-    """Write `many` records below the folder, with `record` itself, and return {exercise: {hint,
+    """Write `many` records below the folder, using `record` itself, and return {exercise: {hint,
     …}}.
     """
     chance, keep = random.Random(seed), Path(folder) / "nobody.json"

@@ -1,4 +1,6 @@
-"""The page of a class: right in its counts, of a hundred simulated learners too, and unharmed by any file."""
+"""The class report counts correctly, also for a hundred simulated learners, and survives any
+damaged file.
+"""
 
 import csv
 import io

@@ -1,4 +1,6 @@
-"""Every lesson as nbgrader's source version, without nbgrader; tests/cross/test_nbgrader.py has nbgrader mark one."""
+"""Every lesson exports as an nbgrader source version. These tests run without nbgrader;
+tests/cross/test_nbgrader.py grades one lesson with it.
+"""
 
 import json
 import re

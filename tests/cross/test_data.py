@@ -1,4 +1,4 @@
-"""The digits and the moons are scikit-learn's, number for number, where scikit-learn is installed."""
+"""The digits and the moons are identical to those of scikit-learn, if scikit-learn is installed."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ def same(ours, theirs):
 
 @pytest.fixture
 def datasets():
-    """Import scikit-learn's data sets here, because at the head of the file test collection would
-    wait for SciPy.
+    """Import scikit-learn's data sets here, because an import at the top of the file would make
+    test collection load SciPy.
     """
     return pytest.importorskip(
         "sklearn.datasets", reason="scikit-learn is not installed: its data are not compared"

@@ -1,6 +1,8 @@
-"""What the lessons say of PyTorch and JAX, run against them; `.ci/run` installs both in an environment of their own.
+r"""The lessons' statements about PyTorch and JAX, checked by running both; `.ci/run` installs them
+in an environment of their own.
 
-A test a lesson, in the order of its sentences; and every name in code that the lessons quote is asked for.
+The tests of a lesson follow the order of its sentences. Every name that the lessons quote in code
+must exist.
 """
 
 import inspect
@@ -58,7 +60,9 @@ def slopes(f, *values):
 
 
 def programs():
-    """Return (code, output) of every fold "The same in PyTorch" or "The same in JAX" in the lessons."""
+    """Return (code, output) of every fold "The same in PyTorch" or "The same in JAX" in the
+    lessons.
+    """
     fold = (
         r"<summary>The same in (PyTorch|JAX)</summary>\s+```python\n(.+?)```\s+"
         r"```text\n(.+?)```(?=.*?</details>)"
@@ -206,9 +210,10 @@ def test_04_what_is_kept_and_what_is_stated():
 
 
 def test_04_the_trap_of_where():
-    """Both branches are walked back: 0 times an infinite slope is nan, there as here.
+    r"""The gradient passes through both branches of where, and 0 times an infinite slope is nan in
+    all three libraries.
 
-    The input has to be chosen too.
+    Selecting the input as well avoids the nan.
     """
 
     def torch_grad(f):
@@ -236,7 +241,7 @@ def test_05_the_second_call_and_detach():
 
 
 def test_05_leaves_before_all_others():
-    """AccumulateGrad comes before an operation that is newer."""
+    """PyTorch runs AccumulateGrad of a leaf before an operation that is newer."""
     x, y = leaf(1.0), leaf(2.0)
     visited = []
     x.register_hook(lambda g: visited.append("x"))
@@ -345,7 +350,7 @@ def test_10_ties_and_logits():
 
 
 def both(name, ours, theirs):
-    """Return the path of a weight in six steps, by our optimizer and by PyTorch's."""
+    """Return the path of a weight over six steps, with our optimizer and with PyTorch's."""
     w, v = ag.Tensor(np.array([3.0, -1.0]), requires_grad=True), leaf([3.0, -1.0])
     mine, other = getattr(ag.optim, name)([w], **ours), getattr(torch.optim, name)([v], **theirs)
     for _ in range(6):
@@ -524,7 +529,9 @@ def test_16_a_deaf_rule_and_levels():
 
 
 def test_17_what_is_kept_and_what_is_made_again():
-    """PyTorch keeps what a rule saved; its checkpoint calls f again, with the generator set back."""
+    """PyTorch keeps what a rule saved; its checkpoint calls f again with the same state of the
+    random generator.
+    """
     from torch.utils.checkpoint import checkpoint
 
     x, w = leaf(np.linspace(0.1, 1, 6)), leaf(1.5)
@@ -597,7 +604,9 @@ def torchs(given):
 
 
 def test_18_layers_are_theirs_gradients_included():
-    """Embedding, layer norm and attention with the same numbers in them, and the same gradient arriving."""
+    """Embedding, layer norm and attention agree in value and gradient when they have the same
+    weights and upstream gradient.
+    """
     rng = np.random.default_rng(0)
     x, memory, g = (rng.normal(size=shape) for shape in [(2, 5, 6), (2, 7, 6), (2, 5, 6)])
     hidden = rng.random((5, 7)) > 0.6
@@ -703,7 +712,9 @@ def test_19_nats_and_the_drawing_of_a_letter():
 
 
 def test_20_what_compilers_promise():
-    """What four compilers make of four functions, as the closing table has it; and what is said beside that."""
+    """Four compilers treat four functions as the lesson's closing table and the text beside it
+    say.
+    """
     from autograd_course.lessons.lesson_20 import compilers
 
     functions = [f.__name__ for f, _, _ in compilers.CALLS]
@@ -786,7 +797,9 @@ def test_21_what_is_kept_and_changed_in_place():
 
 
 def test_21_the_walk_back():
-    """The newest operation first, also where both orders would be right; in JAX the last line first."""
+    """PyTorch visits the newest operation first, even where another order would be right; JAX
+    starts with the last line.
+    """
     visited = []
     x = leaf(2.0)
     first = torch.sin(x)
@@ -871,7 +884,9 @@ def test_21_an_array_on_ctx_is_not_guarded():
 
 
 def test_21_what_setup_context_computes_is_a_constant():
-    """Of the op alone no second derivative is found; of a function of it a wrong one."""
+    """Values computed in setup_context have no gradient: the second derivative of the op is
+    missing, and that of a function of the op is wrong.
+    """
 
     class SavesTheSlope(torch.autograd.Function):
         @staticmethod
@@ -934,8 +949,9 @@ def work(rank, port):
 
 
 def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
-    """In a process of its own: float32 both; gradients of dealt-out arrays in JAX; PyTorch's mean over workers, 6
-    where 4 is the mean of rows."""
+    """A separate process checks the float32 defaults, gradients of sharded arrays in JAX, and
+    PyTorch's mean over workers, which is 6 where the mean over rows is 4.
+    """
     import socket
     import subprocess
     import sys
@@ -955,7 +971,9 @@ def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
 
 
 def test_22_rules_that_are_no_derivatives():
-    """Straight through in two ways each; PyTorch's own check refuses them; and what is stated of the length at 0."""
+    """Both libraries offer two ways to write a straight-through estimator; PyTorch's gradcheck
+    rejects them. The gradient of a length at 0 is as stated.
+    """
 
     class Straight(torch.autograd.Function):
         @staticmethod
@@ -990,7 +1008,7 @@ def test_22_rules_that_are_no_derivatives():
 
 
 def test_22_a_root_that_is_differentiated_by_its_equation():
-    """Its solver is not looked into: this one halves, by comparing alone."""
+    """The solver itself is not differentiated: this one bisects, so it only compares."""
 
     def halve(f, start):
         def half(k, ends):

@@ -1,4 +1,6 @@
-"""nbgitpuller itself pulls mended lessons into a learner's folder: what stays, what comes, and where the rest is."""
+"""nbgitpuller pulls corrected lessons into a learner's folder: what is kept, what is updated,
+and where the learner's old version goes.
+"""
 
 import json
 import shutil

@@ -1,4 +1,6 @@
-"""nbgrader itself hands out a lesson that `make nbgrader` made, and marks a right, a wrong and an untouched one."""
+"""nbgrader releases a lesson that `make nbgrader` wrote, and grades a right, a wrong and an
+empty submission.
+"""
 
 import csv
 import json

@@ -1,4 +1,6 @@
-"""The text that the playground writes for PyTorch, run by PyTorch: every gradient is the engine's."""
+"""PyTorch runs the code that the playground writes for it, and every gradient agrees with the
+engine's.
+"""
 
 import contextlib
 import io

@@ -1,7 +1,8 @@
-"""Lessons that run PyTorch, JAX and Dask: their notebooks run, and what they show where these are missing is what they
-give.
+r"""Lessons that run PyTorch, JAX and Dask: their notebooks run, and the recorded outputs, shown
+where these are missing, are the real ones.
 
-`python tests/cross/test_recorded.py`, with all three installed, writes that anew: recorded.json of each such lesson.
+`python tests/cross/test_recorded.py`, with all three installed, updates recorded.json of each such
+lesson.
 """
 
 import json

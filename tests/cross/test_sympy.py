@@ -1,4 +1,4 @@
-"""The judge of typed lines against SymPy: what SymPy makes of a right line is never refused."""
+"""The judge of typed lines accepts every form into which SymPy rewrites a right line."""
 
 import random
 from collections import Counter
@@ -49,7 +49,9 @@ INDEXED = {
 
 
 def rewritten(derivation, line, around, chance, count):
-    """Yield texts of a line that SymPy rewrote, also with what its letters stand for."""
+    """Yield forms of a line that SymPy rewrote, also with its letters replaced by what they
+    stand for.
+    """
     defined = {
         sympy.Symbol(name): sympy.sympify(
             value.replace("e^x", "exp(x)").replace("e^-x", "exp(-x)").replace("^", "**")

@@ -1,4 +1,4 @@
-"""Formulas are read as people type them, and written so that they are read the same again."""
+"""Formulas are parsed as people type them, and printed so that they parse to the same formula."""
 
 import pytest
 

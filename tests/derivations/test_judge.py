@@ -1,6 +1,7 @@
-"""The judge of typed lines: its verdicts, true sentences, and answers to hostile input.
+r"""The judge of typed lines: its verdicts, true hints, and hostile input.
 
-typed.json holds typed answers with the verdict that each deserves, and three derivations that only the tests use.
+typed.json holds typed answers with the verdict that each deserves, and three derivations that only
+the tests use.
 """
 
 import re
@@ -53,7 +54,7 @@ def test_a_line_of_the_course_is_right_and_its_mistakes_are_not(name, number):
 
 
 def test_every_hint_names_a_repair_that_is_right():
-    """The judge says nothing of a repair that it did not try; here the hints themselves are tried."""
+    """Applying the correction that a hint names makes the line right."""
     tried = 0
     for name, step, typed, _kind in CASES:
         verdict = judge(derivation_of(name), step, typed)
@@ -93,7 +94,7 @@ def test_the_first_sentence_names_the_part_and_the_hint_the_repair(name, number,
 
 
 def test_no_sum_is_added_over_an_index_of_the_left_side():
-    """1/3 added over j is 1, but ∂z_i/∂x_ij has the index j."""
+    """Summing 1/3 over j would give 1, but ∂z_i/∂x_ij has the index j."""
     for name, typed in [("08.sum", "1/3"), ("08.mean", "1/6")]:
         assert "sum" not in judge(DERIVATIONS[name], 1, typed).message
 

@@ -1,4 +1,6 @@
-"""Derivations on a page without Python: the judge in JavaScript agrees with the one in Python, and its boxes work."""
+"""Derivations on a page without Python: the judge in JavaScript agrees with the one in Python,
+and the text boxes work.
+"""
 
 import json
 import re
@@ -55,7 +57,7 @@ def page(browser, tmp_path):
 
 
 def test_both_judges_give_the_same_verdicts(page):
-    """The answers of the table, and hostile input."""
+    """The judges agree on the answers of the table and on hostile input."""
     cases = []
     for name, typed in TABLE["typed"].items():
         last = len(derivation_of(name).steps) - 1
@@ -170,7 +172,7 @@ def test_every_line_can_be_typed_with_the_keys(page):
 
 
 def test_a_damaged_record_is_left_out(page):
-    """Recorded text is parsed like typed text; it is never put into the page as it is."""
+    """Saved text is parsed like typed text and never inserted into the page unparsed."""
     for lines in ['[["<img src=x onerror=stop()>", false]]', '[["z/y", false]]', "3", '[["z"]]']:
         page.evaluate(
             "text => localStorage.setItem(KEPT, text)", f'{{"lines": {{"03.divide": {lines}}}}}'

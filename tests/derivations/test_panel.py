@@ -1,4 +1,4 @@
-"""derive(…): the line is drawn while it is typed, judged, recorded, and can be shown."""
+"""derive(…) draws each line while it is typed, judges it, records it, and can show the answer."""
 
 from pathlib import Path
 
@@ -123,7 +123,7 @@ def test_a_line_can_be_shown_and_that_is_recorded():
 
 @pytest.mark.parametrize("name", DERIVATIONS)
 def test_every_line_can_be_typed_with_the_keys(name):
-    """The keys are those of the whole derivation, so a phone needs no keyboard."""
+    """The on-screen keys cover the whole derivation, so a phone needs no keyboard."""
     panel, derivation = derive(name), DERIVATIONS[name]
     for step in derivation.steps:
         rest = step.right.replace("**", "^")
@@ -200,7 +200,9 @@ def test_a_rule_in_code_is_shown_only_if_it_was_typed():
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_right_last_line_is_a_right_answer_to_the_exercise(name):
-    """One that NumPy computes with fewer digits, or that uses another letter, would be refused."""
+    """The exercise must not refuse a line that NumPy computes with fewer digits, or that uses
+    another letter.
+    """
     exercise, other = ANSWERS[name]
     derivation, tried = DERIVATIONS[name], 0
     for step, typed, kind in TABLE["typed"][name]:

@@ -1,4 +1,4 @@
-"""A listing: the source itself, with its words and its links."""
+"""A listing shows the source itself, with its explanations and links."""
 
 import re
 from html import unescape

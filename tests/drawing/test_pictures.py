@@ -1,4 +1,4 @@
-"""Pictures, sliders and plots: something to see, the same in words, and nothing lost on the way."""
+"""Pictures, sliders and plots: each has the same content in words, and nothing is cut off."""
 
 import re
 from html import unescape
@@ -40,8 +40,12 @@ def test_picture_of_a_figure():
 
 
 def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
-    """The first would leave it at the right, the third at the left; a number beside an axis then lies on it: a fault.
-    What a phone shows whole stays as it is."""
+    r"""A text that starts or ends near the edge moves inward on a phone; a text in the middle
+    stays.
+
+    Unmoved, the first text would stick out on the right and the third on the left. A picture that a
+    phone shows whole is unchanged.
+    """
     said = [
         words(700, 20, "begins here", anchor="start"),
         words(400, 40, "stays"),
@@ -65,7 +69,9 @@ def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
 
 
 def test_no_page_names_otherwise_what_the_width_of_a_picture_is_reckoned_from():
-    """A colour --edge on the pages made min-width void: between a phone and a desk letters shrank to 9 px."""
+    """Regression: a colour --edge in site.css invalidated the min-width of pictures, and letters
+    shrank to 9 px on medium screens.
+    """
     mine = set(re.findall(r"var\(--([\w-]+)", svg("0 0 900 50", "", "wide"))) - style.PALETTE.keys()
     sheet = (Path(__file__).parents[2] / "web/site.css").read_text(encoding="utf-8")
     ours = re.findall(r"--([\w-]+):", "".join(re.findall(r":root \{([^}]*)", sheet)))
@@ -123,7 +129,7 @@ def test_explore_draws_at_once_and_follows_every_control():
 
 
 def announced(ui):
-    """Return the lines in the live region, which comes last beneath the picture, after the whole
+    """Return the lines in the live region, which comes last below the picture, after the whole
     text.
     """
     found = re.fullmatch(
@@ -225,7 +231,7 @@ def test_frames_are_announced_once_they_stop():
 
 
 def test_frames_play_in_colab(monkeypatch):
-    """Its ipywidgets is 7, and calls what is `playing` in 8 by another name."""
+    """Colab has ipywidgets 7, where the trait `playing` of version 8 has another name."""
 
     class Seven(ipywidgets.Play):
         _playing = type(ipywidgets.Play.playing)().tag(sync=True)
@@ -522,7 +528,7 @@ def test_landscape_says_where_every_path_is():
 
 
 def test_an_optimizer_has_one_look_in_every_picture():
-    """Among five and beside one."""
+    """An optimizer has the same colour in a picture of five as in a picture of two."""
 
     def colour(name, *names):
         picture = svg_of(landscape(bowl, dict.fromkeys(names, PATHS["SGD"]), SPAN))
@@ -540,7 +546,9 @@ def test_an_optimizer_has_one_look_in_every_picture():
 
 
 def test_contours_are_kept_by_the_values_of_the_function(monkeypatch):
-    """Under a slider a lesson makes its function anew for each frame."""
+    """With a slider, a lesson creates a new function for each frame, so the cache cannot use its
+    identity.
+    """
     drawn = []
     monkeypatch.setattr(
         landscapes,
@@ -554,7 +562,9 @@ def test_contours_are_kept_by_the_values_of_the_function(monkeypatch):
 
 
 def test_names_of_paths_stand_still_below_the_landscape():
-    """Five that are gone, in a phone's letters too; none of them moves when the paths do."""
+    """The names of five diverged paths fit below the picture, also in a phone's letters, and
+    none moves when the paths do.
+    """
     paths = {
         name: np.full((2, 2), 9.0)
         for name in ("SGD", "momentum", "plain, larger lr", "RMSprop", "Adam")
@@ -622,7 +632,7 @@ def test_boundary_from_recorded_probabilities(forty):
 
 
 def test_the_levels_of_a_boundary_leave_the_points_free():
-    """Of lesson 06: 0.75 once lay on one."""
+    """Regression: in lesson 06, the label 0.75 covered a point."""
     points, labels = chessboard()
     picture = svg_of(boundary(points, labels, 1 / (1 + np.exp(-2 * plane(points) @ [2, 1])), ""))
     plot = Axes(landscapes.BOX, *landscapes._span(points))

@@ -1,4 +1,6 @@
-"""The palette: every role can be read and seen on its ground, in the light and in the dark."""
+"""Every role of the palette is legible and visible on its background, in the light and in the
+dark theme.
+"""
 
 import pytest
 
@@ -34,7 +36,9 @@ WRITTEN = {style.role(name): name for name in style.PALETTE}
 @THEMES
 @pytest.mark.parametrize("name", MARKS)
 def test_marks_and_words_stand_out_from_the_paper(name, theme):
-    """3 : 1 for a mark; 4.5 : 1 for what words are written in, which of some roles is another."""
+    """The contrast is at least 3 : 1 for marks and 4.5 : 1 for text, which some roles write in
+    another colour.
+    """
     colour, paper = style.PALETTE[name][theme], style.PALETTE["paper"][theme]
     assert contrast(colour, paper) >= 3
     written = WRITTEN[style.WRITTEN.get(style.role(name), style.role(name))]

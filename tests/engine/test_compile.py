@@ -1362,7 +1362,10 @@ def decorated(x):
 
 
 def test_a_compiled_function_is_pickled_by_name():
-    assert pickle.loads(pickle.dumps(decorated)) is decorated and decorated.__doc__ == "Doubles."
+    assert (
+        pickle.loads(pickle.dumps(decorated)) is decorated
+        and decorated.__doc__ == "Double the argument."
+    )
 
 
 def test_no_instance_is_kept():

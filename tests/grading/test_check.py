@@ -1,4 +1,6 @@
-"""check: three verdicts and the likely cause; common mistakes, and what a rule and an engine are tried on."""
+"""check returns three verdicts and the likely cause; this covers common mistakes, rules and
+engines.
+"""
 
 import functools
 import json
@@ -37,7 +39,7 @@ from autograd_course.source import has_blank
 
 
 def sample(name, why="So.", **told):
-    """Return an exercise of which only the check matters."""
+    """Return an exercise for which only the check matters."""
     return exercise(
         name,
         why=why,
@@ -108,8 +110,8 @@ def samples(monkeypatch):
 
 
 def learned(code):
-    """Return the `answer` that a learner's cell defines, with its lines known to tracebacks as in
-    a notebook.
+    """Return the `answer` that a learner's cell defines, with its source known to tracebacks as
+    in a notebook.
     """
     lines, scope = code.splitlines(keepends=True), {"__name__": "__main__", "np": np}
     linecache.cache["cell"] = len(code), None, lines, "cell"
@@ -626,7 +628,7 @@ def test_right_with_a_remark():
 
 
 def test_html_says_it_with_icon_and_word():
-    """And with an edge in no colour: those of a lesson mean something else."""
+    """The edge of the box has no colour, because the colours of a lesson have other meanings."""
     for answer, icon, edge in [
         (None, "…", "dotted"),
         (lambda x: 0, "✗", "dashed"),
@@ -784,7 +786,7 @@ def test_a_mistake_is_made_and_recognised(mistake):
 
 
 def names(verdict, hint):
-    """Return True if a verdict names the cause that a mistake stands beside."""
+    """Return True if a verdict names the cause listed with a mistake."""
     cause, known = verdict.cause, own(hint)
     return (cause.kind, cause.text) == (known.kind, known.text)
 

@@ -1,4 +1,6 @@
-"""Every lesson's exercises: wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
+"""Every lesson's exercises: wrong answers, stubs, and the notebook both unsolved (all "not yet")
+and solved (all "right").
+"""
 
 import ast
 import dis
@@ -51,12 +53,12 @@ def verdict_on(name, i):
 
 
 def names_the_slip(cause):
-    """Return False if a verdict says no more than where the first difference is."""
+    """Return False if a verdict only shows where the first difference is."""
     return cause.kind not in ("", "first entry") or bool(cause.part and cause.part.name)
 
 
 def is_mistake(name, cause):
-    """Return the number of the mistake of an exercise, from 1, that has this hint; None if there is none."""
+    """Return the number, from 1, of the exercise's mistake that has this hint, or None."""
     mistakes = (one for one in EXERCISES[name].mistakes if isinstance(one, tuple))
     known = (own(hint) for _, hint in mistakes)
     return next(
@@ -66,7 +68,9 @@ def is_mistake(name, cause):
 
 
 def parsed(expected):
-    """Return the kind, the number of the part or 0, and what else the verdict shows, of an entry of `wrong`."""
+    """Return the kind, the number of the part or 0, and the other text required, of an entry of
+    `wrong`.
+    """
     if isinstance(expected, Cause):
         return expected.kind, 0, ""
     cause, _, shown = expected.partition(" | ")
@@ -79,7 +83,9 @@ def without_numbers(text):
 
 
 def fault(name, i):
-    """Return what is wrong with the verdict on a wrong answer; "" if it names the cause that it must name."""
+    """Return what is wrong with the verdict on a wrong answer, or "" if it names the expected
+    cause.
+    """
     verdict, expected = verdict_on(name, i)
     cause = verdict.cause
     if verdict.status != "wrong":
@@ -113,7 +119,7 @@ def fault(name, i):
 @pytest.mark.rotating(GRADER)
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_answers_get_their_cause(name, record_property):
-    """Each wrong answer is caught, and its verdict names the cause that stands beside it."""
+    """Each wrong answer is rejected, and its verdict names the expected cause."""
     answers = range(len(answer_cases.wrong_answers(name)))
     found = {i: fault(name, i) for i in answers}
     hinted = sum(not found[i] and names_the_slip(verdict_on(name, i)[0].cause) for i in answers)
@@ -125,7 +131,7 @@ def test_wrong_answers_get_their_cause(name, record_property):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mistakes_of_an_exercise_get_their_hint(name):
-    """The wrong answers that learners give most often, at every run of the suite."""
+    """The most frequent wrong answers get their hints; this runs for every exercise each time."""
     found = {i: fault(name, i) for i in range(answer_cases.count_of_mistakes(name))}
     assert not any(found.values()), "\n\n".join(filter(None, found.values()))
 
@@ -133,7 +139,9 @@ def test_mistakes_of_an_exercise_get_their_hint(name):
 @pytest.mark.rotating(GRADER)
 @pytest.mark.parametrize("name", NAMES)
 def test_answers_with_one_cause_get_one_hint(name):
-    """Each "own: …" names one hint of the exercise, numbers aside, and no other name is that of the same hint."""
+    """Each "own: …" names one hint of the exercise, apart from its numbers, and no two names
+    share a hint.
+    """
     hints = {}
     for i in range(answer_cases.count_of_mistakes(name), len(answer_cases.wrong_answers(name))):
         verdict, expected = verdict_on(name, i)
@@ -158,7 +166,9 @@ def test_a_check_gives_the_same_verdict_again(name):
 
 @pytest.mark.parametrize("name", ["03.power", "08.scatter", "09.matmul", "10.careful", "14.pool"])
 def test_no_verdict_depends_on_how_a_sentence_is_worded(name, monkeypatch):
-    """With every sentence of the grader replaced by another one, each wrong answer gets the same cause."""
+    """Each wrong answer gets the same cause when every sentence of the grader is replaced by
+    another.
+    """
     chosen = range(0, len(answer_cases.wrong_answers(name)), 2)
     causes = [verdict_on(name, i)[0].cause for i in chosen]
     assert {cause.kind for cause in causes} - {"own"}, "no sentence of the grader is among these"
@@ -231,7 +241,9 @@ def test_no_free_pass(name):
 
 
 def blanks(stub):
-    """Return the stub once for each `...`, with this one left and the others filled with a number."""
+    """Return one copy of the stub for each `...`, which keeps this one and fills the others with
+    a number.
+    """
     parts = stub.split("...")
     for kept in range(1, len(parts)):
         yield (
@@ -286,7 +298,7 @@ def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
 
 
 def test_wrong_answers_stand_beside_the_tests_of_their_lesson():
-    """So that whoever reads one finds the other, under the same number and name."""
+    """Wrong answers are in the test folder of their lesson, in the order of the exercises."""
     for number in {name[:2] for name in NAMES}:
         text = (
             Path(answer_cases.__file__).parent / f"lessons/lesson_{number}/wrong_answers.py"
@@ -346,7 +358,9 @@ class Run:
         self.ran_again = set()
 
     def answer(self, answers):
-        """Run, in their order, the stubs of {exercise: code} with the code in them, and all cells that depend on them; gives these."""
+        """Run, in order, the stubs of {exercise: code} with this code, and all cells that depend
+        on them; return their numbers.
+        """
         stubs = {f"{sync_notebooks.stem(name)}-stub": code for name, code in answers.items()}
         for cell in self.code:
             cell.source = stubs.get(cell.id, cell.source)
@@ -380,9 +394,10 @@ class Run:
 
 
 def depending(sources, changed, ran_again):
-    """Return the numbers of the cells that must run again after these have changed: each cell that
-    reads a variable that one of them writes, and the cells that restore variables which were
-    overwritten since.
+    r"""Return the numbers of the cells that must run again after these have changed.
+
+    These are the cells that read a variable that one of them writes, and the cells that restore
+    variables which were overwritten since.
     """
     used = [names(source) for source in sources]
     writers = {
@@ -505,7 +520,9 @@ def test_untouched_notebook_says_not_yet(path):
 
 
 def try_other_styles(solved, names):
-    """Run every other style of an exercise on whose answer the lesson builds, and all cells that read it."""
+    """Run every other style of an exercise whose answer the lesson uses later, and all cells
+    that read it.
+    """
     built_on = {
         name: cell
         for name in names
@@ -521,7 +538,9 @@ def try_other_styles(solved, names):
 
 @EVERY_NOTEBOOK
 def test_solved_notebook_says_right(path):
-    """With the solutions; then, in the same kernel, with other styles, for some of the lessons (rotation.py)."""
+    """Every verdict is "right" with the solutions and, for the lessons chosen by rotation.py,
+    with other styles in the same kernel.
+    """
     names = of_lesson(path)
     with once.going_on(path) as (kernel, notebook):
         solved = Run(kernel, notebook)
@@ -586,7 +605,9 @@ def committed(path):
 
 @EVERY_NOTEBOOK
 def test_notebook_is_as_its_source_has_it(path):
-    """In a stub cell of a clone a learner may have worked: there, what is committed counts."""
+    """A learner may have worked in the stub cells of a clone; for these, the committed version
+    counts.
+    """
 
     def off(cells):
         _, differ, worked = sync_notebooks.weave(cells, path.stem[:2])

@@ -1,4 +1,6 @@
-"""What a function is tried on varies in all that an answer may ignore; a cause is named only where it holds."""
+"""The inputs of a check vary in everything that an answer may ignore, and a cause is named only
+where it holds.
+"""
 
 import functools
 

@@ -1,4 +1,6 @@
-"""Where a refused answer differs from a right one: said if it is one place or two, true, and not what belongs there."""
+"""A verdict says where a wrong answer differs from a right one, if the difference is in one or
+two places, without giving the answer away.
+"""
 
 import linecache
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""tests/mutate_exercises.py: what a check is tried with, exercise by exercise; and whether the tool finds what it is to find."""
+"""tests/mutate_exercises.py finds what it should, and each check varies its inputs enough."""
 
 import mutate_exercises
 import pytest
@@ -13,7 +13,9 @@ registered()
     "name", [name for name in EXERCISES if name != "12.curve"]
 )  # which trains for seconds
 def test_a_check_tries_all_that_its_arguments_allow_or_says_why_not(name):
-    """Square and not, an axis of length 1, many entries; 0, equal, above 0, below 0, large; numbers that are equal."""
+    """Inputs must vary in shape (square and not, an axis of length 1, many entries) and in value
+    (0, 1, positive, negative, large, ties), unless the exercise says why not.
+    """
     assert mutate_exercises.untried(name) == [], (
         "vary it in expect_over, or say in RIGHT_ALL_THE_SAME why it cannot be"
     )

@@ -1,4 +1,4 @@
-"""The learner's rules beside the library's, and the table of rows: every row of the library goes through both."""
+"""The learner's rules compared with the library's, for every row of the library."""
 
 import linecache
 import re
@@ -498,8 +498,8 @@ long = [lambda g, z, x: (g
 
 @pytest.fixture
 def cell():
-    """Return the names that CELL defines, run as in a notebook: linecache knows its text under a
-    name of its own.
+    """Return the names that CELL defines, run as in a notebook, where linecache knows its source
+    under a name of its own.
     """
     linecache.cache["<cell>"] = len(CELL), None, CELL.splitlines(True), "<cell>"
     scope = {}
@@ -642,7 +642,9 @@ def test_a_lesson_is_two_digits():
 
 
 def test_no_number_where_the_library_states_one_is_a_limit():
-    """The box of lesson 03 gives nan at 0⁰; another number there, or nan where a slope is derived, is wrong."""
+    """The rule of lesson 03 gives nan at 0⁰, which counts as a limitation. Another number there,
+    or nan where a slope is derived, is wrong.
+    """
     assert (
         same_line(lambda g, z, x, y: g * y * x ** (y - 1), ag.power, 0).lines[0].verdict
         == "right, with a limit"

@@ -1,4 +1,6 @@
-"""docs/jupyterhub_config.py, but for a machine without systemd and accounts; test_hub.py starts it in a folder."""
+"""docs/jupyterhub_config.py adapted to a machine without systemd and accounts; test_hub.py
+starts it in a folder.
+"""
 
 import os
 from pathlib import Path
@@ -12,7 +14,9 @@ HERE = Path.cwd().parent
 
 
 class OneUserEach(SimpleLocalProcessSpawner):
-    """Give each learner a system user and a closed home, as systemd, accounts and containers do."""
+    """Give each learner a system user and a private home, as systemd, accounts and containers
+    do.
+    """
 
     def make_preexec_fn(self, name):
         home, number = Path(self.home_dir), 20_000 + self.user.id

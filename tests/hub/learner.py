@@ -1,4 +1,6 @@
-"""A learner at a hub, as the browser is one: logs in, starts a server, pulls the course, runs cells, moves sliders."""
+"""Simulate a learner at a hub as the browser does: log in, start a server, pull the course, run
+cells, move sliders.
+"""
 
 import asyncio
 import json
@@ -29,7 +31,7 @@ class Learner:
         }
 
     async def login(self, password="a long password"):
-        """Logged in; with a token of one's own, which stands for the cookies from here on."""
+        """Log in and create an API token, which replaces the cookies from here on."""
         await self.browser.get(f"{self.hub}/hub/login")
         await self.browser.post(
             f"{self.hub}/hub/login?next=/hub/home",
@@ -45,13 +47,13 @@ class Learner:
         return self
 
     async def ask(self, method, path, **options):
-        """What the learner's own server answers; HTTPStatusError where it refuses."""
+        """Return the reply of the learner's own server, or raise HTTPStatusError if it refuses."""
         return (
             await self.browser.request(method, f"{self.at}/{path}", **options)
         ).raise_for_status()
 
     async def start(self):
-        """Seconds until the learner's server is ready."""
+        """Start the learner's server and return the seconds until it is ready."""
         begin, me = time.perf_counter(), f"{self.hub}/hub/api/users/{self.name}"
         while (
             await self.browser.post(f"{me}/server", json={})
@@ -64,7 +66,9 @@ class Learner:
         return time.perf_counter() - begin
 
     async def pull(self, repository, branch):
-        """The course in the folder autograd/, by nbgitpuller, as a click on the link of docs/classroom.md does it."""
+        """Pull the course into the folder autograd/ with nbgitpuller, like the link in
+        docs/classroom.md.
+        """
         link = {
             "repo": repository,
             "branch": branch,
@@ -80,7 +84,7 @@ class Learner:
         assert '"phase": "finished"' in said.text, said.text[-500:]
 
     async def open(self, path):
-        """The notebook's cells, and a kernel for them."""
+        """Open the notebook with a kernel, and return its cells."""
         self.path = path
         self.notebook = (await self.ask("GET", f"api/contents/{path}")).json()["content"]
         session = await self.ask(
@@ -104,7 +108,9 @@ class Learner:
         )
 
     async def send(self, kind, content):
-        """(messages that answer it until the kernel is idle, with the seconds each came after it; the reply)."""
+        """Send a message and return the messages that answer it, each with its time in seconds,
+        and the reply.
+        """
         header = {
             "msg_id": uuid4().hex,
             "msg_type": kind,
@@ -139,7 +145,7 @@ class Learner:
         return answers
 
     async def run(self, code):
-        """The messages of a cell; RuntimeError where it raises."""
+        """Run a cell and return its messages; raise RuntimeError if the cell raises an error."""
         answers = await self.send(
             "execute_request",
             {
@@ -158,7 +164,7 @@ class Learner:
         return [message for _, message in answers]
 
     async def value(self, expression):
-        """What an expression prints."""
+        """Return the text that an expression prints."""
         return "".join(
             message["content"]["text"]
             for message in await self.run(f"print({expression})")
@@ -166,7 +172,9 @@ class Learner:
         ).strip()
 
     async def move(self, slider, value):
-        """Seconds from a slider's new value to the last change that the kernel sends for it, the picture among them."""
+        """Move a slider and return the seconds until the kernel's last change for it, including
+        the picture.
+        """
         answers = await self.send(
             "comm_msg",
             {
@@ -189,8 +197,8 @@ class Learner:
 
 
 def sliders(messages):
-    """Return {name of a slider: its id} from a kernel's messages; of two with one name, the later
-    one counts.
+    """Return {name of a slider: its id} from a kernel's messages; the later of two with one name
+    counts.
     """
     made = [message["content"] for message in messages if message["msg_type"] == "comm_open"]
     return {
@@ -201,7 +209,7 @@ def sliders(messages):
 
 
 def processes(name):
-    """Return {process: (command, MB of its own: PSS)} of a learner, as root sees them."""
+    """Return {process: (command, MB of its own: PSS)} of a learner, as seen by root."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

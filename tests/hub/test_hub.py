@@ -1,6 +1,8 @@
-"""A real JupyterHub and learners at it: a job of its own, which needs `pip install ".[course,hub]"` and npm's proxy.
+r"""A real JupyterHub with simulated learners; a separate job that needs `pip install
+".[course,hub]"` and npm's proxy.
 
-HUB_LEARNERS="1 10 20" python -m pytest tests/hub -o addopts= --noconftest -s         as root, or a part is skipped
+Run HUB_LEARNERS="1 10 20" python -m pytest tests/hub -o addopts= --noconftest -s as root;
+otherwise, part of it is skipped.
 """
 
 import asyncio
@@ -123,7 +125,7 @@ def course(tmp_path_factory):
 
 
 async def seated(hub, names, course):
-    """Learners with the lesson open, and how many seconds each waited for a server."""
+    """Return learners who have the lesson open, and the seconds that each waited for a server."""
     learners = [await Learner(hub.at, name).login() for name in names]
     waited = await asyncio.gather(*[learner.start() for learner in learners])
     for learner in learners:
@@ -133,7 +135,7 @@ async def seated(hub, names, course):
 
 
 async def run_all(learner, cells):
-    """(seconds, messages) of the lesson from its first cell to its last."""
+    """Run the lesson from the first cell to the last, and return (seconds, messages)."""
     begin, messages = time.perf_counter(), []
     for cell in cells:
         messages += await learner.run("".join(cell["source"]))
@@ -189,7 +191,9 @@ def test_a_class(size, course):
 
 
 async def at_work(hub, course):
-    """A learner who has solved an exercise, saved the notebook, and has a variable in the kernel."""
+    """Return a learner who has solved an exercise, saved the notebook, and has a variable in the
+    kernel.
+    """
     (learner,), _, (cells,) = await seated(hub, NAMES[:1], course)
     for cell in learner.notebook["cells"]:
         if cell["source"] == "gradient_of_a = ...":
@@ -201,7 +205,7 @@ async def at_work(hub, course):
 
 
 async def kept(learner, restarted=True):
-    """Whether the notebook has the answer, and progress.json says that it is right."""
+    """Return True if the notebook has the answer and progress.json records it as right."""
     lesson = (await learner.ask("GET", f"api/contents/{LESSON}")).json()["content"]
     progress = (await learner.ask("GET", "api/contents/autograd/notebooks/progress.json")).json()[
         "content"
@@ -220,7 +224,9 @@ def kill(learner, kernel):
 
 @pytest.mark.parametrize("spawner", SPAWNERS[-1:])
 def test_nobody_loses_work(spawner, course):
-    """A kernel killed, the hub restarted and killed, a server killed, a server culled: what was saved is there."""
+    """Saved work survives a killed kernel, a restarted and a killed hub, a killed server, and a
+    culled server.
+    """
 
     async def lesson():
         learner = await at_work(hub_, course)
@@ -277,7 +283,7 @@ INSIDE = {
 
 
 async def attacks(hub, alice, bob):
-    """[(what is tried, whether it gets through)]"""
+    """Return [(what is tried, True if it succeeds)]."""
     found = processes(bob.name)
     server, kernel = (
         next(
@@ -418,7 +424,9 @@ async def attacks(hub, alice, bob):
 
 @pytest.mark.parametrize("spawner", SPAWNERS)
 def test_who_gets_at_anothers_work(spawner, course):
-    """With one user number for all what runs inside a kernel gets through, and nothing else; with one each, nothing."""
+    """If all learners share one system user, only attacks from inside a kernel succeed. With one
+    user each, none does.
+    """
 
     async def lesson():
         (alice, bob), _, (_, cells) = await seated(hub_, NAMES[:2], course)

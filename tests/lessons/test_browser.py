@@ -1,7 +1,9 @@
-"""Every lesson as a learner meets it: JupyterLab in a real browser, Run All, and everything that moves moved by the keyboard.
+r"""Every lesson in JupyterLab in a real browser: Run All, then every control operated by the
+keyboard.
 
-With --screenshots, as `make test-browser` has it, pictures are left in tests/screenshots/ for people to look at: each lesson whole, at
-two widths and in two themes; each widget alone and in its page, before and after it was moved.
+With --screenshots, as in `make test-browser`, pictures are saved in tests/screenshots/ for visual
+review: each whole lesson at two widths and in two themes, and each widget alone and in its page,
+before and after it was moved.
 """
 
 import re
@@ -78,7 +80,7 @@ LABEL = "control => (control.closest('.widget-hbox') ?? control.parentElement).q
 
 
 def every(test):
-    """Run a test for each lesson; which of them, when not all are, is in rotation.py."""
+    """Run a test for each lesson; rotation.py chooses them if not all are run."""
     return pytest.mark.rotating(pytest.mark.parametrize("lesson", LESSONS, indirect=True)(test))
 
 
@@ -153,9 +155,10 @@ def test_all_cells_run(lesson):
 
 @every
 def test_toggles(lesson):
-    """Every choice picked by the keyboard, twice: it alone is picked, and what it shows is its own.
+    r"""Each choice is selected by the keyboard, twice, and is then the only one selected; the
+    result depends only on the choice.
 
-    Of choices in words two may differ only later on.
+    Two choices in words may show the same at first.
     """
     for cell_id, widget in lesson.widgets():
         toggles = widget.query_selector_all(TOGGLES)
@@ -184,7 +187,9 @@ def test_toggles(lesson):
 
 @pytest.mark.parametrize("lesson", ["kit"], indirect=True)
 def test_toggles_are_what_they_say(lesson):
-    """The words are those the drawing function has for the choices, each named in full and large enough."""
+    """The labels are the choices of the drawing function, each with its full accessible name and
+    large enough to press.
+    """
     widget = dict(lesson.widgets())["toggles"]
     lesson.watch(widget)
     choices = {"side": ["left", "right"], "n": ["0", "1", "2"], "h": ["1", "1e−5", "0.1"]}
@@ -332,7 +337,7 @@ def test_prediction(lesson):
 
 @every
 def test_exercise(lesson):
-    """As it comes; with a wrong answer typed into the stub; with the solution."""
+    """Check the verdict of the untouched stub, of a wrong answer, and of the solution."""
     for cell_id, name in first_call(lesson, "check"):
         exercise, stub = EXERCISES[name], cell_id.removesuffix("check") + "stub"
         assert "not yet" in lesson.shown(cell_id)
@@ -365,7 +370,9 @@ def wrong_answer(exercise):
 
 @every
 def test_gym(lesson):
-    """By the keyboard: a wrong answer, its hint; the right ones; and on to the next problem."""
+    """By keyboard: give a wrong answer, read its hint, give the right answers, and move on to
+    the next problem.
+    """
     if lesson.name != "practice":
         return
     panel = dict(lesson.widgets())["gym"]
@@ -411,7 +418,9 @@ def test_gym(lesson):
 
 @pytest.mark.parametrize("lesson", ["kit"], indirect=True)
 def test_widgets_are_accessible(lesson, tmp_path):
-    """No violation of WCAG 2.2 A and AA that axe-core finds, in both themes; every handle has the name of its slider."""
+    """axe-core finds no violation of WCAG 2.2 A and AA in either theme, and every handle has the
+    name of its slider.
+    """
     named = lesson.page.evaluate(
         "all => [...document.querySelectorAll(all)].map(one => one.getAttribute('aria-label'))",
         HANDLES,

@@ -1,4 +1,6 @@
-"""What can be counted of a lesson: its frame and its size, and that the rows of the table are derived where they say."""
+"""Everything countable in a lesson: its frame, its size, and where it derives the rows of the
+table.
+"""
 
 import ast
 import re
@@ -72,7 +74,7 @@ def test_a_lesson_has_its_frame(lesson):
 
 @EVERY_LESSON
 def test_a_negative_number_has_a_minus(lesson):
-    """Failed once: on 1e-16 in 01, beside pictures that say 1e−16."""
+    """Prose uses the minus sign, as pictures do: 1e−16, not 1e-16."""
     text = "\n".join(cell.source for cell in cells(lesson, "markdown"))
     prose = re.sub(
         r"```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text, flags=re.DOTALL
@@ -82,7 +84,9 @@ def test_a_negative_number_has_a_minus(lesson):
 
 @EVERY_LESSON
 def test_no_placeholder_of_an_exercise_is_left(lesson):
-    """Catch the line "exercise 16.largest", which the sync command replaces in a cell of its own only."""
+    """Catch the line "exercise 16.largest", which the sync command replaces only in a cell of
+    its own.
+    """
     text = "\n".join(cell.source for cell in cells(lesson, "markdown"))
     assert re.findall(r"^exercise \d\d\.\w+$", text, re.MULTILINE) == []
 
@@ -117,7 +121,9 @@ MOVING = {"explore", "live_graph", "slope_explorer", "backward_stepper", "forwar
 
 
 class Load(NamedTuple):
-    """Count what takes a reader's time; the minutes of exercises are those announced."""
+    """Count the content that takes a reader's time; the minutes of exercises are those
+    announced.
+    """
 
     words: int = 0
     lines: int = 0
@@ -141,7 +147,9 @@ class Load(NamedTuple):
 
 
 def load(cells):
-    """Count what is required of these cells: a folded text, a folded cell and an optional part count nothing."""
+    """Return the required load of these cells, without folded text, folded cells and optional
+    parts.
+    """
     counts = dict.fromkeys(Load._fields, 0)
     optional = False
     for cell in cells:
@@ -188,7 +196,7 @@ WALKED = {
 
 
 def test_the_minutes_are_those_that_readers_needed():
-    """Compare the formula with what was needed: a tenth off in the mean, and not too short over all."""
+    """The formula is at most a tenth off on average, and its total is not too short."""
     parts = {lesson: (taken, 6 + had.minutes) for lesson, (taken, had) in WALKED.items()}
     off = [abs(computed - taken) / taken for taken, computed in parts.values()]
     assert sum(off) / len(off) < 0.10, parts
@@ -197,7 +205,7 @@ def test_the_minutes_are_those_that_readers_needed():
 
 @EVERY_LESSON
 def test_the_announced_minutes_are_honest(lesson):
-    """Compare the minutes of each part in the first cell with the load of its cells.
+    r"""The minutes of each part in the first cell agree with the load of its cells.
 
     3 minutes are for the questions from memory in part 1, and for the card in part 2.
     """
@@ -222,7 +230,9 @@ def announced(first):
 
 @EVERY_LESSON
 def test_a_lesson_has_a_place_to_stop(lesson):
-    """The cell `stop` says what you have and what comes, and the first cell leads back to the heading after it."""
+    """The cell `stop` names what you have and what comes next, and the first cell links to the
+    heading after it.
+    """
     every = nbformat.read(LESSONS[lesson], as_version=4).cells
     stop = [cell.id for cell in every].index("stop")
     assert re.fullmatch(
@@ -278,8 +288,8 @@ def test_no_lesson_claims_a_row_that_does_not_exist(lesson):
 
 
 def compared(lesson):
-    """Return the rows that the lesson's `same_line` compares, such as "ag.multiply"; rows without
-    a public name as ag.ops.getitem.
+    """Return the rows that the lesson's `same_line` compares, such as "ag.multiply", with
+    ag.ops.getitem for rows without a public name.
     """
     arguments = [call.args for call in calls(lesson, "same_line")]
     rows = [

@@ -1,4 +1,6 @@
-"""The folds with matplotlib: what a learner pastes below a cell draws a figure with its axes named."""
+"""The matplotlib code in folds draws a figure with labelled axes when it is pasted below its
+cell.
+"""
 
 import re
 from pathlib import Path
@@ -13,7 +15,9 @@ DRAWN = "\nassert ax.has_data() and ax.get_xlabel() and ax.get_ylabel()"
 
 
 def with_folds(path):
-    """Return the notebook up to its last fold with matplotlib, each fold followed by its code; or None."""
+    """Return the notebook up to its last fold with matplotlib, each fold followed by its code,
+    or None.
+    """
     notebook = nbformat.read(path, as_version=4)
     cells, last = [], 0
     for cell in notebook.cells:

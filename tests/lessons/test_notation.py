@@ -1,10 +1,12 @@
-"""The notation page: what it says is so, and no lesson uses a symbol before the page says that it is introduced.
+r"""The notation page is true, and no lesson uses a symbol before the place where the page says it
+is introduced.
 
-A symbol is what stands in maths, `$…$` or `$$…$$`: a letter, a Greek letter, a function, a sign; ∂, Σ and their like count in plain
-text too. The rows of the page's tables introduce what they show for the first time: with "school" in the last column from the start,
-or with a link to the section of a lesson that does it. "Symbols used in one lesson" holds for one lesson.
+A symbol is anything in maths, `$…$` or `$$…$$`: a letter, a Greek letter, a function, a sign. Signs
+such as ∂ and Σ count in plain text too. Each row of the page's tables introduces its symbols: at
+school if the last column says "school", otherwise in the linked section of a lesson. "Symbols used
+in one lesson" holds for one lesson.
 
-So a lesson that needs a new letter says what it means, and adds one line to `notebooks/notation.ipynb`.
+A lesson that needs a new letter must explain it and add one line to `notebooks/notation.ipynb`.
 """
 
 import json
@@ -178,7 +180,7 @@ def words():
 
 
 def place(where):
-    """Return ("NN", number of the cell) that a row's last column names; "school" comes before all
+    """Return ("NN", number of the cell) named in a row's last column; "school" comes before all
     lessons.
     """
     if link := re.fullmatch(r"\[(\d\d)\]\((\w+\.ipynb)(?:#(.+))?\)", where):
@@ -201,8 +203,8 @@ def place(where):
 
 
 def introduced():
-    """Return {symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols used
-    in one lesson.
+    """Return {symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols
+    used in one lesson.
     """
     everywhere, lent = {}, {}
     for symbol, *about, where in tables("symbol"):

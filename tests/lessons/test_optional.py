@@ -1,4 +1,4 @@
-"""Optional parts and checks of numbers can be skipped: no later cell, folded ones included, needs them."""
+"""Optional parts and checks of numbers can be skipped: no later cell, folded or not, needs them."""
 
 import re
 import symtable

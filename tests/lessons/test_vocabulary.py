@@ -1,7 +1,8 @@
-"""The field's terms: each is introduced once, explained on the notation page, and used from then on.
+r"""Each technical term is introduced once, explained on the notation page, and used from then on.
 
-A reader who knows these terms can read PyTorch's note on autograd and JAX's Autodiff Cookbook. A term is a regular
-expression for its forms; its lesson is the one that introduces it, in bold.
+A reader who knows these terms can read PyTorch's note on autograd and JAX's Autodiff Cookbook. A
+term is given as a regular expression for its forms; its lesson is the one that introduces it, in
+bold.
 """
 
 import json
@@ -265,7 +266,9 @@ def found(term, text):
 
 
 def emphasised(text):
-    """Return what is set in bold or in italics: terms in bold, their synonyms often in italics."""
+    """Return the text set in bold or italics: terms are in bold, their synonyms often in
+    italics.
+    """
     return [words for _, words in re.findall(r"(\*{1,2})([^*\n]+)\1", text)]
 
 

@@ -1,4 +1,6 @@
-"""Both wards of the clinic: who is healthy is right, each patient fails exactly as its card says, and mended it passes."""
+"""Both wards of the clinic: the correct engines pass, each faulty one fails exactly as its card
+says, and passes once it is fixed.
+"""
 
 import ast
 

@@ -1,4 +1,6 @@
-"""The playground: what is typed is drawn with right gradients, or gets a sentence; nothing typed is ever run."""
+"""The playground draws the typed text with right gradients or explains why it cannot, and never
+runs it.
+"""
 
 import ast
 import json
@@ -74,7 +76,7 @@ sys.addaudithook(hear)  # cannot be removed; it says nothing while nobody is lis
 
 
 def heard(text):
-    """Return what Python was made to do by a text: imports, files, code that is executed."""
+    """Return what a text made Python do: imports, file accesses, executed code."""
     global listening
     events.clear()
     listening = True

@@ -1,4 +1,6 @@
-"""Numbers worked out by hand: each answer is found again from the words of the question, by another route."""
+"""Problems worked out by hand: each answer is recomputed from the words of the question in
+another way.
+"""
 
 import re
 from itertools import permutations
@@ -171,7 +173,7 @@ def letters(text):
 
 
 def lines(text):
-    """Return the lines, each with True if it is dead: then L does not become nan if the line
+    """Return each line with True if it is dead, that is, if L does not become nan when the line
     returns nan.
     """
     listing = re.findall(r"`(\w = [^`]*)`", text)
@@ -299,7 +301,9 @@ def propagate(users, order):
 
 
 def test_an_order_is_right_if_no_gradient_comes_too_late():
-    """Run the pass of lesson 05 in every order: where an entry is left behind, a value was visited too early."""
+    """The pass of lesson 05 runs in every order. If the ledger is not empty at the end, a value
+    was visited too early.
+    """
     several = 0
     for seed in SEEDS:
         problem = by_hand.make("hand.order", np.random.default_rng(seed))
@@ -348,7 +352,9 @@ def test_what_is_asked_is_not_in_the_picture():
 
 
 def test_every_lesson_has_problems_of_its_own(tmp_path, monkeypatch):
-    """The gym of a lesson draws one problem in two from what this lesson brought, until it was answered."""
+    """Until they are answered, half of the problems drawn for a lesson are those that the lesson
+    introduced.
+    """
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     assert [f"{n:02}" for n in range(23)] == LESSONS
     before, rng = set(), np.random.default_rng(0)

@@ -1,7 +1,7 @@
-"""The gym: the library agrees with the judge, every mistake gets a hint that is true, right answers of any style are
-taken.
+r"""The gym: the library agrees with the judge, every mistake gets a true hint, and right answers of
+any style are accepted.
 
-GYM_PROBLEMS=10000 in the environment draws so many random problems; in the suite it is a sample.
+GYM_PROBLEMS=10000 in the environment draws that many random problems; the suite draws a sample.
 """
 
 import os
@@ -207,7 +207,7 @@ def test_walks_agree_with_differences_and_every_mistake_is_told(key, monkeypatch
 
 
 def test_a_hint_on_an_arrow_lets_the_other_input_stand_still():
-    """q = y² / y moves exactly as y does; over the arrow from y into q alone, it falls as y grows."""
+    """q = y² / y grows as y grows, but along the arrow from y into q alone, it falls."""
     x, y = ag.Tensor(10.0, True, "x"), ag.Tensor(-2.0, True, "y")
     p = y**2
     q = p / y
@@ -284,7 +284,7 @@ def test_one_arrow_has_nothing_to_multiply_it_with_and_one_input_no_other():
 
 
 def test_the_gradient_of_the_output_is_given_and_does_not_come_later():
-    """Seen to fail: of 1 on an arrow into L it was said."""
+    """Catch the hint "comes later" for a 1 on an arrow into L."""
     for seed in range(10):
         problem = walks.make("walk.chain", np.random.default_rng(seed))
         into = [i for i, box in enumerate(problem.boxes) if box.label.endswith("→ L")]
@@ -720,7 +720,7 @@ def test_what_is_no_number_is_said(text):
     ["9**9**9", "g * 9**9**9", "1 << 10**10", "lambda g, z, x: ((9**999)**999)**999", "9**9**i"],
 )
 def test_a_line_that_is_too_large_is_refused_before_it_is_worked_out(text):
-    """Python works out whole numbers to the last digit, in one step that nothing interrupts."""
+    """Python computes integers to the last digit, in one step that cannot be interrupted."""
     with pytest.raises(ValueError, match=r"^“.*” is too large to be worked out\.$"):
         Line(text)
 
@@ -804,7 +804,7 @@ def test_each_box_is_judged_and_mended(folder):
 
 
 def test_what_was_missed_and_left_is_recorded_too(folder):
-    """Seen to fail: only a problem that was brought to its end was."""
+    """Catch a record of finished problems only."""
     training = gym("02")
     i, text, _ = training.problem.wrong[0]
     training.boxes[i].value, key = text, training.key
@@ -881,7 +881,7 @@ def test_what_is_owed_comes_back_and_not_twice_in_a_row():
 
 
 def test_two_that_are_owed_leave_half_to_the_others():
-    """Seen to fail: weights of 2 each beside a single kind's 1."""
+    """Catch weights of 2 for each owed kind against a total of 1 for the others."""
     among, rng = keys("04", "walk"), np.random.default_rng(0)
     owed = {key: {"owed": 2} for key in list(among)[:2]}
     drawn = [pick(among, owed, "", rng) for _ in range(400)]
@@ -889,7 +889,7 @@ def test_two_that_are_owed_leave_half_to_the_others():
 
 
 def test_what_was_never_answered_comes_more_often():
-    """Seen to fail: all alike."""
+    """Catch equal weights for all problems."""
     among, rng = keys("16", "jacobian"), np.random.default_rng(0)
     known = {key: {"owed": 0} for key in list(among)[: len(among) // 2]}
     drawn = [pick(among, known, "", rng) for _ in range(400)]
@@ -897,7 +897,7 @@ def test_what_was_never_answered_comes_more_often():
 
 
 def test_what_the_last_lesson_brought_comes_soon():
-    """Seen to fail: as likely as what an earlier lesson brought and was never answered."""
+    """Catch the same weight for unanswered problems of the last lesson and of earlier ones."""
     among, trained, rng = keys("16"), {}, np.random.default_rng(0)
     for _ in range(30):
         trained[pick(among, trained, "", rng)] = {"owed": 0}
@@ -927,7 +927,9 @@ def test_a_lesson_asks_only_what_it_and_those_before_have_taught(folder):
 
 
 def test_ten_thousand_problems(folder, record_property):
-    """The judge, told what the library says, calls all of it right: problems of every kind, as the gym draws them."""
+    """The judge accepts the library's answers to problems of every kind, drawn as the gym draws
+    them.
+    """
     among, kinds, seen_before = keys("14"), {}, set()
     for n in range(COUNT):
         rng = np.random.default_rng([n, 14])

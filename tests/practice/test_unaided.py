@@ -1,4 +1,4 @@
-"""unaided: the rule is judged, and so is the learner's own gradient check."""
+"""unaided judges both the learner's rule and the learner's own gradient check."""
 
 from itertools import count
 
@@ -162,7 +162,7 @@ def one_entry(f, rule, x):
     ],
 )
 def test_a_check_is_told_what_it_lacks(name, check, said):
-    """Seen to fail: both were told of their step or of their comparison, which were well."""
+    """Catch a hint about the step or the comparison where these are right."""
     assert said in repr(unaided(name, TASKS[name].rule, check))
 
 

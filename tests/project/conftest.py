@@ -1,4 +1,4 @@
-"""The site, made once for all processes, and a browser to open it in."""
+"""Fixtures: the site, built once for all processes, and a browser to open it in."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def site(request):
 
 
 def read_by(item):
-    """Return the names of the pages that a test reads: the one it is given, else "all"."""
+    """Return the names of the pages that a test reads: the page it is given, or else "all"."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
     if item.path.name == "test_live.py":
         return {LESSON, given.get("name", LESSON)}

@@ -36,7 +36,9 @@ def test_digits():
 
 
 def test_strokes_are_one_or_two_dots_wide():
-    """As lessons 00 and 12 say to who draws: many squares of 2 × 2 dots are all ink, and hardly a cross of five is."""
+    """Lessons 00 and 12 tell the reader who draws a digit so: ink often fills a square of 2 × 2
+    dots, and hardly ever a cross of five.
+    """
     ink = np.pad(digits()[0].reshape(-1, 8, 8) > 0.5, ((0, 0), (1, 1), (1, 1)))
     squares, crosses = (
         np.mean(np.all([np.roll(ink, by, (1, 2)) for by in shape], axis=0)[ink])
@@ -46,7 +48,7 @@ def test_strokes_are_one_or_two_dots_wide():
 
 
 def test_the_scans_are_scikit_learns():
-    """By their sums; one by one in tests/cross."""
+    """The checksums agree; tests/cross compares the numbers one by one."""
     sums = [
         zlib.crc32((scale * array).astype(np.uint8))
         for scale, array in zip([16, 1] * 3, [*scans(), *digits()])

@@ -1,4 +1,4 @@
-"""What `run.py` does on machines that are set up in another way, and in a git clone."""
+"""`run.py` on machines that are set up in other ways, and in a git clone."""
 
 import json
 import os
@@ -91,7 +91,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @pytest.fixture
 def serve():
-    """Start a server on this machine; returns its address."""
+    """Start a server on this machine and return its address."""
     servers = []
 
     def start(handle, certificate=None):

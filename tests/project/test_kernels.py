@@ -1,4 +1,6 @@
-"""A forked kernel is a kernel: its own folder and environment; it can be interrupted, and ends with whoever asked."""
+"""A forked kernel behaves like any other: it has its own folder and environment, can be
+interrupted, and ends with its parent.
+"""
 
 import os
 import subprocess
@@ -114,7 +116,9 @@ time.sleep(600)
 
 
 def test_the_workers_end_with_a_test_run_that_is_killed(tmp_path):
-    """They outlived it, because ipykernel ends a kernel whose parent is gone, but not its children."""
+    """Regression: the workers survived, because ipykernel ends a kernel whose parent is gone,
+    but not the kernel's children.
+    """
     suite = subprocess.Popen(
         [sys.executable, "-c", SUITE, str(tmp_path)],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Links to Colab, Binder and codespaces: from one address, to notebooks that exist."""
+"""Links to Colab, Binder and codespaces use a single address and lead to notebooks that exist."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def test_every_link_names_a_notebook(published, tmp_path):
 
 
 def test_a_class_is_handed_a_notebook():
-    """The link in docs/classroom.md, as nbgitpuller reads it."""
+    """The link in docs/classroom.md is parsed as nbgitpuller parses it."""
     page = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
     asked = parse_qs(urlsplit(re.search(r"\nhttps://HUB\S+", page)[0]).query)
     (repository,), (folder,), (path,) = asked["repo"], asked["targetPath"], asked["urlpath"]
@@ -114,7 +114,7 @@ def test_pages_are_published_where_github_puts_them():
     reason="the workflow runs on Linux, with git",
 )
 def test_the_workflow_writes_the_branch_that_colab_opens(tmp_path):
-    """Its own commands, in a repository of its own whose `origin` is a folder."""
+    """The workflow's own commands run in a new repository whose `origin` is a folder."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8"))
     ours = [
         step["run"]

@@ -1,4 +1,6 @@
-"""Pages that run, in a real browser: Pyodide and NumPy lie beside them, from PyPI, each by its hash."""
+"""Pages that run code, in a real browser. Pyodide and NumPy, from PyPI with their hashes
+checked, are served beside them.
+"""
 
 import hashlib
 import json
@@ -52,7 +54,7 @@ def address(bundled_site):
 
 
 def opened(context, address, name):
-    """Open a page that keeps in `.faults` its console errors, and its requests to other hosts."""
+    """Open a page whose `.faults` collects its console errors and its requests to other hosts."""
     page = context.new_page()
     page.faults = []
     page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
@@ -71,8 +73,8 @@ def opened(context, address, name):
 
 @pytest.fixture(scope="module")
 def visit(browser, address):
-    """Yield visit(name), which opens a page in one browser with one storage; a complaint of the
-    browser fails the test.
+    """Yield visit(name), which opens a page in one browser with one storage; a console error
+    fails the test.
     """
     with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
         context.set_default_timeout(1000 * lab.PATIENCE)
@@ -195,9 +197,9 @@ def other(request, tmp_path_factory):
 @pytest.mark.rotating(every=9)
 @pytest.mark.parametrize("name", ["index", *RUNS])
 def test_a_page_runs_in_other_browsers(other, address, name, request, record_property):
-    """All cells of the page as it comes, and each slider; nothing raises an error.
+    r"""All cells of an untouched page run and all sliders move without an error.
 
-    WebKit takes some minutes for a third of the pages, so it opens them only when all are opened.
+    WebKit takes some minutes for a third of the pages, so it opens them only with --all.
     """
     if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
         pytest.skip("WebKit opens pages with --all")
@@ -214,7 +216,9 @@ def test_a_page_runs_in_other_browsers(other, address, name, request, record_pro
 
 
 def test_backspace_takes_an_indent_in_other_browsers(other, address):
-    """WebKit took one space of it, because it deletes what was selected before the script selected the indent."""
+    """Regression: WebKit removed one space, because it deletes the selection before the script
+    has selected the indent.
+    """
     other.open(f"{address}/{LESSON}.html")
     other.evaluate(
         """(() => {
@@ -232,7 +236,7 @@ def test_backspace_takes_an_indent_in_other_browsers(other, address):
 
 
 def test_a_derivation_has_room_between_its_lines(other, address):
-    """And a boxed formula is in the middle, in one box."""
+    """Lines are at least 8 px apart, and a boxed formula is centred in a single box."""
     other.open(f"{address}/02_draw_the_graph.html")
     gaps = other.evaluate(f"({GAPS})()")
     assert gaps and min(gaps) >= 8, gaps
@@ -283,7 +287,9 @@ MOVE_EACH = """async () => {
 
 
 def test_python_starts_when_the_reader_begins_to_type(page, record_property):
-    """And runs nothing; the first answer then takes no longer than its cells. Once stopped, it waits for a press."""
+    """Typing starts Python but runs no cell, so the first answer takes no longer than its cells.
+    After Stop, Python starts only when a button is pressed.
+    """
     page.locator("h1").click()
     page.get_by_label("Search").fill("chain")
     page.wait_for_timeout(300)
@@ -307,7 +313,9 @@ def test_python_starts_when_the_reader_begins_to_type(page, record_property):
 
 
 def test_the_code_on_the_first_page_is_changed_and_run(visit):
-    """Its graph moves before Python is there; afterwards the graph is that of the reader's code."""
+    """The graph on the front page moves before Python is loaded, and then shows the reader's
+    code.
+    """
     page = visit("index")
     graph = page.locator(".front .output_wrapper")
     graph.get_by_role("slider", name="x").press("ArrowRight")
@@ -329,7 +337,9 @@ def test_the_code_on_the_first_page_is_changed_and_run(visit):
 
 
 def test_a_link_to_a_picture_holds_before_python_and_after(page):
-    """Its positions are there at once, stay when the page runs, and follow a link that is opened later."""
+    """The positions in a link apply at once, remain when the page runs, and change when another
+    link is opened.
+    """
     address = page.url
     page.goto(f"{address}#03.divide-slope:y=1")
     page.reload()
@@ -347,7 +357,9 @@ def test_a_link_to_a_picture_holds_before_python_and_after(page):
 
 
 def test_an_exercise_on_a_phone(browser, address):
-    """One button below the answer; the bar at the bottom has Run or Stop and counts; nothing is wider than the phone."""
+    """An exercise has one button below its answer, the bar at the bottom has Run or Stop and a
+    count, and nothing is wider than the phone.
+    """
     with browser.new_context(
         viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True, **ONLINE
     ) as context:
@@ -405,7 +417,9 @@ def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch)
 
 
 def test_sliders_follow_the_learners_own_functions(running, record_property):
-    """Of a wrong rule the picture says so, where the slider stands; every value of the slider can be had."""
+    """The picture reports a wrong rule at the slider's position, and every value of the slider
+    can be reached.
+    """
     stub = cell(running, "divide-stub").locator("textarea")
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: g * z / y")
     said = press(running, "divide-slope", "Run")
@@ -426,7 +440,9 @@ def test_sliders_follow_the_learners_own_functions(running, record_property):
 
 
 def test_a_matrix_product_is_faster_and_equal_to_the_last_bit(running, record_property):
-    """Compare the loop of matmul.wat with sums in NumPy's order, for all strides, and its time with NumPy's loop for float32."""
+    """The loop of matmul.wat gives sums in NumPy's order for all strides, and is faster than
+    NumPy's loop for float32.
+    """
     press(running, "square-stub", "Check")
     same, scratch, faster = json.loads(
         running.workers[0].evaluate(f"python.runPython({PRODUCTS!r})")
@@ -597,7 +613,9 @@ def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
 
 
 def test_a_slider_whose_python_has_ended_runs_its_cell_again(page):
-    """And then moves, once; failed once: each key press ended the new Python again."""
+    """The slider moves after the first key press. Regression: each further key press stopped the
+    new Python.
+    """
     press(page, "divide-slope", "Run")
     cell(page, "reflected-stub").locator("textarea").fill("while True:\n    pass")
     cell(page, "reflected-stub").get_by_role("button", name="Check").click()
@@ -633,7 +651,9 @@ WRONG_CELLS = ["no JSON", "null", "{}", '{"text": 3}', "[]"]
 
 
 def test_a_damaged_record_costs_no_more_than_itself(page, tmp_path):
-    """Neither this page nor Python; failed once: one damaged entry broke every page for good."""
+    """A damaged entry breaks neither this page nor Python. Regression: one damaged entry broke
+    every page for good.
+    """
     square = f"{WORK}{LESSON}/square-stub"
     own = f"{WORK}{LESSON}/divide-stub"
     for record_text, cell_text in zip_longest(WRONG_RECORDS, WRONG_CELLS):
@@ -671,7 +691,7 @@ def test_a_damaged_record_costs_no_more_than_itself(page, tmp_path):
 
 
 def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, browser, address):
-    """Each time a sentence says what to do; and the next press works."""
+    """Each failure shows what to do, and the next press works."""
     with browser.new_context(**ONLINE) as context:
         page = context.new_page()
         page.set_default_timeout(1000 * lab.PATIENCE)
@@ -730,7 +750,9 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
 
 
 def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
-    """What a reader wrote stays where ours has changed, and is said to; ours is one click away, and theirs another."""
+    """A reader's answer is kept, with a note, when the lesson's cell has changed; buttons switch
+    between the two versions.
+    """
     with browser.new_context(**ONLINE) as context:
         tabs = [context.new_page(), context.new_page()]
         for tab in tabs:
@@ -759,7 +781,7 @@ def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
 
 @pytest.mark.parametrize("room", [0, 6_000_000], ids=["none", "5 MB"])
 def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
-    """And goes on with what is written, which can be taken home."""
+    """The page also continues with the reader's text, which can be downloaded."""
     with browser.new_context(**ONLINE) as context:
         page = context.new_page()
         if not room:
@@ -785,7 +807,9 @@ def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
 
 
 def test_the_playground(browser, address, request, record_property):
-    """A link shows text, sliders and step; what is typed is drawn or answered; no link runs anything."""
+    """A link restores text, sliders and step; typed text is drawn or explained; and no link runs
+    code.
+    """
     with browser.new_context(viewport={"width": 1280, "height": 900}, **ONLINE) as context:
         context.set_default_timeout(1000 * lab.PATIENCE)
         page = context.new_page()
@@ -875,7 +899,9 @@ UNHARMED = {"dialogs": 0, "unanswered": [], "hosts": [], "ran": None, "secret": 
 
 
 def test_the_editor(running):
-    """Keys: a line keeps its indent, Tab indents, Escape lets Tab leave, Shift and Enter run."""
+    """A new line keeps its indent, Tab indents, Tab leaves the editor after Escape, and
+    Shift+Enter runs the cell.
+    """
     cell(running, "multiply-rules").get_by_role("button", name="Edit").click()
     box = cell(running, "multiply-rules").locator("textarea")
     box.fill("")
@@ -928,9 +954,10 @@ def test_a_running_page_is_accessible(page, tmp_path):
 
 
 def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
-    """9 MB, then nothing: the parts are kept by the browser, by their hashes, and the memory that Python begins with.
+    r"""The first page fetches at most 9 MB and the next nothing, because the browser caches the
+    parts by their hashes, and Python's initial memory.
 
-    Where Python cannot begin with that memory, it begins without it on the page that is loaded next.
+    If Python cannot start from that memory, the next page starts without it.
     """
     with browser.new_context(**ONLINE) as context:
         for most in (9e6, 0):
@@ -998,7 +1025,9 @@ def test_a_part_that_is_not_what_it_was_is_refused(bundled_site, browser, addres
 
 
 def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, browser, request):
-    """And only once the reader has asked. Here that address is answered from the folder of the parts."""
+    """The page fetches Pyodide only after the reader has run something. Here its address is
+    served from the folder of the parts.
+    """
     parts, asked = request.config.cache.mkdir("pyodide"), []
 
     def answer(route):
@@ -1045,7 +1074,9 @@ def edition(bundled_site, tmp_path):
 
 
 def test_after_one_visit_the_course_opens_and_runs_without_a_network(browser, edition):
-    """Python too, which no reader has asked for yet: its parts lie beside the pages."""
+    """Python works offline too, although no reader has started it before, because its parts are
+    served beside the pages.
+    """
     _, address, end = edition
     with browser.new_context() as context:
         page = context.new_page()

@@ -1,4 +1,6 @@
-"""What a cell shows where PyTorch, JAX or Dask is missing: recorded of the cell as it stands."""
+"""The output shown where PyTorch, JAX or Dask is missing was recorded from the current code of
+the cell.
+"""
 
 import ast
 import hashlib

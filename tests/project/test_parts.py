@@ -1,4 +1,6 @@
-"""The suite's parts: the cells of a notebook come one after the other, in one process, before what asks for their outputs."""
+"""The suite is split so that the cells of a notebook run in order, in one process, before the
+tests that use their outputs.
+"""
 
 import os
 import re
@@ -47,7 +49,9 @@ def test_parts(nodeid, part):
 
 
 def test_processes_share_out_parts(tmp_path):
-    """Failed once: a release of pytest took xdist's own groups away, without a word, and cells ran in two processes."""
+    """Regression: a release of pytest silently removed xdist's own groups, and cells ran in two
+    processes.
+    """
     (tmp_path / "conftest.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\npytest_plugins = ['parts']"
     )
@@ -94,7 +98,7 @@ def test_consecutive_commits_open_every_page_in_a_browser(every):
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_commits_are_counted_and_days_where_that_cannot_be(tmp_path, monkeypatch):
-    """A shallow clone has one commit, and knows of no file that it changed."""
+    """A shallow clone has a single commit and does not know which files it changed."""
 
     def git(*words):
         name = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
@@ -151,7 +155,7 @@ def test_of_a_folder(name): pass"""
     [([], False), (["-k", "long or folder"], True)],
 )
 def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
-    """A third of the lessons is run, and all of them where a folder that the marker names has changed."""
+    """A third of the lessons is run, or all of them if a folder named in the marker has changed."""
     (tmp_path / "conftest.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\n"
         "import rotation\nrotation.changed_files = lambda: 'tests/project/x.py'\n"

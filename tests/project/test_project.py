@@ -250,7 +250,7 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
     "file", ["state", "check", "data", "optim", "nn/__init__", "nn/functional"]
 )
 def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
-    """The README of the engine promises it: names with an underscore are those of the file itself."""
+    """The README of the engine says so: a file uses only its own names with an underscore."""
     tree = ast.parse((ROOT / f"autograd_lib/{file}.py").read_text(encoding="utf-8"))
     nodes = [*ast.walk(tree)]
     own = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {
@@ -322,14 +322,20 @@ CODE_FILES = ENGINE_FILES + sorted(
 )
 
 
+def docstrings(source):
+    """Return every docstring in `source`, "" for a function or class without one."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+    return [ast.get_docstring(node) or "" for node in nodes]
+
+
 def riddles(source):
-    """Return the docstrings, comments and texts in `source` that an editor would send back."""
-    found = []
+    """Return the docstrings, comments and texts in `source` that a technical editor would
+    reject.
+    """
+    found = [text.split("\n")[0] for text in docstrings(source) if RIDDLES.search(text)]
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            text = ast.get_docstring(node) or ""
-            found += [text.split("\n")[0]] if RIDDLES.search(text) else []
-        elif isinstance(node, ast.Raise):
+        if isinstance(node, ast.Raise):
             texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
             found += [t for t in texts if isinstance(t, str) and RIDDLES_IN_ERRORS.search(t)]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -345,6 +351,25 @@ def test_docstrings_comments_and_errors_are_plain(file):
     assert riddles((ROOT / file).read_text(encoding="utf-8")) == []
 
 
+# A docstring of a test may not continue the test's name, or consist of the fault that it once showed.
+CONTINUES = re.compile(r"^(And|Also|Seen|Failed|A wrong number|This test failed)\b")
+
+
+def test_docstrings_of_tests_are_plain():
+    unclear = {
+        path.relative_to(ROOT).as_posix(): texts
+        for path in ROOT.glob("tests/**/*.py")
+        if (
+            texts := [
+                text
+                for text in docstrings(path.read_text(encoding="utf-8"))
+                if RIDDLES.search(text) or CONTINUES.search(text)
+            ]
+        )
+    }
+    assert unclear == {}
+
+
 # No reader of the package calls what these define, but for the class Tensor and `compile`.
 INTERNAL = re.compile(
     r"autograd_lib/(compiler/|(checkpoint|forward|rows|tape|transforms|values)\.py)"
@@ -353,7 +378,9 @@ INTERNAL = re.compile(
 
 @pytest.mark.parametrize("file", [file for file in ENGINE_FILES if not INTERNAL.match(file)])
 def test_public_docstrings_list_their_parameters(file):
-    """Functions and classes that take arguments; the docstring of `__init__` is that of the class."""
+    """Every public function or class with arguments has a Parameters section; the docstring of a
+    class covers its `__init__`.
+    """
     lacking = []
     for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name.startswith("_"):
@@ -561,7 +588,7 @@ def test_readme_shows_what_draw_graph_draws():
 
 
 def test_readmes_picture_stands_still_for_who_wants_that():
-    """Without script and animation its last picture alone is seen; with animation it stops after a while."""
+    """Without script and animation only the last frame is shown; the animation ends by itself."""
     drawing = runpy.run_path(ROOT / "web/readme_graph.py")
     svg = drawing["FILE"].read_text(encoding="utf-8")
     css, pictures = (
@@ -586,8 +613,8 @@ def test_readmes_picture_stands_still_for_who_wants_that():
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Load run.py as a module in an empty project, with its effects on the disk and the network
-    only recorded.
+    """Load run.py as a module in an empty project, recording its effects on the disk and the
+    network.
     """
     shutil.copy(ROOT / "run.py", tmp_path)
     (tmp_path / "requirements.lock").write_text("numpy==2\n")
@@ -645,7 +672,9 @@ def test_tests_are_installed_when_they_are_first_wanted(run, monkeypatch):
     "change", ["requirements.lock", "pyproject.toml", "python", "folder", "half deleted"]
 )
 def test_installs_again_after_a_change(run, change, monkeypatch):
-    """From scratch where what is there is broken; on top of it where not: a lab may be running from it."""
+    """A broken environment is rebuilt; any other is updated in place, because a lab may be
+    running from it.
+    """
     run.install()
     if change == "python":
         run.python_of(run.VENV).unlink()
@@ -764,7 +793,9 @@ def run_py(*args, before="pass", folder=ROOT, **environment):
 
 
 def test_run_parses_on_python_2_7():
-    """As far as can be seen from here: of what is newer only what run.py would be written with."""
+    """This can only be approximated here: the test rejects the newer syntax that run.py would be
+    likely to use.
+    """
     text = (ROOT / "run.py").read_bytes().decode("ascii")
     tree = ast.parse(text, feature_version=(3, 6))
     assert isinstance(tree.body[1], ast.ImportFrom) and tree.body[1].module == "__future__"
@@ -914,7 +945,7 @@ def test_ci_hands_the_arguments_on(tmp_path):
 
 
 def test_the_kit_imports_nothing_that_pages_leave_out():
-    """Python's own modules are left out of what a page downloads, unless something needs them."""
+    """Pages do not download the modules of the standard library that nothing imports."""
     imported = {}
     for path in [*ROOT.glob("autograd_lib/**/*.py"), *ROOT.glob("autograd_course/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""The kit's own page: its examples run, and it names everything public."""
+"""The README of autograd_course: its examples run, and it names everything public."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`make site`: every page built, and read as a browser and a screen reader would."""
+"""`make site` builds every page; browsers and screen readers can read them."""
 
 import gzip
 import html
@@ -55,7 +55,9 @@ EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
 def test_a_notebook_is_run_for_its_page(capfd):
-    """What `make site` runs itself is what the tests read, but for the counts of cells, which no page shows. It is quiet."""
+    """`make site` and the tests run a notebook with the same result, except for execution
+    counts, and print nothing.
+    """
     path = ROOT / "notebooks/03_derive_the_arithmetic.ipynb"
     (ran, moves), (kept, same) = (
         pages.seen(notebook) for notebook in (pages.executed(path), once.notebook(path))
@@ -79,7 +81,9 @@ STALE = 44
 
 
 def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(record_property):
-    """Each statement was deleted when the notebook ran. If a statement is not listed, run make mutate ARGS=--write"""
+    """The notebook deletes each statement in turn. If a statement is not listed, run make mutate
+    ARGS=--write
+    """
     shown = [
         output["data"][precomputed_frames.MIME]
         for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
@@ -100,7 +104,9 @@ def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(
 
 
 def test_one_print_is_one_text():
-    """However many parts the kernel sent it in: a page once had the second in a paragraph of its own."""
+    """The text of one print stays together even if the kernel sends it in parts. Regression: the
+    second part became a separate paragraph.
+    """
     parts = [nbformat.v4.new_output("stream", text=text) for text in ("caught:", " D\n")]
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell('print("caught:", "D")', outputs=parts)]
@@ -163,7 +169,7 @@ def read(path):
 
 @EVERY_PAGE
 def test_links_lead_somewhere(site, name):
-    """Failed once: on a heading with a ² in it, which was linked in one spelling and named in another."""
+    """Regression: a heading with ² had one spelling in the link and another in its id."""
     for attributes in read(site / f"{name}.html").all("a"):
         target = attributes["href"]
         if re.match(r"https?://", target):
@@ -202,7 +208,9 @@ def test_a_page_needs_no_other_host_and_three_scripts(site, name):
 
 @pytest.mark.parametrize("name", [*NAMES, "404"])
 def test_a_page_runs_only_the_sites_own_scripts(site, name):
-    """Its policy stands before what it governs; in the browser tests, what it refuses is an error in the console."""
+    """The policy comes before the content it governs. In the browser tests, a violation is a
+    console error.
+    """
     page = read(site / f"{name}.html")
     (policy,) = (
         tag["content"]
@@ -226,7 +234,9 @@ def test_every_picture_has_a_text(site, name):
 
 
 def test_the_front_page_says_what_x_does_to_L(site):
-    """In its words, and in the pictures behind its sliders; and each lesson on it has a picture of its own."""
+    """The front page states the effect of x on L in words and in the pictures behind its
+    sliders, and each lesson has a picture of its own.
+    """
     text = (site / "index.html").read_text(encoding="utf-8")
     assert "move x from 2 to 3, and watch L. It changes by −4, because the gradient of x" in plain(
         text
@@ -241,7 +251,9 @@ def test_the_front_page_says_what_x_does_to_L(site):
 
 
 def test_the_front_page_adds_up_the_hours_of_the_lessons(site):
-    """Of all, and of those that the README calls enough to train a network."""
+    """The total covers all lessons; a second one covers those that the README calls enough to
+    train a network.
+    """
     minutes = {}
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         minutes[path.name[:2]] = int(
@@ -275,7 +287,9 @@ def plain(text):
     "path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
 )
 def test_words_for_jupyterlab_or_for_pages_are_shown_only_there(path):
-    """No page speaks of JupyterLab's keys and files, or shows a mark; no words for pages are seen in JupyterLab."""
+    """No page mentions JupyterLab's keys and files or shows a marker, and JupyterLab shows no
+    text meant for pages.
+    """
     cells = [
         cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"
     ]
@@ -299,7 +313,9 @@ def test_words_for_jupyterlab_or_for_pages_are_shown_only_there(path):
 
 
 def test_the_front_page_installs_in_four_lines(monkeypatch):
-    """Where the repository is known, and where it is not; the rest is in the README."""
+    """The front page has the commands both with and without a known repository; the README has
+    the details.
+    """
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "requires-python"
     ]
@@ -316,7 +332,7 @@ def test_the_front_page_installs_in_four_lines(monkeypatch):
 
 
 def test_plumbing_is_not_shown_as_code(site):
-    """Failed once on `predict("03.own")` in a frame of its own."""
+    """Regression: `predict("03.own")` was shown in a frame of its own."""
     shown = plain((site / "03_derive_the_arithmetic.html").read_text(encoding="utf-8"))
     assert (
         "predict(" not in shown.replace("card, check", "")
@@ -338,7 +354,9 @@ def test_plumbing_is_not_shown_as_code(site):
 
 @EVERY_PAGE
 def test_formulas_are_formulas(site, name):
-    """Failed once: on `aligned`, of which the converter makes an &, and on formulas within the answers of predictions."""
+    """Regression: `aligned`, which the converter turned into an &, and formulas within the
+    answers of predictions.
+    """
     page = read(site / f"{name}.html")
     words = " ".join(page.words)
     assert not re.search(r"\\[a-zA-Z]{2,}|\$[^$\s]+\$", words), re.search(
@@ -359,25 +377,25 @@ def test_a_function_stands_apart_from_its_argument():
 
 
 def test_a_sign_stands_with_its_number():
-    """Failed once: −3 was drawn as − 3, as if something were taken from what is equal."""
+    """Regression: −3 was displayed as − 3, like a subtraction after the equals sign."""
     signs = {"z = -3": 1, "x \\cdot (-y)": 1, "|-3|": 1, "x - y": 0, "(x) - |y| - 1": 0}
     assert {text: tex.inline(text).count("prefix") for text in signs} == signs
 
 
 def test_a_limit_stands_below_where_there_is_room():
-    """Failed once: on lim, and on a sum over a single letter."""
+    """Regression: lim, and a sum over a single letter."""
     for text in (r"\lim_{h \to 0} h", r"\boxed{\sum_k x_k}", r"\max_j x"):
         assert "<munder>" in tex.block(text) and "<munder>" not in tex.inline(text)
 
 
 def test_no_line_breaks_within_a_small_number():
-    """Failed once: on 1e-16, whose minus ended a line."""
+    """Regression: in 1e-16, a line ended after the minus sign."""
     page = pages.markdown("To 1e-16, `h=1.5e-8`, e-mail; not in\n\n    h = 1e-3")
     assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["1e-16", "1.5e-8"]
 
 
 def test_no_line_breaks_within_a_shape_or_short_code():
-    """Failed once: on (2, 1), of which a phone showed the half, and on x[i, j]."""
+    """Regression: (2, 1), which a phone split over two lines, and x[i, j]."""
     page = pages.markdown(
         "Of (2, 1) and [4, 2, 3], as (3) and (or not), `x[i, j]`, `np.add.at(out, index, g)`."
     )
@@ -385,7 +403,7 @@ def test_no_line_breaks_within_a_shape_or_short_code():
 
 
 def test_a_formula_keeps_what_clings_to_it():
-    """Failed once: a full stop began a line of its own."""
+    """Punctuation stays on the line of its formula. Regression: a full stop started a line."""
     page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
     assert re.findall(r'<span class="whole">(.*?)</span>', page) == [
         "formula",
@@ -395,7 +413,9 @@ def test_a_formula_keeps_what_clings_to_it():
 
 
 def test_what_is_live_in_a_lesson_is_seen(site):
-    """Every call that makes something to move leaves a drawing, every question its answer; nothing failed under way."""
+    """Every interactive call leaves a drawing, every question has its answer, and no cell
+    failed.
+    """
     for name in NAMES[1:-2]:
         source = (site / f"{name}.html").read_text(encoding="utf-8")
         assert "Traceback" not in source and "widget-view" not in source
@@ -466,7 +486,9 @@ EXPLORERS = {
 
 @pytest.mark.parametrize("kind", EXPLORERS)
 def test_packed_pictures_are_the_drawing_functions_own(kind):
-    """Every place of every control: the drawing and the words that the function gives for its values."""
+    """At every position of every control, drawing and words are those that the function returns
+    for its values.
+    """
     ui = EXPLORERS[kind]()
     packed = precomputed_frames.packed(ui)
     pictures, controls = precomputed_frames.unpacked(packed), packed["controls"]
@@ -544,8 +566,8 @@ def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
 
 @pytest.fixture(scope="module")
 def page(browser):
-    """Open a page of Chromium, and keep every console error and every request to another host in
-    `.faults`.
+    """Open a page of Chromium whose `.faults` collects console errors and requests to other
+    hosts.
     """
     page = browser.new_page(viewport={"width": 900, "height": 700})
     page.set_default_timeout(1000 * lab.PATIENCE)
@@ -568,8 +590,9 @@ def page(browser):
 @pytest.mark.rotating("web/")
 @EVERY_PAGE
 def test_pages_in_a_browser(site, page, name):
-    """No error in the console, nothing asked of anybody, nothing wider than a phone; and no drawing on it scrolls, but for large
-    graphs and code, of which a part is seen."""
+    """A page has no console errors, makes no requests to other hosts, and is no wider than a
+    phone. Only large graphs and code scroll.
+    """
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto((site / f"{name}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -624,7 +647,9 @@ def test_pages_in_a_browser(site, page, name):
 
 
 def test_on_paper_a_page_is_a_handout(site, page):
-    """What plays shows its end, what is folded stands behind the text, each answer under its section."""
+    """In print, an animation shows its last frame, folded text follows at the end, and each
+    answer is listed under its section.
+    """
     page.goto((site / "05_walk_backward.html").as_uri())
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -673,7 +698,9 @@ def place(packed, values):
 
 
 def test_a_link_to_a_picture_carries_its_positions(site, page):
-    """From disk: what the button writes into the address opens the same picture; any other fragment does nothing."""
+    """For a page opened from disk, the address from the Link button opens the same picture, and
+    any other fragment does nothing.
+    """
     home = (site / "02_draw_the_graph.html").as_uri()
     page.goto(home)
     moved = page.locator(".moves").nth(1)
@@ -729,7 +756,9 @@ STANDS = """async box => {
 @pytest.mark.rotating("web/")
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_every_control_moves_its_picture(site, page, name):
-    """By keyboard, to both ends and in steps: drawing and words are those the function gave for the values shown."""
+    """By keyboard, to both ends and step by step: drawing and words are those that the function
+    gives for the displayed values.
+    """
     page.goto((site / f"{name}.html").as_uri())
     boxes, every = page.query_selector_all(".moves"), moving(name)
     assert len(boxes) == len(every)
@@ -783,8 +812,8 @@ def test_every_control_moves_its_picture(site, page, name):
 
 
 def seen(drawing, words=True):
-    """Return the visible part of a drawing, without title and text for screen readers; on request
-    also without words and numbers.
+    """Return the visible part of a drawing, without its title and its text for screen readers;
+    optionally without words and numbers.
     """
     unseen = r"<title>.*?</title>|aria-label=\"[^\"]*\"" + r"|<text.*?</text>" * (not words)
     return re.sub(unseen, "", drawing, flags=re.DOTALL)
@@ -793,10 +822,12 @@ def seen(drawing, words=True):
 @pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_what_a_slider_moves_is_seen(name, record_property):
-    """Over a slider's way most pictures differ, the others at their start or, where that stills it, at one of their ends.
+    r"""Along a slider most pictures differ. The other controls are at their start or, if that hides
+    the change, at one of their ends.
 
-    Also without words and numbers every second one does. More cannot be asked of a graph: its arrows are as wide as their
-    gradients are large, and on both sides of 0 that may be the same. The poorest slider is named.
+    Without words and numbers, every second picture still differs. A graph cannot do better, because
+    its arrows are as wide as their gradients are large, which may be the same on both sides of 0.
+    The test reports the slider that changes least.
     """
     poorest = 1.0, "none, all do"
     for number, packed in enumerate(moving(name)):
@@ -831,9 +862,12 @@ def test_what_a_slider_moves_is_seen(name, record_property):
 @pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_words_in_pictures_can_be_read(name):
-    """At every place of each slider while the others stand at their start, at every place of all toggles together, and with
-    all of them at an end: words keep apart from each other, within their picture, and are not small; and no colour of the
-    lesson means two things."""
+    r"""Words do not overlap, stay within their picture, and are not small; no colour of the lesson
+    means two things.
+
+    This holds at every position of each slider while the others are at their start, at every
+    combination of toggles, and with all controls at an end.
+    """
     drawings = {}  # where each stands
     for number, packed in enumerate(moving(name)):
         pictures = precomputed_frames.unpacked(packed)
@@ -872,7 +906,9 @@ def test_words_in_pictures_can_be_read(name):
 
 
 def test_a_slider_offers_what_the_text_asks_for():
-    """ "Move x to 20": the page has left out some of the slider's values, but not that one."""
+    """A page omits some of a slider's values, but none that the text asks for, as in "Move x to
+    20".
+    """
     asked_for = 0
     for name in NAMES[1:-2]:
         controls = [control for packed in moving(name) for control in packed["controls"]]
@@ -947,7 +983,9 @@ registered()
 
 
 def test_a_page_judges_as_the_kit_does(site, page):
-    """Every prediction of the course: its answer, what is just outside its tolerance, and all that is typed above."""
+    """For every prediction, the page and the kit agree on the answer, on values just outside its
+    tolerance, and on the typed texts above.
+    """
     page.goto((site / "index.html").as_uri())
     cases = []  # what is typed where, the part of the page, and what the kit says
     for name, question in PREDICTIONS.items():
@@ -1035,7 +1073,9 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
 
 
 def test_all_pages_are_searched(site, page):
-    """From disk, by a word, its beginning, or nearly; every hit is a section that exists, and holds what is marked."""
+    """From disk, a search finds a word, its beginning, or a similar word; every hit is an
+    existing section that contains the marked text.
+    """
     page.goto((site / "03_derive_the_arithmetic.html").as_uri())
     assert not page.locator("script[src='search.js']").count(), "brought before anybody searched"
     for typed, file, marked in [
@@ -1064,7 +1104,9 @@ def test_all_pages_are_searched(site, page):
 
 
 def test_the_best_section_comes_first(page):
-    """A heading's word before a text's, the word itself before one that is nearly so; all words must stand in a section."""
+    """Headings rank before text, and exact words before similar ones; a section must contain all
+    words.
+    """
     page.goto("about:blank")
     page.add_script_tag(path=ROOT / "web/search.js")
     texts = [
@@ -1103,7 +1145,7 @@ def test_formulas_are_valid(site):
 
 
 def test_what_is_searched_stays_small(site):
-    """Fetched when somebody searches, and compressed on the way, as servers do with text."""
+    """The index is fetched at the first search and measured compressed, as servers send it."""
     assert len(gzip.compress((site / "search.js").read_bytes())) <= 130_000
 
 
@@ -1128,7 +1170,9 @@ def axe(tmp_path_factory):
 @pytest.mark.rotating("web/")
 @EVERY_PAGE
 def test_a_page_is_accessible(site, page, axe, name):
-    """No violation of WCAG 2.2 A and AA that axe-core finds, with all that folds unfolded; in the dark the colours again."""
+    """With every fold open, axe-core finds no violation of WCAG 2.2 A and AA, and none of
+    contrast in the dark theme.
+    """
     found = {}
     page.goto((site / f"{name}.html").as_uri())
     page.evaluate(
@@ -1149,7 +1193,9 @@ def test_a_page_is_accessible(site, page, axe, name):
 
 
 def test_a_boxed_formula_has_one_frame_in_every_browser():
-    """Firefox and WebKit draw a frame round `menclose` themselves, Chromium does not; site.css draws one round `mrow`."""
+    """Firefox and WebKit draw a frame for `menclose` themselves, Chromium does not, so site.css
+    draws one for `mrow`.
+    """
     made = tex.block(r"\boxed{x = \frac{1}{2}}")
     assert "menclose" not in made and made.count('<mrow class="boxed">') == 1
 
@@ -1168,7 +1214,7 @@ def test_every_page_says_what_it_is_to_a_search_engine_and_in_a_chat(site):
 
 
 def test_a_published_page_has_an_address_and_a_picture(tmp_path, monkeypatch):
-    """The head of a page names both; the page for a wrong address finds its styles from any folder."""
+    """The head of a page names both, and the 404 page finds its styles from any folder."""
     monkeypatch.setattr(launch_links, "repository", lambda: "Owner/name")
     folder, address = pages.build(tmp_path / "site", once.text), "https://owner.github.io/name/"
     listed = (folder / "sitemap.txt").read_text().split()
@@ -1197,7 +1243,9 @@ def test_a_page_that_does_not_exist_offers_the_search(site, page):
 
 
 def test_the_front_page_shows_the_progress_of_the_reader(site, page):
-    """Solved exercises at each lesson, and a link to the lesson that the reader did last or has to do next."""
+    """The front page shows the solved exercises of each lesson, and a link to the last lesson
+    visited or to the next.
+    """
     home, shown, go_on = (
         (site / "index.html").as_uri(),
         page.locator(".done"),
@@ -1241,7 +1289,7 @@ def test_the_front_page_shows_the_progress_of_the_reader(site, page):
 
 
 def test_each_heading_has_a_link_to_its_section(site, page):
-    """The Tab key reaches the link, and its sign is not part of the heading's text."""
+    """The link can be reached by the Tab key, and its sign is not part of the heading's text."""
     page.goto((site / "03_derive_the_arithmetic.html").as_uri())
     heading = page.locator("h2", has_text="Division")
     assert heading.text_content() == "Division"

@@ -1,4 +1,6 @@
-"""predict, recall, card, place: what is right, what is shown before and after, and what is recorded."""
+"""predict, recall, card and place: which answers are right, what is shown before and after, and
+what is recorded.
+"""
 
 import re
 from pathlib import Path
@@ -66,9 +68,7 @@ def press(ask):
 
 
 def compared(html):
-    """Return the rows of the table: [label, learner's answer, ours], under [nothing, "You, how
-    sure", "Ours"].
-    """
+    """Return the rows of the table, [label, learner's answer, ours], below its header."""
     return [
         [re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
         for row in re.findall("<tr.*?</tr>", html)
@@ -486,7 +486,9 @@ def test_a_card_shows_code_as_it_was_typed():
     ],
 )
 def test_what_a_text_holds_is_never_markup(typed, html):
-    """A learner's card is Markdown of their own; releases of mistune before 3.2.1 let maths through as it was."""
+    """A learner's card is their own Markdown. Releases of mistune before 3.2.1 passed maths
+    through unescaped.
+    """
     assert html in questions.as_html(typed)
 
 

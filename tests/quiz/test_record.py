@@ -1,4 +1,4 @@
-"""The progress file: kept entry by entry, never half written, never required."""
+"""The progress file is updated entry by entry, is never half written, and may be missing."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def right(*names):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Make a folder with two notebooks the working folder."""
+    """Make a folder with two notebooks the current directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
     monkeypatch.setattr(record, "unkept", [])

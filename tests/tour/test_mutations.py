@@ -1,4 +1,6 @@
-"""Deleted statements: what breaks without one, and which of them `make mutate` reports as surviving."""
+"""Deleted statements: which contracts break without one, and which statements `make mutate`
+reports as surviving.
+"""
 
 import json
 import shutil
@@ -16,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_contract_is_kept():
-    """What is right stands in the table as numbers. This test failed once with this fault: another number there."""
+    """The engine gives the numbers that the table of contracts expects."""
     results = zip(CONTRACTS, outcomes(), strict=True)
     assert [
         (contract, outcome) for contract, outcome in results if not kept(contract, outcome)
@@ -27,7 +29,9 @@ def test_every_contract_is_kept():
 
 
 def test_a_contract_that_does_not_reach_a_statement_is_kept_without_it():
-    """This test failed once with this fault: by `global`, which is no line that runs."""
+    """Contracts that do not execute a statement are not run without it. Catch `global`, which is
+    never an executed line.
+    """
     some = [one for key in page.PARTS for one in page.deletable_in(key)][::40]
     for one in [*some, page.find("values:_date_change", "global")]:
         broken = [
@@ -52,8 +56,8 @@ def test_a_deleted_statement_is_gone_and_the_engine_in_use_is_not_touched():
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Create a folder with a copy of the engine that contains a function of five statements, and a
-    test that needs four of them.
+    """Create a folder with a copy of the engine that contains a function of five statements, and
+    a test that needs four of them.
     """
     folder = tmp_path_factory.mktemp("planted")
     shutil.copytree(

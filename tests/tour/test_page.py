@@ -1,4 +1,6 @@
-"""The page of the engine: nothing of the core is missing, nothing else is named, and each predicted failure occurs."""
+"""The page of the engine explains every statement of the core and nothing else, and each
+predicted failure occurs.
+"""
 
 import json
 import re
@@ -121,8 +123,11 @@ SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25,
 
 
 def minutes(cell):
-    """(a first reading of a cell, a second of what is folded in it): as in the lessons a minute for 110 words, for 8 lines
-    of code, or for 2/5 of a prediction; and for a slider. One who came from lesson 10 said 147, where this says 130."""
+    r"""Return the minutes for a first reading of a cell and for its folded text.
+
+    As in the lessons, a minute is 110 words, 8 lines of code, 2/5 of a prediction, or a slider. A
+    reader who came from lesson 10 took 147 minutes, where this computes 130.
+    """
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return words(text), 0
@@ -189,7 +194,9 @@ def test_a_picture_says_what_it_shows():
 
 
 def test_the_tests_that_are_named_exist():
-    """What `make mutate ARGS=--write` has written down; a test that was renamed since is no error before the tenth."""
+    """The tests recorded by `make mutate ARGS=--write` exist; up to a tenth may have been
+    renamed since.
+    """
     named = {
         by
         for texts in json.loads(page.NOTICED.read_text(encoding="utf-8")).values()

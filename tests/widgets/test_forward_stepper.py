@@ -1,4 +1,6 @@
-"""The forward stepper: its story ends where the engine's forward mode does, and keeps only what is still used."""
+"""The forward stepper ends with the result of the engine's forward mode and keeps only the
+values still used.
+"""
 
 import numpy as np
 import pytest
@@ -104,9 +106,9 @@ def expression(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_ends_where_forward_mode_does_and_touches_nothing(seed):
-    """⟨gradient, tangents⟩ is what the last tangent has to be: backward mode is the second route.
+    r"""The last tangent equals ⟨gradient, tangents⟩, computed by backward mode.
 
-    This test failed once with this fault: the parts of an op overwrote one another in place of adding up.
+    Catch contributions of an op that overwrite each other in place of adding up.
     """
     leaves, total = expression(seed)
     rng = np.random.default_rng(seed)

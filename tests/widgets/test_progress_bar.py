@@ -1,4 +1,4 @@
-"""track: it counts, it can be stopped between two steps, and it leaves Ctrl-C as it was."""
+"""track counts steps, can be stopped between two steps, and restores the handling of Ctrl-C."""
 
 import os
 import signal

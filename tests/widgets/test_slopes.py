@@ -1,4 +1,6 @@
-"""The slope explorer: what it draws and says of every elementwise row, of kinks and edges, and of a rule that is wrong."""
+"""The slope explorer: its drawings and words for every elementwise row, for kinks and edges, and
+for a wrong rule.
+"""
 
 import math
 import re
@@ -23,7 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def panels(picture, n=3):
-    """Parse the drawings; a fault in one, such as a bare < or a nan, raises an error."""
+    """Parse the drawings; a syntax error in one, such as a bare <, or a nan, raises an error."""
     roots = [
         node for node in ET.fromstring(picture.html).iter(f"{SVG}svg") if node.get("role") == "img"
     ]
@@ -284,7 +286,9 @@ def test_edges_of_a_domain(row, fixed, x, words):
     ],
 )
 def test_what_lies_beyond_covers_no_circle(row, fixed):
-    """This test failed once with this fault: the words at the edge began on the upright, over the circle that was measured beside it."""
+    """Catch a label for an off-scale value that starts on the vertical line and covers the
+    circle of the measured slope.
+    """
     slope = panels(
         slope_explorer(row, rule=lambda g, z, x, y: ..., moving="y", **fixed).picture, n=2
     )[1]

@@ -1,4 +1,6 @@
-"""The backward stepper: its story is what the visits do, right or wrong, and its pictures keep their size."""
+"""The backward stepper tells what the visits do, right or wrong, and its pictures keep their
+size.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -184,7 +186,7 @@ def test_the_visits_are_the_engines_own(monkeypatch):
 
 
 def early(again=None, leaf_too=True):
-    """Visit b before c has sent its part; `again` is the gradient of a second visit."""
+    """Visit b before c has sent its gradient; `again` is the gradient of a second visit."""
     a, b, c, d = chain()
     yield d
     yield d, np.float64(1), [c.data, b.data]
@@ -468,8 +470,8 @@ def test_errors():
 
 
 def room(html):
-    """Return everything that takes up room: the SVG's size, and each height, width and column of
-    the boxes around it.
+    """Return everything that takes up space: the SVG's size, and each height, width and column
+    of the boxes around it.
     """
     return re.findall(
         r'viewBox="[^"]*"|(?:height|width|grid-template-columns|padding):[^;"]*', html
@@ -622,7 +624,9 @@ def test_the_static_twin_tells_all_steps():
 
 
 def test_a_screen_reader_is_told_the_sentence_once():
-    """By the drawing's text, which says all of the step; what stands around the graph is for the eye."""
+    """The text of the drawing contains the whole step, so the words around the graph are hidden
+    from screen readers.
+    """
     frame = frames(chain()[-1])[4]
     around = re.sub("<svg.*</svg>", "", picture(frame).html, flags=re.DOTALL)
     assert frame.say in around and frame.say not in re.sub(
@@ -631,7 +635,9 @@ def test_a_screen_reader_is_told_the_sentence_once():
 
 
 def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
-    """The graph of (x + y)·w needs 700 px, and a window of 550 shows the right of it, then the left."""
+    """The graph of (x + y)·w needs 700 px, so a window of 550 px first shows its right part,
+    then its left part.
+    """
     x, y, w = (Tensor(value, requires_grad=True) for value in (2.0, 3.0, -4.0))
     p = x + y
     lefts = []

@@ -1,4 +1,4 @@
-"""What lesson 00 has for itself: its pictures, and the answers of its placement questions."""
+"""The pictures of lesson 00, and the answers to its placement questions."""
 
 import xml.etree.ElementTree as ET
 
@@ -54,7 +54,9 @@ def test_bars_of_value_and_gradient():
 
 
 def test_weights_are_drawn_above_their_gradients():
-    """Squares above 0 and diamonds below 0, and none for 0; the shades have one scale for all frames."""
+    """Positive numbers are squares, negative ones diamonds, zeros are not drawn; all frames
+    share one scale of shades.
+    """
     weights, gradients = np.zeros((2, 64)), np.zeros((2, 64))
     weights[0, 3], weights[1, 5], gradients[1, 63] = 0.5, -1.0, 0.25
     frames = [(weights / 2, 4 * gradients), (weights, gradients)]
@@ -79,7 +81,9 @@ def test_weights_are_drawn_above_their_gradients():
 
 @pytest.mark.parametrize("x", [0.0, 3.6, 5.0, 6.5])
 def test_the_leg_of_the_triangle_is_the_gradients_bar(x):
-    """One to the side, ahead of the point or, at the end, behind it; with the same number beside it, however short."""
+    """The vertical leg of the slope triangle is as long as the gradient's bar and has the same
+    number. It is ahead of the point or, at the right end, behind it.
+    """
     picture = curve_and_bars(bowl, x, ag.grad(bowl)(x))
     (leg,) = [line for line in drawn(picture, "polyline") if line.get("stroke") == style.GRADIENT]
     (left, top), (right, bottom) = (

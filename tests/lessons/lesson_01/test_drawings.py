@@ -1,4 +1,4 @@
-"""What lesson 01 has for itself: its pictures."""
+"""The pictures of lesson 01."""
 
 import warnings
 import xml.etree.ElementTree as ET

@@ -1,4 +1,6 @@
-"""The cell that times central differences and a backward pass, with the clocks of browsers."""
+"""The cell that compares the times of central differences and a backward pass works with the
+clocks of browsers.
+"""
 
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +18,9 @@ NOTEBOOK = Path(__file__).parents[3] / "notebooks/01_measure_a_slope.ipynb"
 
 @pytest.mark.parametrize("tick", [1e-3, 0.5])
 def test_the_race_needs_no_fine_clock(tick, capsys):
-    """It divided by zero in Firefox and WebKit, whose clocks tick once a millisecond or less."""
+    """Regression: division by zero in Firefox and WebKit, whose clocks tick once a millisecond
+    or less often.
+    """
     cells = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
     names = {"np": np, "nn": nn, "functional": functional, "digits": digits}
     names["perf_counter"] = lambda: perf_counter() // tick * tick

@@ -1,4 +1,4 @@
-"""Lesson 02's pictures: of two parts, and of a covered local gradient."""
+"""Lesson 02's pictures of a graph in two parts and of a hidden local gradient."""
 
 from drawn import words_in
 

@@ -1,4 +1,4 @@
-"""The exercises of lesson 02: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 02 with their causes, and right answers in other styles."""
 
 from answer_cases import cases
 

@@ -23,7 +23,9 @@ def drawn(picture, tag, **look):
 
 
 def test_plateau():
-    """Each walk has its dot on the hill, the way it came, and a dot at the height of its gradient; one is exactly 0."""
+    """Each path has a dot on the curve, its earlier points, and a dot at the height of its
+    gradient; one gradient is exactly 0.
+    """
     walks = {-20.0: [-20.0, -20.0], -3.0: [-3.0, 0.0]}
     before, picture = plateau(walks, 0), plateau(walks, 1)
     assert picture.text == (

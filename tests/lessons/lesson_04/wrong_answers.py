@@ -1,4 +1,4 @@
-"""The exercises of lesson 04: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 04 with their causes, and right answers in other styles."""
 
 import math
 from functools import lru_cache
@@ -107,7 +107,7 @@ cases(
 
 
 def _but(right, i, rule):
-    """Return the right rules, with another one in place of number i."""
+    """Return the right rules with rule number i replaced."""
     return right[:i] + (rule,) + right[i + 1 :]
 
 

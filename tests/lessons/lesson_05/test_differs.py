@@ -1,4 +1,6 @@
-"""The end of lesson 05 says how the library's loop differs from the learner's: every statement of the loop is in that list, or theirs."""
+"""The end of lesson 05 lists every statement of the library's backward loop that differs from
+the learner's.
+"""
 
 import ast
 import inspect
@@ -45,8 +47,8 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
 
 
 def statements(function):
-    """Return every statement of `function` on one line, without its docstring; of `if`, `for` and
-    `while` only the head.
+    """Return every statement of `function` on one line, without its docstring, and only the head
+    of `if`, `for` and `while`.
     """
     body = ast.parse(inspect.getsource(function)).body[0].body[1:]
     return {

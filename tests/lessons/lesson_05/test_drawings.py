@@ -1,4 +1,4 @@
-"""Lesson 05's pictures, and what its notebook imports beside them."""
+"""Lesson 05's pictures, and the other imports of its notebook."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -1,4 +1,6 @@
-"""The engine of lesson 05 as lesson 06 takes it over: the learner's where it is right, and the same text as in the notebook."""
+"""Lesson 06 uses the learner's engine from lesson 05 where it is right, with the same source as
+in the notebook.
+"""
 
 import ast
 import inspect

@@ -1,4 +1,6 @@
-"""Lesson 06: the two hand-placed graphs have the engine's gradients, and a shut branch looks shut."""
+"""Lesson 06's pictures: two graphs show the engine's gradients, and a closed relu is drawn as
+closed.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -46,7 +48,9 @@ def test_the_slides_graph_knows_every_route():
 
 
 def test_the_paths_of_w3_stack_up_to_its_gradient():
-    """Each lights its arrows, brings the product of what they say, and stands beside those before it to scale."""
+    """Each path highlights its arrows, shows the product of their local gradients, and is drawn
+    to scale beside the paths before it.
+    """
     given, so_far, wholes = (0.5, 0.4, 0.3, 0.7, 0.3), 0.0, []
     arrows = [["w₃ in b", "b in ŷ"], ["w₃ in c", "c in ŷ"], ["w₃ in b", "b in c", "c in ŷ"]]
     for paths, before in enumerate(arrows, 1):

@@ -1,4 +1,4 @@
-"""What lesson 06 says in a fold, where no cell shows it."""
+"""Statements in a fold of lesson 06 that no cell shows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The exercises of lesson 06: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 06 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases

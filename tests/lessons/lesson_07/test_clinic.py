@@ -1,4 +1,6 @@
-"""The clinic of lesson 07: the healthy engine, the numbers of the write-ups, and who has no card. The rest: test_wards.py."""
+"""The clinic of lesson 07: the correct engine, the numbers of the write-ups, and the bug that
+has no card. test_wards.py has the rest.
+"""
 
 import math
 import subprocess
@@ -103,7 +105,9 @@ def test_000_overflow_at_400():
 
 
 def test_004_a_constant_exponent_is_seeded_with_1():
-    """As published: its power sends nothing to the exponent, and whatever has nothing is given 1. Right is 5.545."""
+    """As published, power sends no gradient to the exponent, and a value without a gradient gets
+    1. The right number is 5.545.
+    """
 
     def power(self, other):
         z = Scalar.__pow__(self, other)

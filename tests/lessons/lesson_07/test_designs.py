@@ -1,4 +1,6 @@
-"""Lesson 07's designs: the same numbers on the same graphs; depth and visits are counted, and times are only there."""
+"""Lesson 07's designs compute the same numbers on the same graphs; depth and visits are counted,
+and times are only present.
+"""
 
 import ast
 import inspect
@@ -47,7 +49,9 @@ def test_the_same_numbers_as_the_library(name, f, xs):
 
 @EACH
 def test_random_programs(name):
-    """The trace takes what has no users for the output, an input too: right where a program leaves nothing over."""
+    """The trace takes an unused value, even an input, for the output, so it is right exactly
+    where a program leaves no other value unused.
+    """
     for program in map(random_program, range(40)):
         right = np.allclose(
             gradients(DESIGNS[name], program, *program.start),

@@ -1,4 +1,4 @@
-"""Lesson 07's pictures: what they say is what they were given."""
+"""Lesson 07's pictures show the data they are given."""
 
 import re
 import xml.etree.ElementTree as ET

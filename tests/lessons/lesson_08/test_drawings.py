@@ -1,4 +1,4 @@
-"""Lesson 08's picture: where an entry goes, and what comes back."""
+"""Lesson 08's picture shows where an entry goes and which gradient it gets."""
 
 import re
 import xml.etree.ElementTree as ET

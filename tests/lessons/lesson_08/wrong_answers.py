@@ -1,4 +1,4 @@
-"""The exercises of lesson 08: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 08 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -227,7 +227,7 @@ def _none(g, index, shape):
 
 
 def _each_pair_once(g, index, shape):
-    """Add up a set of (row, gradient): it holds two equal pairs once."""
+    """Add up a set of (row, gradient) pairs, which loses repeated pairs."""
     out = np.zeros(shape)
     pairs = {(row % shape[0], tuple(np.ravel(one))): one for row, one in zip(index, g)}
     for (row, _), one in pairs.items():

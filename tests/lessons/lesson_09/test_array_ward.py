@@ -1,4 +1,6 @@
-"""The array ward: the healthy engine, what cards say beside their examinations, the numbers of the write-ups. The rest: test_wards.py."""
+"""The array ward of the clinic: the correct engine, the numbers on cards and in the write-ups.
+test_wards.py has the rest.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The exercises of lesson 09: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 09 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -157,7 +157,7 @@ def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), ba
 
 
 def _of_the_last():
-    """Return fixed_matmul, whose rules all read the factors of the newest product."""
+    """Return fixed_matmul with rules that all read the factors of the newest product."""
     last = []
 
     def product(x, y):

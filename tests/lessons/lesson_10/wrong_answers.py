@@ -1,4 +1,4 @@
-"""The exercises of lesson 10: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 10 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -53,7 +53,7 @@ def _log_softmax(g, z, x, axis=-1):
 
 
 def _afresh(x, axis):
-    """Compute p once more from the logits, by the formula as written."""
+    """Recompute p from the logits, by the formula as written."""
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
 
 

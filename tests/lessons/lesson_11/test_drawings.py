@@ -1,4 +1,4 @@
-"""Lesson 11: the factors under the ravine say what the path above them does."""
+"""Lesson 11: the factors below the ravine agree with the path above them."""
 
 import re
 
@@ -22,7 +22,7 @@ def ravine(w1, w2):
     ],
 )
 def test_each_factor_and_what_it_does(lr, w2, does):
-    """This test failed once with this fault: the signed factor compared with 1, so that −1.5 "shrinks"."""
+    """Catch a comparison of the signed factor with 1, by which −1.5 "shrinks"."""
     path = np.array([(-2.6 * (1 - lr) ** k, 1.2 * w2**k) for k in range(41)])
     picture = drawn.factors(ravine, path, (1, 25), lr)
     first, *_, of_w1, of_w2 = picture.text.splitlines()

@@ -1,4 +1,6 @@
-"""Lesson 13: the arrows are as wide as the gradients are long, the next sample is the rule's, and a run that left the picture says so."""
+"""Lesson 13's pictures: arrows are as wide as the gradients are large, the next sample follows
+the rule, and a run outside the picture is reported.
+"""
 
 import re
 
@@ -13,7 +15,7 @@ from autograd_lib import nn
 
 @pytest.mark.parametrize("rho, first", [(0.9, "0.005154"), (1.0, "1"), (1.1, "117.4")])
 def test_the_arrows_thin_as_the_gradient_does(rho, first):
-    """This test failed once with this fault: each arrow as wide as the gradient at the state behind it."""
+    """Catch arrows as wide as the gradient at the previous state."""
     lengths = rho ** np.arange(50, -1, -1.0)
     picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
     arrows = rf' 150H[\d.]+" stroke="{re.escape(style.GRADIENT)}" stroke-width="([\d.]+)"'
@@ -103,7 +105,9 @@ def test_gradient_sizes_on_a_scale_that_stays():
 
 
 def test_labels_below_gradient_sizes_do_not_touch():
-    """This test failed once with this fault: nine labels, 30 px apart, and 1e−7 is 31 px wide."""
+    """Labels are at least 40 px apart. Regression: nine labels 30 px apart, where 1e−7 is 31 px
+    wide.
+    """
     for size in 3 / 10.0 ** np.arange(1, 20):
         picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([3.0])})
         places = [

@@ -1,4 +1,6 @@
-"""Lesson 13 says what other seeds bring. A learner would wait too long for them, so they are tried here."""
+"""Lesson 13 states results for other seeds. They are computed here, because a learner would wait
+too long.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,7 @@ NOTEBOOK = Path(__file__).parents[3] / "notebooks/13_remember_a_sequence.ipynb"
     [(1, (200, 500), (9, 11), (0.4, 0.5)), (4, (1e4, 1e5), (14, 18), (0, 0.15))],
 )
 def test_other_seeds_bring_what_the_fold_says(seed, grown, better, strays):
-    """By the lesson's own cells, with another number at every `rng=0`. This test failed once with this fault: with `rng=0` left as it is."""
+    """The lesson's own cells run with every `rng=0` replaced by another seed."""
     source = {
         cell["id"]: "".join(cell["source"])
         for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]

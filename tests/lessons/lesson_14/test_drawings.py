@@ -1,4 +1,4 @@
-"""Lesson 14's pictures: what lights is what the library's convolution reads and moves."""
+"""Lesson 14's pictures highlight the entries that the library's convolution reads and changes."""
 
 import xml.etree.ElementTree as ET
 

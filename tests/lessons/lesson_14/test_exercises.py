@@ -1,4 +1,6 @@
-"""Lesson 14: ops of one's own that the check has to accept; those that a later cell trains with are the exercise's `also_right`."""
+"""Lesson 14: custom ops that the check must accept. Those with which a later cell trains are in
+the exercise's `also_right`.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Lesson 15: errors on a logarithmic scale, sweeps, Jacobians that fill, a throw whose tangents say where it goes."""
+"""Lesson 15's pictures: errors on a logarithmic scale, passes that fill a Jacobian, and a throw
+with its tangents.
+"""
 
 import re
 from itertools import count
@@ -69,9 +71,9 @@ def test_the_crossing_says_every_number():
 
 
 def test_where_the_throw_comes_down_and_how_that_moves():
-    """The landing's tangent, against a second path a little further on.
+    r"""The tangent of the landing point agrees with a second path at a slightly different angle.
 
-    This test failed once with this fault: the tangent of the last point alone, which is below ground.
+    Catch the tangent of the last point alone, which is below ground.
     """
 
     def path(angle):  # no air, in steps of its own
@@ -95,7 +97,9 @@ def test_where_the_throw_comes_down_and_how_that_moves():
 
 
 def test_times_are_taken_in_turns(monkeypatch):
-    """And are above 0 by a browser's clock, which stood still for the whole of a short job."""
+    """Times are measured alternately, and are positive even with a browser's clock that does not
+    advance during a short job.
+    """
     calls, reads = [], count()
     monkeypatch.setattr(drawn, "perf_counter", lambda: next(reads) // 9)
     times = drawn.medians(lambda: calls.append("a"), lambda: calls.append("b"), rounds=2)

@@ -1,4 +1,4 @@
-"""Lesson 16: what is measured of a network, and the pictures of curvature."""
+"""Lesson 16: measurements of a network, and the pictures of curvature."""
 
 import re
 
@@ -15,7 +15,7 @@ def bowl(curvatures):
 
 
 def test_the_largest_curvature_is_the_largest_and_not_the_largest_in_size():
-    """This test failed once with this fault: eigenvalues[0] for [-1]."""
+    """Catch eigenvalues[0] in place of eigenvalues[-1]."""
     f, w = bowl([-7.0, 0.5, 2.0, 3.0]), np.zeros(4)
     curvature, direction = largest_curvature(f, w, np.ones(4), products=4)
     assert np.isclose(curvature, 3) and np.allclose(np.abs(direction), [0, 0, 0, 1])

@@ -1,4 +1,6 @@
-"""Lesson 16 says where runs at lr = 2 from nine other starts end. A learner would wait too long for them."""
+"""Lesson 16 states where runs at lr = 2 end for nine other starts. They run here, because a
+learner would wait too long.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,7 @@ NOTEBOOK = Path(__file__).parents[3] / "notebooks/16_differentiate_the_derivativ
 
 @pytest.mark.parametrize("seed", range(1, 10))
 def test_from_other_starts_too_it_ends_below_the_mark(seed):
-    """By the lesson's own loss and start. This test failed once with this fault: with lr = 0.5, whose λmax ends above 1."""
+    """The lesson's own loss and start are used. With lr = 0.5, λmax would end above 1."""
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     source = {cell["id"]: "".join(cell["source"]) for cell in cells}
     names = {}

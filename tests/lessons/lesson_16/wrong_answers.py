@@ -1,4 +1,4 @@
-"""The exercises of lesson 16: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 16 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -10,7 +10,7 @@ from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, 
 
 
 def _imported(code):
-    """Return the function hvp of a cell that imports the library's by another name."""
+    """Return the function hvp of a cell that imports the library's hvp under another name."""
     exec(f"from autograd_lib import hvp as library\n{code}", scope := {})
     return scope["hvp"]
 

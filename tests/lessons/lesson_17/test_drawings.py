@@ -1,4 +1,4 @@
-"""Lesson 17: what the pictures of a chain count is what the tape holds, and their words say it."""
+"""Lesson 17: the numbers in the pictures of a chain, and in their text, are those of the tape."""
 
 import re
 
@@ -22,7 +22,9 @@ def repeat(step, n):
 
 @pytest.mark.parametrize("n, k", [(12, 0), (12, 3), (12, 12), (12, 1), (20, 7)])
 def test_the_moments_are_those_of_a_real_pass(n, k):
-    """Each step forward, each again from its mark, each back; what is held at most is what `cost` says."""
+    """Each step runs forward, again from its checkpoint, and backward; the peak of arrays held
+    is that of `cost`.
+    """
     marks = drawn.evenly(n, k)
     every = drawn.moments(n, marks)
     for what, order in [("forward", range(1, n + 1)), ("back", range(n, 0, -1))]:
@@ -36,7 +38,9 @@ def test_the_moments_are_those_of_a_real_pass(n, k):
 
 @pytest.mark.parametrize("k", [2, 5, 10, 25])
 def test_marks_hold_what_the_tape_holds(k):
-    """The picture's number against tracemalloc: about five arrays more are on their way."""
+    """The peak measured by tracemalloc exceeds the picture's number by about five arrays, which
+    are temporary.
+    """
     x = ag.Tensor(np.linspace(-1, 1, 20_000), requires_grad=True)
     counted = sum(drawn.cost([1] * 101, drawn.evenly(100, k))[:2])
     assert counted == k + 100 // k
@@ -47,7 +51,9 @@ def test_marks_hold_what_the_tape_holds(k):
 
 
 def test_an_uneven_chain_holds_what_is_drawn():
-    """Fifty steps, then fifty on arrays four times as large; marks 2 and 5."""
+    """The chain has fifty steps, then fifty on arrays four times as large, with 2 and 5
+    checkpoints.
+    """
     x = ag.Tensor(np.linspace(-1, 1, 10_000), requires_grad=True)
     steps = [ag.tanh] * 50 + [lambda x: ag.broadcast_to(x, (4, 10_000)) * 1.01] + [ag.tanh] * 49
     widths = [1] * 51 + [4] * 50
@@ -156,7 +162,7 @@ def test_layers_say_what_is_freed():
 
 
 def test_what_layers_says_is_freed_is_what_is_measured():
-    """This test failed once with this fault: the mask of a Dropout said to be freed as well."""
+    """Catch the mask of a Dropout being counted as freed."""
     model = nn.Sequential(ag.relu, nn.Dropout(0.5, rng=0), ag.tanh)
     x = ag.Tensor(np.linspace(-1, 1, 100_000), requires_grad=True)
     table = by_layer(model, x)

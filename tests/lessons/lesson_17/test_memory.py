@@ -1,4 +1,4 @@
-"""Lesson 17: the ledger counts what is held, and no more."""
+"""Lesson 17: `footprint` counts the arrays that are held, and no more."""
 
 import tracemalloc
 
@@ -13,7 +13,7 @@ X = np.linspace(-1, 1, 50_000)
 
 
 def test_held_and_most_in_arrays():
-    """This test failed once with this fault: the peak taken before backward, so that it was what is held."""
+    """Catch a peak measured before backward, which equals the memory held."""
     x = ag.Tensor(X, requires_grad=True)
     held, most = footprint(lambda: ag.tanh(x * 2.0), X.nbytes)
     assert np.isclose(held, 2, atol=0.05) and 4 <= most < 7

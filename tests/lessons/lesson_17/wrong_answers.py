@@ -1,4 +1,4 @@
-"""The exercises of lesson 17: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 17 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -149,7 +149,7 @@ cases(
 
 
 def _from_the_input(step, x, n, every):
-    """Return the right gradient, but recompute each step from the very beginning."""
+    """Return the right gradient, but recompute each step from the input."""
     g = np.ones(x.shape)
     for i in reversed(range(n)):
         s = ag.Tensor(x)

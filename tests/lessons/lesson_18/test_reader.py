@@ -1,4 +1,4 @@
-"""Lesson 18's models: what cheats is caught, and what does not is not."""
+"""Lesson 18's test reports models that read the future, and no others."""
 
 import numpy as np
 

@@ -45,13 +45,13 @@ def test_learning_says_whom_it_beats(step, says):
 
 
 def test_learning_that_was_stopped_at_once():
-    """Seen to fail: "math domain error", for an axis from 0 to 0."""
+    """Regression: "math domain error" for an axis from 0 to 0."""
     stopped = {"steps": [0], "held_out": [3.6], "wrote": ["x"], "losses": [3.6] * 7}
     assert "Step 0: loss 3.60" in learning(stopped, [3.0, 2.5], 0).text
 
 
 def test_who_knew_marks_twice_the_probability():
-    """Seen to fail: the two exchanged."""
+    """Catch swapped colours of the network and the counts."""
     picture = who_knew("ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5]))
     for colour in (NETWORK, COUNTING):
         assert picture.html.count(f"background:{colour}") == 2  # and the legend

@@ -1,4 +1,6 @@
-"""Its texts, counting, and the recorded run, which `python tests/lessons/lesson_19/test_texts.py` makes anew."""
+"""Lesson 19's texts, its n-gram counts, and the recorded run, which `python
+tests/lessons/lesson_19/test_texts.py` records again.
+"""
 
 import zlib
 from functools import cache
@@ -25,7 +27,9 @@ def test_prose_is_each_paragraph_once_in_printable_letters():
 
 @pytest.mark.parametrize("what", ["names", "prose"])
 def test_what_is_held_out_is_not_learned_from(what):
-    """Seen to fail: prose with every paragraph as often as the topics have it, split by its place."""
+    """Training and held-out texts do not overlap, and a text's part depends on the text alone.
+    Catch repeated paragraphs that are split by position.
+    """
     one = task(what)
     assert not set(one.known) & set(one.unseen) and 0.06 < len(one.unseen) / len(one.known) < 0.16
     half = [*one.known, *one.unseen][::2]  # where a text goes does not depend on the others
@@ -85,7 +89,9 @@ def test_a_run_is_followed():
 
 
 def test_the_recording_is_of_this_code():
-    """Its weights give the loss it says; it begins as a new training does. Of another Python's text: one like it."""
+    """The recorded weights give the recorded loss, and a new training starts with the same
+    losses. With the text of another Python version the loss is similar.
+    """
     prose = task("prose")
     run, model = prose.recorded()
     loss, same = texts.nats(prose.guessed(model)), run["text"] == prose.fingerprint()

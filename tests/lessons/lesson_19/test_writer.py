@@ -1,4 +1,6 @@
-"""Lesson 19's page: no look ahead, a right gradient, Adam as in the library, letters drawn by probability."""
+"""Lesson 19's model does not look ahead, has the right gradient, trains with the library's Adam,
+and samples by probability.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ def test_letters_and_numbers():
 
 
 def test_no_place_looks_ahead():
-    """Seen to fail: np.tri with k=1."""
+    """Catch np.tri with k=1."""
     model, text = small(), TEXT[:6].reshape(1, 6)
     other = text.copy()
     other[0, 4] = (other[0, 4] + 1) % len(LETTERS)
@@ -54,7 +56,9 @@ def test_its_gradient_is_the_measured_one():
 
 
 def test_its_steps_are_adam_on_the_cross_entropy():
-    """Six steps of which four have a rate. Seen to fail: the second mean without its correction, a rate below 0."""
+    """Four of the six steps have a positive learning rate. Catch a second moment without bias
+    correction, and a negative learning rate.
+    """
     mine, theirs = small(), small()
     losses = list(writer.train(mine, TEXT, range(6), 4, batch=3, warm_up=2))
     rng, optimizer = (

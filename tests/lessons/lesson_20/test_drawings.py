@@ -1,4 +1,4 @@
-"""Lesson 20's picture of a program in two columns: it shows what the program does, line by line."""
+"""Lesson 20's picture of a program in two columns shows what the program does, line by line."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -81,7 +81,9 @@ def test_every_line_is_there_and_the_one_that_runs_is_told(program):
 
 
 def test_what_goes_back_lies_opposite(program):
-    """The last line forward and the first line back are lowest; a curve goes from each value to whoever reads it."""
+    """The last forward line and the first backward line are lowest, and a curve leads from each
+    value to each line that reads it.
+    """
     _, root = drawn(program, at(program, "g_error"))
     height = {one.text: float(one.get("y")) for one in root.iter(f"{SVG}text")}
     first = next(line for line in program.lines if line.back)
@@ -112,7 +114,9 @@ def dashed(program):
 
 
 def test_long_dashes_are_round_the_whole_gradient():
-    """Where two paths meet it is their sum: that of an error squared was half of it once."""
+    """The gradient is a sum where two paths meet. Regression: for a squared error, half of it
+    was marked.
+    """
     step = ag.compile(ag.value_and_grad(lambda W, b, x, y: loss(W, b, x, y) / 3, argnums=(0, 1)))
     step(*ARRAYS)
     program = columns(step.source, *ARRAYS)
@@ -132,7 +136,7 @@ def test_long_dashes_are_round_the_whole_gradient():
 
 
 def test_long_dashes_are_not_round_the_gradient_of_an_input_whose_name_is_longer():
-    """That of W_2 was taken for the second of W once."""
+    """Regression: the gradient of W_2 was taken for the second gradient of W."""
 
     def factored(W_1, W_2, x):
         W = W_1 @ W_2
@@ -151,7 +155,9 @@ def test_long_dashes_are_not_round_the_gradient_of_an_input_whose_name_is_longer
 
 
 def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
-    """The column that runs has the words of the bars within it; what the frames mean stands outside what scrolls."""
+    """The labels of the bars are in the active column, and the meaning of the frames is outside
+    the part that scrolls.
+    """
     for k, line in enumerate(program.lines):
         picture, root = drawn(program, k)
         x = {

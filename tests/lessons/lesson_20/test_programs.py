@@ -1,4 +1,4 @@
-"""Lesson 20's tracer and its four questions; and that the spoiled program is spoiled as the exercise says."""
+"""Lesson 20's tracer and its four questions; the broken program fails as the exercise says."""
 
 import numpy as np
 

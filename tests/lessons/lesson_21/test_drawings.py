@@ -1,4 +1,4 @@
-"""Lesson 21's pictures: what they say is what they were given."""
+"""Lesson 21's pictures show the data they are given."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -96,7 +96,7 @@ def test_agree_frames_the_digits_that_differ():
 
 
 def test_agree_draws_no_line_over_a_jump():
-    """Seen to fail: one line from 0 over the tie to 1."""
+    """Catch a single line from 0 through the tie to 1."""
     slopes = {
         engine: {"maximum(t, 1)": [0.0] * 30 + [0.5] + [1.0] * 10}
         for engine in ("ours", "PyTorch", "JAX")
@@ -110,7 +110,7 @@ def test_agree_draws_no_line_over_a_jump():
 
 
 def test_agree_keeps_its_marks_off_the_numbers_at_the_axes():
-    """Seen to fail: where all say 0 at −2, the square lay on both."""
+    """Regression: where all engines give 0 at −2, the square covered the numbers at both axes."""
     slopes = {
         engine: {"maximum(t, 1)": [0.0] * 30 + [0.5] + [1.0] * 10}
         for engine in ("ours", "PyTorch", "JAX")

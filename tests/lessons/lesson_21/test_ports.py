@@ -1,4 +1,4 @@
-"""Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX."""
+"""Lesson 21's network and ports, as far as they can be tested without PyTorch and JAX."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_what_was_recorded_is_of_this_network():
 
 
 def test_the_network_has_the_right_gradient():
-    """Away from the start, where its whole-numbered kernels tie and stand on kinks."""
+    """The test moves away from the start, where the integer kernels produce ties and kinks."""
     x, y = (part[:5] for part in ports.scans())
     rng = np.random.default_rng(0)
     p = {name: value + 0.3 * rng.normal(size=value.shape) for name, value in ports.start().items()}
@@ -70,8 +70,9 @@ def test_each_cause_is_that_of_its_port():
 
 
 def test_the_causes_that_belong_to_nobody():
-    """What the hints say of them: transposed kernels show in the first line; added losses are 200 times as large;
-    float32 is off by 1e-7."""
+    """Statements of the hints: transposed kernels show in the first line, a summed loss is 200
+    times as large, and float32 is off by about 1e-7.
+    """
     x, y = ports.scans()
     p, (values, _) = ports.start(), ports.run("ours", ports.start(), x, y)
     transposed = ports.run("ours", p | {"kernels": p["kernels"].swapaxes(2, 3)}, x, y)[0]
@@ -96,7 +97,9 @@ def test_joblib_loses_the_step_of_a_killed_worker():
 
 
 def test_the_timed_workers_are_sent_arrays_not_files():
-    """joblib 1.6 puts arrays above 1 MB into files, and at times forgets one twice: a traceback above the picture."""
+    """joblib 1.6 moves arrays above 1 MB into files and sometimes deletes one twice, which
+    prints a traceback above the picture.
+    """
     notebook = json.loads(
         (Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb").read_text(encoding="utf-8")
     )

@@ -1,4 +1,4 @@
-"""The exercises of lesson 21: wrong answers beside their mistakes, and right answers in other styles."""
+"""Wrong answers to the exercises of lesson 21 with their causes, and right answers in other styles."""
 
 import numpy as np
 from answer_cases import cases
@@ -383,8 +383,8 @@ def _accepts_if(make):
 
 
 def _along(choose, of_g=np.asarray, size=np.asarray):
-    """Return an `accepts` that differentiates along choose(x, u), with of_g(g) in place of g, and
-    compares size(…) of both results.
+    """Return an `accepts` that differentiates along choose(x, u), with of_g(g) in place of g,
+    and compares size(…) of both results.
     """
 
     def accepts(rule):

@@ -1,4 +1,4 @@
-"""Lesson 22: a weight that votes, and the two loops of a fixed point."""
+"""Lesson 22's pictures: a weight that votes, and the two loops of a fixed point."""
 
 import re
 
@@ -21,7 +21,9 @@ def test_the_votes_are_counted_and_their_mean_is_drawn():
     "w, said", [(np.linspace(0, 2, 5), "to 2<"), (np.linspace(0, -9, 5), "to −9<")]
 )
 def test_a_weight_that_leaves_says_where_to(w, said):
-    """Seen to fail: "w stays between 0 and 0.99", on its way, still in the picture."""
+    """Catch "w stays between 0 and 0.99" for a weight that is still in the picture but on its
+    way out.
+    """
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
         picture = drawn.votes(ws, np.sign(w + 1e-9 * w[-1]), target, 0.1)
         assert "w leaves, in one direction: at the last of 5 steps it is" in picture.text
@@ -35,7 +37,7 @@ def loops(slope, rounds):
 
 @pytest.mark.parametrize("slope, rounds", [(0.5, 4), (-0.5, 5), (-1.5, 6)])
 def test_both_loops_are_off_by_the_powers_of_the_slope(slope, rounds):
-    """This test failed once with this fault: one round less on the way back."""
+    """Catch a backward loop with one iteration too few."""
     text = loops(slope, rounds).text.splitlines()
     there, back = abs(slope) ** rounds, abs(slope) ** (rounds + 1) / (1 - slope)
     assert text[0].startswith(
