@@ -14,7 +14,7 @@ ACCEPTED = {}  # exercise -> [code, …]
 
 
 def cases(name, *, wrong=(), accepted=()):
-    r"""Register answers to exercise `name`: wrong ones, and right ones in other styles.
+    """Register answers to exercise `name`: wrong ones, and right ones in other styles.
 
     A right answer is the text of a stub cell, one expression, or an edit without a hint. Each wrong
     answer is given with the cause that its verdict must name, so that every hint can be reworded:

@@ -1,4 +1,4 @@
-r"""Firefox and WebKit for the tests: one page each, driven by the browsers' own protocols.
+"""Firefox and WebKit for the tests: one page each, driven by the browsers' own protocols.
 
 Firefox supports WebDriver BiDi over a web socket. WebKit is driven by WebKitWebDriver over HTTP, in
 a MiniBrowser on a virtual screen. Playwright drives only its own builds of the two, which no

@@ -9,8 +9,9 @@ import parts
 import pytest
 import rotation
 
-# One BLAS thread in every process: the suite fills all cores with processes, and threads that wait for each other
-# made a lesson of 8 s take 140 s. Here, because it must be said before NumPy is loaded; kernels inherit it.
+# Use one BLAS thread in every process. The suite already fills all cores with processes, and
+# threads that wait for each other made a lesson of 8 s take 140 s. This is set here because NumPy
+# reads it at import; kernels inherit it.
 for name in [
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -19,8 +20,9 @@ for name in [
 ]:
     os.environ.setdefault(name, "1")
 
-# Eleven thousand tests stay until the end. The garbage collector looked through them all the time, which was half of the
-# time that collecting them took; now it does not, and once they are there leaves them out.
+# The eleven thousand collected tests stay in memory to the end. Scanning them in the garbage
+# collector took half of the collection time, so it is off during collection and ignores them
+# afterwards.
 gc.disable()
 
 # The same examples every time, and no time limit: a slow machine is not a failure.
@@ -52,7 +54,7 @@ def pytest_configure(config):
         parts,
         once,
         rotation,
-    ):  # what stands in a conftest is not asked about notebooks/
+    ):  # hooks in a conftest do not apply to notebooks/
         config.pluginmanager.register(plugin)
 
 
@@ -62,7 +64,7 @@ def pytest_collection_finish():
 
 
 def pytest_terminal_summary(terminalreporter):
-    r"""Print the measurements of the tests: the lines passed to `record_property("summary", line)`
+    """Print the measurements of the tests: the lines passed to `record_property("summary", line)`
     in any process.
 
     Also print how many wrong answers were tested, from `record_property("wrong answers", (count,

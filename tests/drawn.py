@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def svg_of(picture):
     """Parse the only SVG of a picture; a syntax error, such as a bare <, raises an error."""
     root = ET.fromstring(re.search(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL).group())
-    title = root.find(f"{SVG}g/{SVG}title")  # of the drawing: a screen reader says the label alone
+    title = root.find(f"{SVG}g/{SVG}title")  # screen readers read only the label
     assert (
         root.get("role") == "img"
         and title.text
@@ -39,16 +39,16 @@ def words_in(picture):
 
 # --- Whether its words can be read ------------------------------------------------------------------------------------
 
-SIZES = 13, 14, 16, 20  # px, of letters
+SIZES = 13, 14, 16, 20  # font sizes in px
 DRAWING = r'(class="part"(?:(?!<svg).)*)?(<svg [^>]*role="img".*?</svg>)(?=</div>)((?:</div>)*<div class="down")?'
 TOUCH = (
     2,
     3,
-)  # px that boxes of words may overlap, across and down: a box is a little larger than its letters
+)  # px by which boxes of words may overlap, horizontally and vertically: a box is slightly larger than its letters
 
 
 def hard_to_read(html):
-    r"""Return complaints about words in the drawings that overlap, leave their picture, or are too
+    """Return complaints about words in the drawings that overlap, leave their picture, or are too
     small.
 
     A wide drawing is checked twice, because on a phone everything but its letters is narrower.
@@ -57,7 +57,8 @@ def hard_to_read(html):
     for part, found, down in re.findall(DRAWING, html, re.DOTALL):
         root = ET.fromstring(found)
         x, y, width, height = map(float, root.get("viewBox").split())
-        # Of a part a phone shows what it can, and in the place of what has a form that runs downwards it shows that.
+        # On a phone, a drawing in parts shows the parts that fit, and a drawing with a vertical
+        # form shows that form.
         wide = 1 if part or down else max(1, width / PHONE)
         tall = float(re.search(r"--tall:([\d.]+)", found)[1])
         for where, words in [("", list(_words(root)))] + [
@@ -73,7 +74,7 @@ def hard_to_read(html):
                     faults.add(f"outside{where}: {text}")
                 if size not in SIZES:
                     faults.add(f"{size:g} px: {text}")
-            if where:  # a word that ends at an axis, for which its margin is too narrow
+            if where:  # a word at an axis that is too wide for the margin
                 aside = re.findall(r'text-anchor="end"[^>]*--by:(\d+)px[^>]*>([^<]*)', found)
                 faults |= {f"over its axis{where}: {text}" for by, text in aside if int(by) > 5}
             for (one, _, a), (other, _, b) in combinations(words, 2):

@@ -6,7 +6,7 @@
 This is for Linux only: elsewhere it is not safe to fork a process that has used NumPy.
 """
 
-# `fork` has to cost next to nothing: whatever else is imported is imported where it is used.
+# `fork` must be cheap, so all other imports are inside the functions that use them.
 import os
 import signal
 import socket
@@ -87,10 +87,11 @@ def serve(listener):
     from importlib import import_module
     from select import select
 
-    sys.path[0] = ""  # the working folder is on the path, as in a kernel
-    # Read when matplotlib is imported, as in a kernel
+    sys.path[0] = ""  # put the current folder on the path, as a kernel does
+    # matplotlib reads this when it is imported, as in a kernel
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    # Without it ipykernel does not end a kernel whose parent has ended: that would leave the kernel's children
+    # Without it, ipykernel does not end a kernel whose parent has ended, because that would leave
+    # the kernel's children
     os.environ.pop("JPY_PARENT_PID", None)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=int(listener)) as listener:
@@ -126,7 +127,7 @@ def become_a_kernel(asking):
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv[1:] = arguments
-    np.random.seed()  # not that of its siblings
+    np.random.seed()  # so that sibling kernels get different random numbers
     random.seed()
 
     def obey():
@@ -142,7 +143,8 @@ def become_a_kernel(asking):
 
     os.setpgrp()
     Thread(target=obey, daemon=True).start()
-    # Without JPY_PARENT_PID it takes itself for a kernel in a terminal, and prints how to end one.
+    # Without JPY_PARENT_PID the kernel assumes that it runs in a terminal and prints how to stop
+    # it.
     IPKernelApp.launch_instance([*arguments, "--quiet"])
 
 

@@ -14,16 +14,16 @@ from math import ceil
 import pytest
 
 TOKEN = "suite"
-PATIENCE = 240  # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
+PATIENCE = 240  # seconds before a wait fails; some machines run at a twentieth of their speed
 SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {  # they cover a corner
+    "@jupyterlab/apputils-extension:notification": {  # notifications cover a corner
         "fetchNews": "false",
         "checkForUpdates": False,
         "doNotDisturbMode": True,
     }
 }
 
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]  # what axe-core is asked about
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]  # the rules that axe-core checks
 
 
 def from_npm(folder, package, member):
@@ -107,7 +107,7 @@ def address_in(runtime):
 
 @contextmanager
 def chromium(playwright):
-    r"""Yield a headless Chromium, or None if there is none: Debian's, or the installed Chrome on
+    """Yield a headless Chromium, or None if there is none: Debian's, or the installed Chrome on
     any system.
 
     Debian's headless-only build comes first, because it renders the same pages with a sixth less
@@ -129,7 +129,7 @@ def chromium(playwright):
         "--disable-sync",
         "--no-first-run",
         "--process-per-site",
-    ]  # what code was compiled to is shared by pages
+    ]  # pages share compiled code
     try:
         browser = playwright.chromium.launch(args=quiet, timeout=1000 * PATIENCE, **where)
     except Exception as error:
@@ -177,7 +177,7 @@ def until(page, condition, given=None):
 
     end = time.monotonic() + PATIENCE
     while True:
-        with suppress(Error):  # a page that is being loaded again cannot be asked
+        with suppress(Error):  # a page that is reloading cannot evaluate anything
             if page.evaluate(condition, given):
                 return
         assert time.monotonic() < end, condition
@@ -208,7 +208,7 @@ class Lesson:
         self.window.console, self.window.outside = [], []
 
     def wait(self, condition, *, given=None):
-        # Asked every 20 ms: to be asked at every frame, the page would have to draw frames
+        # Poll every 20 ms; polling at every frame would require the page to draw frames
         return self.page.wait_for_function(condition, arg=given, polling=20)
 
     def run_all(self):
@@ -221,7 +221,7 @@ class Lesson:
         )
 
     def errors(self):
-        r"""Return every exception and warning of the kernel so far, including those in a slider's
+        """Return every exception and warning of the kernel so far, including those in a slider's
         callback, and the widgets that are not displayed.
 
         "No such comm …" is left out, because JupyterLab may ask for the state of widgets before
@@ -290,7 +290,7 @@ class Lesson:
         return rests.json_value()
 
     def press(self, control, keys):
-        r"""Press keys on a control of the watched widget, and wait until kernel and widget are
+        """Press keys on a control of the watched widget, and wait until kernel and widget are
         idle.
 
         Record the milliseconds from the last press to the last change and to the frame that shows
@@ -318,7 +318,7 @@ class Lesson:
 
     def pictures(self, path):
         """Save the whole notebook as PNGs: path_1.png, path_2.png, …"""
-        # JupyterLab guesses how high the cells off screen are, and leaves them undrawn
+        # JupyterLab does not draw cells that are off screen; it guesses their height
         drawn = "content-visibility: visible !important; contain: style !important"
         self.page.add_style_tag(content=f".jp-Cell {{{drawn}}}")
         width, high = self.page.viewport_size["width"], 3000
@@ -333,7 +333,8 @@ class Lesson:
         self.page.set_viewport_size({"width": width, "height": 900})
 
 
-# window.lab: what the tests ask of the page. Times are performance.now(), and so is an event's timeStamp.
+# window.lab: functions that the tests call in the page. Times are those of performance.now(),
+# like an event's timeStamp.
 LISTEN = """() => {
     const panel = jupyterapp.shell.currentWidget;
     const kernel = panel.sessionContext.session.kernel;

@@ -34,8 +34,8 @@ ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests/engine"
 LONGEST = 40, 400  # seconds allowed for one test: of CPU time, and of wall time if it waits forever
 SLOW = {"test_a_million_ops_deep", "test_derivatives_of_a_deep_chain_by_every_transform"}
-MOST_STEPS = 30_000_000  # of one test: a million ops deep takes four
-MOST_MEMORY = 6 * 2**30  # bytes: what grows without end
+MOST_STEPS = 30_000_000  # limit for one test; the test a million ops deep takes four million
+MOST_MEMORY = 6 * 2**30  # bytes, to stop unbounded growth
 OPTIONS = [
     "-q",
     "-x",
@@ -71,7 +71,7 @@ class Watch:
         self.finder.steps = MOST_STEPS
         signal.setitimer(
             signal.ITIMER_PROF, LONGEST[0]
-        )  # by default the end of the process, as the other
+        )  # the default action ends the process, as for the other signal
         signal.alarm(LONGEST[1])
 
     def pytest_runtest_logreport(self, report):
@@ -82,7 +82,7 @@ class Watch:
 
 
 def noticed(statement, folder=HOME, tests=TESTS):
-    r"""Return the contract or test that fails without `statement`, or "".
+    """Return the contract or test that fails without `statement`, or "".
 
     This needs a process of its own.
     """

@@ -364,7 +364,7 @@ def untried(name):
 
 # --- What passes ----------------------------------------------------------------------------------------------------
 
-# exercise -> {how what passes begins, as a regular expression: why it may}
+# exercise -> {regular expression for the start of an accepted slip: why it is right}
 MEASURED = {
     "gives its result (with tiny|in float32|rounded)|takes its arguments (with tiny|rounded)": "measured, to six digits"
 }
@@ -537,7 +537,7 @@ def _passes(name, made):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return check(name, made()).status == "right"
-    except BaseException as error:  # a slip that ends where the cell is run
+    except BaseException as error:  # a slip that raises when the cell runs
         if isinstance(error, KeyboardInterrupt):
             raise
         return False

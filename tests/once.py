@@ -1,4 +1,4 @@
-r"""Results that the suite computes once for all its processes.
+"""Results that the suite computes once for all its processes.
 
 nbval runs each notebook once. Its outputs are stored for the tests of verdicts and for the page on
 the site. Its kernel stays alive for tests that continue in it with answers in place of the stubs.
@@ -21,10 +21,10 @@ import pytest
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 STARTUP = str(
     NOTEBOOKS.parent / "web/kernel_startup.py"
-)  # as for the site: with every picture behind the sliders
-RUNS = "NOTEBOOK_RUNS"  # in the environment: a folder of this run of the suite, which its processes share
+)  # as for the site, with every picture of the sliders
+RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
-formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # what STARTUP did is undone
+formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # undo STARTUP
 FORKED = sys.platform == "linux"
 
 
@@ -48,8 +48,8 @@ class Kernel(nbval.plugin.RunningKernel):
     beside the notebooks.
     """
 
-    whole = None  # the notebook that nbval has run in it, every cell without an error
-    stays = None  # the last of these kernels
+    whole = None  # the notebook, once nbval has run every cell without an error
+    stays = None  # the most recent of these kernels
 
     def __init__(self, kernel_name="python3", cwd=None, **options):
         self.folder = copied_folder()
@@ -98,7 +98,7 @@ def let_go():
 
 @contextmanager
 def going_on(path):
-    r"""Return a kernel in which the notebook has run, and the notebook with its outputs.
+    """Return a kernel in which the notebook has run, and the notebook with its outputs.
 
     After that, animated pictures are drawn only once.
     """
@@ -154,7 +154,7 @@ def with_what_is_left(notebook, folder):
 
 
 def store(notebook, path):
-    r"""Store the first run.
+    """Store the first run.
 
     A page and its tests must use the same run, because lessons that measure time differ from run to
     run.

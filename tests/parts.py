@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Of the first kind of part, what takes longest.
+# The slowest parts of the first kind.
 FIRST = [
     "browser 0",
     "browser 1",
@@ -23,7 +23,7 @@ FIRST = [
     "run 07",
     "run 21",
 ]
-# What asks for the outputs of all runs.
+# Tests that use the outputs of all runs.
 SITE_PARTS = [
     "live 0",
     "live 1",
@@ -37,7 +37,7 @@ SITE_PARTS = [
 SITE = {
     "test_a_page_is_accessible": "site measured",
     "test_every_control_moves_its_picture": "site moved",
-    "test_what_a_slider_moves_is_seen": "site moved",
+    "test_a_slider_changes_its_picture": "site moved",
 }
 HALVES = {  # half of the lessons each, in a browser of its own
     "test_a_page_runs_with_every_exercise_solved": "live",
@@ -46,8 +46,8 @@ HALVES = {  # half of the lessons each, in a browser of its own
 }
 
 
-# Kinds of parts are handed out in this order. Runs of notebooks are over when the site is built of them, and the many
-# short parts at the end keep every process at work.
+# Parts are distributed in this order of kinds. The notebooks have run before the site is built
+# from them, and the many short parts at the end keep every process busy.
 ORDER = [
     lambda part: part.startswith(("browser ", "run ")),
     lambda part: part.startswith("tests/engine/"),
@@ -57,7 +57,7 @@ ORDER = [
 
 
 def part_of(nodeid):
-    r"""Return the part a test belongs to; one process runs a part, in order.
+    """Return the part a test belongs to; one process runs a part, in order.
 
     A part is a file, but a notebook's own run and the tests that use it form one part, and so do
     the wrong answers of a lesson.

@@ -1,4 +1,4 @@
-r"""Texts that people type or paste into the playground: those it draws, and those it answers with
+"""Texts that people type or paste into the playground: those it draws, and those it answers with
 an explanation.
 
 The texts it draws come from micrograd's README and lecture, PyTorch's tutorials and notes, d2l's
@@ -101,7 +101,7 @@ DRAWN = {
     "a break": "x = 1.5\ny = x\nfor i in range(100):\n    y = y*y\n    if y > 10:\n        break\ny",
     "a prompt": ">>> x = 2.0\n>>> y = x * x\n>>> y\n",
 }
-# A text that is not drawn -> a word of the sentence that says what to do.
+# A text that is not drawn -> a word of the message that says what to do.
 ANSWERED = {
     "": "Write an expression",
     "3 + 4": "differentiate with respect to",
@@ -1197,12 +1197,13 @@ what is the derivative of x^2 sin(x)?
 }
 DRAWN |= COLLECTED
 ANSWERED |= COLLECTED_ANSWERED
-# Where the gradient is not the measured slope, and the table marks it with ≠: a constant, a kink, or the trap of where.
+# Texts whose gradient differs from the measured slope, marked ≠ in the table: a constant, a kink,
+# or the pitfall of where.
 DIFFERENT = {
     *("d2l's detach", "where with sqrt, PyTorch issue 187297", "norm plus epsilon"),
     *("two layers with nn.functional", "JAX issue 5798: where below 1"),
 }
-# What would reach beyond arithmetic, if a text were run. None of it is drawn.
+# Texts that would do more than arithmetic if they were run. None of them is drawn.
 HOSTILE = [
     *(
         "__import__('os').system('true')",

@@ -1,4 +1,4 @@
-r"""Choose the lessons for which the long tests run: a third of them, the next third at the next
+"""Choose the lessons for which the long tests run: a third of them, the next third at the next
 commit, and those that the change touches.
 
 Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the
@@ -26,13 +26,14 @@ PAGES = tuple(
     for path in sorted(ROOT.glob("notebooks/*.ipynb"))
     if path.stem != "notation"
 )
-# In the environment: what the first process found out, for the others.
+# Environment variables by which the first process tells the others its results.
 NUMBER = "ROTATING_NUMBER"
 CHANGED = "ROTATING_CHANGES"
 
 
 def git(*words):
-    # Without the filter of .gitattributes, which takes half a second for each notebook of a fresh clone.
+    # Skip the filter of .gitattributes, which takes half a second for each notebook of a fresh
+    # clone.
     command = ["git", "-c", "filter.notebook.clean=cat", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
@@ -44,17 +45,17 @@ def changed_files():
     """
     unpushed = git("log", "--name-only", "--format=", "@{upstream}..HEAD")
     unpushed += git("diff", "--name-only", "HEAD")
-    return unpushed or git("diff", "--name-only", "HEAD~1", "HEAD")  # of a shallow clone, none
+    return unpushed or git("diff", "--name-only", "HEAD~1", "HEAD")  # "" for a shallow clone
 
 
 def number():
-    r"""Return how many commits led to this one.
+    """Return how many commits led to this one.
 
     A shallow clone or a tree without git cannot count them; then the number is that of the day, so
     three consecutive days test every lesson.
     """
     if git("rev-parse", "--is-shallow-repository").strip() == "false":
-        return int(git("rev-list", "--count", "HEAD") or 0)  # none yet: no commit at all
+        return int(git("rev-list", "--count", "HEAD") or 0)  # no commit yet
     return int(time.time()) // 86400
 
 

@@ -14,9 +14,9 @@ from autograd_course.lessons.lesson_09 import array_ward
 class Ward:
     module: object
     healthy: type
-    longest: int  # lines of an ill method
-    ordinary: list  # inputs of the check that one would think of
-    unfailed: set  # the examinations that nobody fails
+    longest: int  # lines of a faulty method
+    ordinary: list  # the obvious inputs for a check
+    unfailed: set  # the examinations that every patient passes
 
     def wrong(self, engine):
         """Return {examination: result} for the examinations that the engine fails."""

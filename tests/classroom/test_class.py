@@ -69,7 +69,7 @@ CLASS = {
         [], {"03.square": {"one arrival": 4}}, predictions={"02.both": made("8", "certain", False)}
     ),
     "dora": {"exercises": ["03.square", "99.of_another_year"], "predictions": {}, "cards": {}},
-}  # an old file
+}  # a file from before this field existed
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_what_is_counted(four):
     }
 
 
-def test_what_to_talk_about_is_on_top(four):
+def test_the_most_frequent_mistakes_come_first(four):
     shown = page.page(*collect.collect(four))
     top = shown[shown.index("To talk about tomorrow") : shown.index("<h2>Progress")]
     said = [
@@ -344,7 +344,7 @@ def test_links_are_not_followed_and_a_pipe_is_not_waited_for(four, tmp_path_fact
     assert (elsewhere / "mine.txt").read_text() == "mine"
 
 
-def test_what_may_not_be_read_is_said(four, monkeypatch):
+def test_unreadable_files_are_reported(four, monkeypatch):
     def refusing(act, where):
         def refuse(path, *more, **options):
             if where in str(path):
@@ -456,7 +456,7 @@ def test_no_question_shows_its_tex(one):
     assert not re.search(r"\\|\$", re.sub("<code>.*?</code>", "", shown, flags=re.DOTALL))
 
 
-def test_the_command_says_what_is_wanting(tmp_path):
+def test_the_command_reports_missing_arguments(tmp_path):
     def said(*arguments):
         command = [sys.executable, "-m", "autograd_course.classroom", *arguments]
         return subprocess.run(command, capture_output=True, text=True)

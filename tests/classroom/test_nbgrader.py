@@ -89,6 +89,6 @@ def test_the_command_writes_what_nbgrader_looks_for_and_keeps_its_settings(tmp_p
 @pytest.mark.parametrize(
     "arguments", [[], ["03"], ["3", "x"], ["99", "x"], ["*", "x"], ["..", "x"], ["03", "x", "y"]]
 )
-def test_the_command_says_what_it_wants(arguments, tmp_path, monkeypatch):
+def test_the_command_explains_its_arguments(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert nbgrader.main(*arguments).startswith("Say which lesson") and not [*Path().iterdir()]

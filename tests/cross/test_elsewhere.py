@@ -1,4 +1,4 @@
-r"""The lessons' statements about PyTorch and JAX, checked by running both; `.ci/run` installs them
+"""The lessons' statements about PyTorch and JAX, checked by running both; `.ci/run` installs them
 in an environment of their own.
 
 The tests of a lesson follow the order of its sentences. Every name that the lessons quote in code
@@ -42,7 +42,7 @@ HOMES = {
     "lax": jax.lax,
 }
 NAME = r"(?<![\w.])(?:torch|jax|jnp|F|nn|optim|lax)(?:\.[a-zA-Z_]\w*)+"
-OURS = {"nn.MLP", "nn.Neuron"}  # what a paragraph that speaks of PyTorch says of our own library
+OURS = {"nn.MLP", "nn.Neuron"}  # our own names in paragraphs about PyTorch
 
 
 def leaf(value):
@@ -78,7 +78,7 @@ def programs():
 
 @pytest.mark.parametrize("code, output", programs())
 def test_the_same_elsewhere_prints_what_the_lesson_shows(code, output, capsys):
-    torch.set_default_dtype(torch.float32)  # the defaults that a reader has
+    torch.set_default_dtype(torch.float32)  # PyTorch's default, as for a reader
     jax.config.update("jax_enable_x64", False)
     try:
         exec(code, {})
@@ -165,7 +165,7 @@ def test_03_division_keeps_both():
     assert z.grad_fn._saved_self == 6 and z.grad_fn._saved_other == 3
 
 
-def test_04_what_is_kept_and_what_is_stated():
+def test_04_saved_tensors_and_conventions():
     for name, kept in {
         "exp": "result",
         "tanh": "result",
@@ -181,7 +181,8 @@ def test_04_what_is_kept_and_what_is_stated():
     for f in ("maximum", "minimum"):
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5]
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
-    ties = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)  # clip at its bounds
+    # From 2.14 on, the gradient of clip at its bounds is 0.
+    ties = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)
     at_bounds = slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist()
     assert at_bounds == ([0, 0, 0] if ties else [1, 1, 0])
     assert slopes(torch.clip, 0.5, 0.5, 1.0) == ([0.5, 0.5, 0] if ties else [1, 0, 0])
@@ -210,7 +211,7 @@ def test_04_what_is_kept_and_what_is_stated():
 
 
 def test_04_the_trap_of_where():
-    r"""The gradient passes through both branches of where, and 0 times an infinite slope is nan in
+    """The gradient passes through both branches of where, and 0 times an infinite slope is nan in
     all three libraries.
 
     Selecting the input as well avoids the nan.
@@ -240,7 +241,7 @@ def test_05_the_second_call_and_detach():
     assert jax.grad(lambda x: x * x)(3.0) == 6
 
 
-def test_05_leaves_before_all_others():
+def test_05_leaves_come_first():
     """PyTorch runs AccumulateGrad of a leaf before an operation that is newer."""
     x, y = leaf(1.0), leaf(2.0)
     visited = []
@@ -280,7 +281,7 @@ def test_06_modules_and_the_penalty():
     assert torch.isclose(w, v)
 
 
-def test_07_asking_twice_and_an_op_of_ones_own():
+def test_07_a_second_backward_and_a_custom_op():
     class Square(torch.autograd.Function):
         @staticmethod
         def forward(x):
@@ -441,7 +442,7 @@ def test_14_images():
         nn.Sequential(nn.Linear(2, 2), torch.relu)
 
 
-def test_14_an_op_of_ones_own_in_jax():
+def test_14_a_custom_op_in_jax():
     @jax.custom_vjp
     def square(x):
         return x * x
@@ -509,7 +510,7 @@ def test_16_derivatives_of_derivatives():
     assert not slope.requires_grad, "without create_graph the backward pass is not recorded"
 
 
-def test_16_a_deaf_rule_and_levels():
+def test_16_a_rule_with_a_constant_and_levels():
     class Deaf(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -528,7 +529,7 @@ def test_16_a_deaf_rule_and_levels():
         assert grad(lambda x, grad=grad, one=one: x * grad(lambda y: x + y)(one))(one) == 1
 
 
-def test_17_what_is_kept_and_what_is_made_again():
+def test_17_what_is_saved_and_what_is_recomputed():
     """PyTorch keeps what a rule saved; its checkpoint calls f again with the same state of the
     random generator.
     """
@@ -603,7 +604,7 @@ def torchs(given):
     return {name: torch.tensor(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
 
 
-def test_18_layers_are_theirs_gradients_included():
+def test_18_layers_agree_including_gradients():
     """Embedding, layer norm and attention agree in value and gradient when they have the same
     weights and upstream gradient.
     """
@@ -668,7 +669,7 @@ def test_18_layers_are_theirs_gradients_included():
     assert torch.var(torch.tensor([1.0, 3.0])) == 2  # divides by n − 1
 
 
-def test_18_attention_is_theirs_gradients_included():
+def test_18_attention_agrees_including_gradients():
     rng = np.random.default_rng(0)
     q, k, v = (rng.normal(size=shape) for shape in [(2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 6)])
     g, allowed = rng.normal(size=(2, 3, 5, 6)), np.tri(5, 7, k=1, dtype=bool)
@@ -711,7 +712,7 @@ def test_19_nats_and_the_drawing_of_a_letter():
     assert np.allclose(np.bincount(np.asarray(sampled), minlength=6) / 4000, shares, atol=0.04)
 
 
-def test_20_what_compilers_promise():
+def test_20_what_compilers_do():
     """Four compilers treat four functions as the lesson's closing table and the text beside it
     say.
     """
@@ -796,7 +797,7 @@ def test_21_what_is_kept_and_changed_in_place():
     assert x.at[0].set(1.0).tolist() == [1, 4] and x[0] == 3
 
 
-def test_21_the_walk_back():
+def test_21_the_order_of_the_backward_pass():
     """PyTorch visits the newest operation first, even where another order would be right; JAX
     starts with the last line.
     """
@@ -912,7 +913,7 @@ def test_21_what_setup_context_computes_is_a_constant():
         second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
     )
 
-    class SavesTheSign(SavesTheSlope):  # of straight pieces: the slope is a constant
+    class SavesTheSign(SavesTheSlope):  # piecewise linear, so the slope is constant
         @staticmethod
         def forward(x):
             return abs(x)

@@ -95,12 +95,12 @@ def room(tmp_path):
     return room
 
 
-def test_other_cells_are_mended_and_the_learners_work_stays(room):
+def test_other_cells_are_corrected_and_the_learners_work_stays(room):
     mended = [
         "square-question",
         "divide-question",
         "rectangle",
-    ]  # first next to the answer; last, one that has run
+    ]  # first a cell beside the answer, last a cell that has run
     for name in mended:
         room.mend(name, "# Mended.")
     (room.teacher / "notebooks/04_new.ipynb").write_text("{}")
@@ -130,7 +130,7 @@ def test_of_a_cell_that_both_changed_the_learners_stays_and_the_teachers_is_in_a
     assert room.says("square-stub", mine.read_text(encoding="utf-8")) == MINE
 
 
-def test_a_cell_that_the_teacher_takes_out_stays_where_the_learner_worked_in_it(room):
+def test_a_removed_cell_stays_if_the_learner_worked_in_it(room):
     lesson = json.loads((room.teacher / LESSON).read_text(encoding="utf-8"))
     lesson["cells"] = [
         one for one in lesson["cells"] if not one["id"].startswith(("square-", "close"))

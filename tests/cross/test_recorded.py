@@ -1,4 +1,4 @@
-r"""Lessons that run PyTorch, JAX and Dask: their notebooks run, and the recorded outputs, shown
+"""Lessons that run PyTorch, JAX and Dask: their notebooks run, and the recorded outputs, shown
 where these are missing, are the real ones.
 
 `python tests/cross/test_recorded.py`, with all three installed, updates recorded.json of each such

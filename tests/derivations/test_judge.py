@@ -1,4 +1,4 @@
-r"""The judge of typed lines: its verdicts, true hints, and hostile input.
+"""The judge of typed lines: its verdicts, true hints, and hostile input.
 
 typed.json holds typed answers with the verdict that each deserves, and three derivations that only
 the tests use.

@@ -40,7 +40,7 @@ def test_picture_of_a_figure():
 
 
 def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
-    r"""A text that starts or ends near the edge moves inward on a phone; a text in the middle
+    """A text that starts or ends near the edge moves inward on a phone; a text in the middle
     stays.
 
     Unmoved, the first text would stick out on the right and the third on the left. A picture that a
@@ -68,7 +68,7 @@ def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
     assert 'class="drawn wide"' in drawn and 'class="drawn"' in svg("0 0 400 80", "", "narrow")
 
 
-def test_no_page_names_otherwise_what_the_width_of_a_picture_is_reckoned_from():
+def test_no_style_sheet_redefines_the_variables_of_a_pictures_width():
     """Regression: a colour --edge in site.css invalidated the min-width of pictures, and letters
     shrank to 9 px on medium screens.
     """
@@ -332,7 +332,7 @@ def test_few_stops_are_seen_at_once(spec, stops, start, said):
         and " ".join(radios._options_labels) == said
     )
     for at, stop in enumerate(stops):
-        radios.index = at  # as a press does it
+        radios.index = at  # as a mouse press does
         assert ui.picture.text == str({"x": stop})
         radios.index = (at + 1) % len(stops)
         radios.value = stop
@@ -640,7 +640,7 @@ def test_the_levels_of_a_boundary_leave_the_points_free():
         text
         for text in picture.iter(f"{SVG}text")
         if text.text in ("0.25", "0.5", "0.75") and text.get("stroke")
-    ]  # not the numbers of the axes
+    ]  # excludes the numbers of the axes
     assert len(levels) == 3
     for level in levels:
         off = np.abs(

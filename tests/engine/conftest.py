@@ -12,7 +12,7 @@ HOME = str(Path(autograd_lib.__file__).parent)
 
 @pytest.fixture
 def interrupted():
-    r"""Return a generator that interrupts `act(make())` at each instruction of the engine in turn.
+    """Return a generator that interrupts `act(make())` at each instruction of the engine in turn.
 
     `interrupted(make, act)` yields the object from `make` after each interrupted call, and ends
     when a call is not interrupted. The calls within the engine are traced one after the other,

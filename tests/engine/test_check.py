@@ -49,7 +49,7 @@ def test_a_rule_off_by_a_thousandth(factor, mode, scale):
 def test_a_rule_that_ignores_g():
     report(row(lambda g, z, x: 2 * x), X)
     report(lambda x: 3.0 * row(lambda g, z, x: 2 * x)(x), 1.5)
-    report(row(lambda g, z, x: 2 * x), 1.5)  # even at the very output
+    report(row(lambda g, z, x: 2 * x), 1.5)  # even if the op is the output itself
 
 
 def test_a_missing_sum_over_a_broadcast_axis():
@@ -253,7 +253,7 @@ def test_planted_wrong_rules(kind):
         check_grads(op, *(xs if isinstance(xs, tuple) else (xs,)))
 
 
-def test_what_is_wrong_in_g_is_said_so():
+def test_a_wrong_use_of_g_is_reported():
     assert "the upstream gradient" in report(PLANTED["g detached"][0], X)
     assert "not linear in the upstream gradient" in report(
         PLANTED["the size of g"][0], 1.5, order=1
@@ -301,7 +301,7 @@ def test_a_long_report_is_cut():
     assert len(text.splitlines()) < 15 and "more" in text and "wrong in 200 places" in text
 
 
-def test_one_place_is_one_place():
+def test_a_single_wrong_entry_is_reported_as_one():
     assert report(row(lambda g, z, x: g * x), 3.0, modes=["rev"]).startswith(
         "check_grads: the order 1 derivative is wrong in 1 place\n"
     )
@@ -338,7 +338,7 @@ def test_one_place_is_one_place():
         (lambda x: ag.sqrt(x), (1e-3,)),
     ],
 )
-def test_what_is_right_passes_without_a_warning(f, xs):
+def test_right_rules_pass_without_a_warning(f, xs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check_grads(f, *xs) is None
@@ -379,7 +379,7 @@ def test_what_is_right_passes_without_a_warning(f, xs):
         (ag.maximum, (X, 0.1 * X)),
     ],
 )
-def test_what_is_right_passes_at_every_scale(f, xs):
+def test_right_rules_pass_at_every_scale(f, xs):
     """Regression: with a step relative to x alone, check_grads rejected sin at 30,000."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -405,13 +405,13 @@ def test_stated_rules_pass_at_kinks_and_ties_of_every_scale(f, xs):
         check_grads(f, *xs)
 
 
-def test_methods_may_be_used():
+def test_functions_may_use_methods():
     """Regression: check_grads ran f on plain arrays, which have no .tanh()."""
     check_grads(lambda x: (x.tanh() * x.reshape(3, 2).T.reshape(2, 3).relu()).sum(), X)
     check_grads(lambda x, y: x.matmul(y).logsumexp(), X, X.T)
 
 
-def test_what_is_closed_over_may_require_a_gradient():
+def test_closed_over_tensors_may_require_a_gradient():
     """Regression: check_grads could not check a function that uses a model."""
     model = ag.nn.MLP([3, 4, 2], activation=ag.tanh, rng=0)
     check_grads(lambda x: ag.nn.functional.cross_entropy(model(x), [0, 1]), X)
@@ -447,7 +447,7 @@ def test_a_wrong_choice_of_modes_is_an_error():
         (lambda x: ag.max(ag.stack([x, -x])), 0.0, -1, 1),
     ],
 )
-def test_a_kink_is_warned_of(f, x, left, right):
+def test_a_kink_gives_a_warning(f, x, left, right):
     with pytest.warns(RuntimeWarning, match="kink at argument 0") as caught:
         check_grads(f, x, order=1)
     slopes = [
@@ -493,7 +493,7 @@ def test_no_kink_is_seen_where_there_is_none():
         (ag.max, [1.0, 1.0, 0.0]),
     ],
 )
-def test_a_kink_is_a_warning_and_its_missing_second_derivative_no_fault(f, x):
+def test_a_kink_gives_a_warning_and_no_second_derivative_error(f, x):
     """Regression: abs at 0, whose slope jumps from −1 to 1, was reported as a wrong second
     derivative.
     """

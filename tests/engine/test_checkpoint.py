@@ -74,7 +74,7 @@ def test_several_outputs_share_one_repetition():
     expected = ag.grad(loss(f))(x)
     calls.clear()
     assert np.allclose(ag.grad(loss(f_again))(x), expected, rtol=1e-14)
-    assert len(calls) == 2  # once forward, once again
+    assert len(calls) == 2  # once forward, once in the recomputation
 
 
 def test_outputs_of_two_dtypes_keep_them():
@@ -264,13 +264,13 @@ def test_backward_twice_and_a_changed_parameter(model):
         loss.backward()
 
 
-def test_the_engine_checks_it():
+def test_the_engine_checks_the_recomputed_value():
     ag.check_grads(
         ag.checkpoint(lambda x, y: ag.exp(x @ y) / (1 + x.sum() ** 2)), X[:2, :3], X[:3, 3:5]
     )
 
 
-def test_a_result_of_a_lower_level_stays_there():
+def test_a_result_keeps_its_lower_level():
     w, kept = ag.Tensor(3.0, requires_grad=True), []
 
     def f(x):

@@ -193,7 +193,7 @@ def test_random_programs(program, seed, dtype, large):
     with (
         np.errstate(all="ignore"),
         patch("autograd_lib.compiler.plan.LARGE", large),
-    ):  # 16: every array is
+    ):  # with 16 bytes, every array counts as large
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
@@ -299,7 +299,7 @@ def test_several_results_take_backward_and_share_their_parameters():
         np.testing.assert_allclose(a, b, rtol=1e-12)  # each result sends its own part
 
 
-def test_backward_as_ever():
+def test_backward_is_unchanged_by_compiling():
     w = ag.Tensor([1.0, 2.0], requires_grad=True)
     f = ag.compile(lambda x: (w * x * w).sum())
     z = f(np.array([3.0, 4.0]))
@@ -327,7 +327,7 @@ def test_tensors_as_arguments():
     same_value.backward(np.ones(2))
     np.testing.assert_array_equal(x.grad, [1.0, 1.0])
     x.zero_grad()
-    ag.compile(lambda y: (y * x).sum())(x).backward()  # an argument, and closed over
+    ag.compile(lambda y: (y * x).sum())(x).backward()  # x is both an argument and closed over
     np.testing.assert_array_equal(x.grad, [2.0, 4.0])
     x.zero_grad()
     h = x * 3
@@ -336,7 +336,7 @@ def test_tensors_as_arguments():
         ag.compile(lambda y: (h * h).sum() + 0 * y.sum()),
     ):
         x.zero_grad()
-        g(h).backward()  # on into what was recorded before
+        g(h).backward()  # continues into the part recorded before
         np.testing.assert_array_equal(x.grad, 18 * x.data)
     closed = ag.compile(lambda c: (h * h).sum() * c)
     x.zero_grad()
@@ -430,7 +430,7 @@ def test_the_source_runs_when_it_is_pasted():
         (lambda x: x * np.array([2.0, 0.0, 4.0]), "c1 = np.array([2.0, 0.0, 4.0], np.float64)\n"),
     ],
 )
-def test_a_line_is_written_as_one_would(f, line):
+def test_lines_are_written_as_by_hand(f, line):
     assert line in both(f, np.arange(6.0).reshape(2, 3)).source
 
 
@@ -447,7 +447,7 @@ def test_an_array_that_is_not_written_as_numbers(f):
     assert "c1 = " not in both(f, np.ones((2, 3))).source
 
 
-def test_nothing_twice_and_nothing_that_is_not_used():
+def test_common_subexpressions_and_dead_code_are_removed():
     def f(x):
         unused = np.exp(x) * 3  # noqa: F841
         return ag.sum(ag.tanh(x) * ag.tanh(x)) + ag.sum(x * 1.0)
@@ -469,7 +469,7 @@ def test_a_long_array_from_outside():
     both(lambda x: x * c, np.ones(10**6))
 
 
-def test_the_gradient_of_a_mean_of_squares_is_written_as_one_would():
+def test_the_gradient_of_a_mean_of_squares_is_written_as_by_hand():
     """The gradient of each of the 4 squares is the single number 1/4, times 2, times the base of
     the square.
     """
@@ -499,7 +499,7 @@ def test_an_array_from_outside_is_a_constant():
         checked(x)
 
 
-def test_constants_stand_above_the_program_under_their_names():
+def test_constants_precede_the_program_under_their_names():
     rate, table, gone = 0.25, np.array([1.0, 2.0]), np.array([np.nan, 1.0])
     held = Held(ag.Tensor([1.0, 2.0]))
     held.factor = 3.5
@@ -544,7 +544,7 @@ def test_names_of_functions_that_compute_nothing_themselves():
     ]
 
 
-def test_a_row_stands_as_the_lines_of_its_function_wherever_it_is_called(monkeypatch):
+def test_rows_are_inlined_wherever_they_are_called(monkeypatch):
     row, calls = ag.ops.ROWS["max"], []
     function = row.function
     monkeypatch.setattr(
@@ -553,7 +553,7 @@ def test_a_row_stands_as_the_lines_of_its_function_wherever_it_is_called(monkeyp
     f = ag.compile(lambda x: ag.softmax(x) + ag.softmax(x * 2))
     f(np.ones((2, 3)))
     assert f.source.count("np.exp") == 2 and "softmax" not in f.source
-    assert len(calls) == 4  # twice for its lines, twice for their values: not for its own max again
+    assert len(calls) == 4  # two for its lines, two for their values
 
 
 def test_a_name_that_has_no_value_yet():
@@ -592,19 +592,19 @@ def test_names_of_the_learner_survive_what_python_reserves():
         (lambda a, b: np.ones(2, np.float32) * -a * b, [(1.0, 2.0), (-3.0, 4.0)]),
     ],
 )
-def test_numbers_of_python_stay_pythons(f, calls):
+def test_python_numbers_stay_python_numbers(f, calls):
     compiled = ag.compile(f)
     with np.errstate(all="ignore"):
         for args in calls:
             same(compiled(*args), f(*args))
 
 
-def test_a_number_that_is_differentiated_is_numpys():
+def test_a_differentiated_number_is_a_numpy_scalar():
     with np.errstate(all="ignore"):
         assert (
             ag.compile(ag.grad(lambda x: 1 / x))(0.0) == -np.inf
         )  # Python's raises ZeroDivisionError
-    assert ag.compile(lambda x: x * (x.ndim + x.size))(2.0) == 2  # and has no shape
+    assert ag.compile(lambda x: x * (x.ndim + x.size))(2.0) == 2  # a Python float has no shape
 
 
 @pytest.mark.parametrize(
@@ -616,7 +616,7 @@ def test_a_number_that_is_differentiated_is_numpys():
         lambda x: x * (x > 1.0).all(),
     ],
 )
-def test_a_mask_answers_as_an_arrays_does(f):
+def test_a_traced_mask_behaves_like_an_array(f):
     compiled = ag.compile(f)
     for x in (np.array([0.5, 2.0]), np.array([3.0, 4.0]), np.array([0.1, 0.2])):
         same(compiled(x), f(x))
@@ -679,11 +679,11 @@ def test_errors_are_those_of_the_function_itself():
     with pytest.raises(ValueError, match="cross_entropy: target .*got -1"):
         f(x, np.array([0, 1, -1]))
     same(f(x, np.array([0, 1, 2])), F.cross_entropy(x, np.array([0, 1, 2])))
-    ignoring = np.array([0, -100, 2])  # cross_entropy goes another way there, by a try
+    ignoring = np.array([0, -100, 2])  # take the other branch, after a try
     with pytest.raises(RuntimeError, match="raised IndexError.* a try block"):
         f(x, ignoring)
     f = ag.compile(F.cross_entropy)
-    for target in (ignoring, np.array([0, 1, 2])):  # the way of the first serves both
+    for target in (ignoring, np.array([0, 1, 2])):  # one program serves both
         same(f(x, target), F.cross_entropy(x, target))
     with pytest.raises(ValueError, match="matmul"):
         ag.compile(lambda x: ag.matmul(x, np.ones((2, 2))))(np.ones((3, 3)))
@@ -699,7 +699,7 @@ def deep(x, c):
 BIG = 40_000  # more than `LARGE` bytes
 
 
-def test_what_a_call_returned_is_never_written_over():
+def test_results_of_a_call_are_never_overwritten():
     step = ag.compile(ag.value_and_grad(deep, (0, 1)))
     x, c = np.random.default_rng(0).normal(size=(2, BIG))
     first = step(x, c)
@@ -723,7 +723,7 @@ def test_what_a_call_returned_is_never_written_over():
         lambda x, c: (np.broadcast_to(x, (2, *x.shape)),),
     ],
 )
-def test_results_are_the_callers_alone(f):
+def test_results_belong_to_the_caller(f):
     x, c = np.random.default_rng(0).normal(size=(2, 200, 200))
     compiled = ag.compile(f)
     found, copies = compiled(x, c), (x.copy(), c.copy())
@@ -880,7 +880,7 @@ def test_a_program_inside_a_checkpoint():
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
-def test_a_row_of_the_learners_own():
+def test_a_custom_row():
     def silly(x):
         return x * 2 if np.all(np.asarray(x) > -100) else x
 
@@ -947,7 +947,7 @@ def test_an_index_may_be_an_argument(f, places):
     ],
 )
 @pytest.mark.parametrize("kind", [np.array, np.int64])
-def test_a_shape_may_not(f, kind):
+def test_a_shape_may_not_be_an_argument(f, kind):
     with pytest.raises(
         (TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"
     ):
@@ -976,7 +976,7 @@ def test_a_model_reads_its_words_from_an_argument():
         step(words + 2, y)
 
 
-def test_memory_has_no_name_of_the_learners():
+def test_buffers_use_no_name_of_the_user():
     def f(m0, m1):
         m2 = ag.tanh(m0) * m1
         return ag.sum(ag.exp(m2))
@@ -1062,7 +1062,7 @@ def test_a_gradient_that_was_broadcast_can_be_written_into(f):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_broadcast_anyway_is_not_broadcast_before(dtype):
+def test_no_redundant_broadcast_is_written(dtype):
     x, w = np.arange(1, 7, dtype=dtype).reshape(2, 3) / 7, np.ones(3, dtype)
     for f in (
         lambda x, w: (x**2).sum() * 3 - (w * w).sum(),
@@ -1076,7 +1076,7 @@ def test_what_is_broadcast_anyway_is_not_broadcast_before(dtype):
     )
 
 
-def test_a_float_has_the_name_that_its_array_has():
+def test_a_float_keeps_the_name_of_its_array():
     f = both(ag.value_and_grad(lambda w, bias: ((w * bias) ** 2).sum(), (0, 1)), np.ones(3), 0.5)
     assert "bias = np.float64(" in f.source and "g_bias = " in f.source
 
@@ -1158,7 +1158,7 @@ def a_program(w):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_no_derivative_of_what_is_closed_over_is_lost(form):
+def test_no_derivative_of_a_closed_over_tensor_is_lost(form):
     """Regression: the derivative with respect to a Tensor from outside was 0 in all of these,
     with no error.
     """
@@ -1175,7 +1175,7 @@ def test_no_derivative_of_what_is_closed_over_is_lost(form):
     f(w).backward()
     assert w.grad == 2
     w, kept = ag.Tensor(3.0, requires_grad=True), ag.compile(form(w))
-    kept(2.0)  # a program that is there is not taken inside a transform
+    kept(2.0)  # an existing program is not used inside a transform
     assert (
         ag.grad(lambda x: kept(x))(2.0).data == 3
         and ag.grad(lambda x: (kept(x) * x).sum())(2.0).data == 12
@@ -1243,7 +1243,7 @@ frozen = ag.Tensor([1.0, 2.0, 3.0])
         (lambda x: SimpleNamespace(x=x), "got SimpleNamespace"),
     ],
 )
-def test_what_a_program_could_not_repeat_is_refused(f, words):
+def test_functions_that_cannot_be_repeated_are_refused(f, words):
     with pytest.raises((TypeError, RuntimeError), match=words):
         ag.compile(f)(np.array([0.1, 0.2, 0.3]))
     assert np.array_equal(weight.data, [1, 2, 3])
@@ -1269,7 +1269,7 @@ def test_other_arguments_are_refused_by_name(args, words):
         ag.compile(lambda x: x)(*args)
 
 
-def test_what_is_changed_among_the_arguments_is_refused():
+def test_changing_an_argument_is_refused():
     def appends(xs):
         xs.append(xs[0] * 2)
         return xs[0]
@@ -1305,7 +1305,7 @@ def test_ints_strings_modules_and_modes_are_compared():
         same(compiled(*call), f(*call))
     assert len(compiled.programs) == len(calls)
     drop = nn.Dropout(0.5)
-    for _ in range(20):  # no program is one too many: those of the other mode are dropped
+    for _ in range(20):  # programs of the other mode are dropped in time
         drop.train()
         drop.eval()
         same(compiled(*calls[0]), f(*calls[0]))
@@ -1321,13 +1321,13 @@ def test_the_sign_of_zero_among_constants():
         same(ag.compile(lambda x: np.copysign(x, zero))(np.ones(2)), np.copysign(np.ones(2), zero))
 
 
-def test_a_program_too_many_says_what_to_do():
+def test_too_many_programs_raise_a_helpful_error():
     f = ag.compile(lambda x, n: x * n)
     for n in range(16):
         f(np.ones(2), n)
     with pytest.raises(TypeError, match="16 programs.*pass a float or an array"):
         f(np.ones(2), 16)
-    same(f(np.ones(2), 3), np.full(2, 3.0))  # an old one
+    same(f(np.ones(2), 3), np.full(2, 3.0))  # a program that was dropped before
 
 
 def test_an_array_that_leaks_is_an_error_when_it_is_used():
@@ -1394,7 +1394,7 @@ def test_any_name_of_a_row_makes_a_program(name):
 def test_ufuncs_that_are_not_numpys():
     ufunc = np.frompyfunc(lambda x: x + 1, 1, 1)
     with pytest.raises(TypeError):
-        ag.compile(lambda x: ufunc(x))(np.ones(2))  # gives objects
+        ag.compile(lambda x: ufunc(x))(np.ones(2))  # returns an object array
     both(lambda x: np.log1p(x) * np.arctan2(x, 2.0), np.array([0.5, 1.5]))
 
 
@@ -1404,7 +1404,7 @@ def test_a_list_that_holds_itself_is_an_error():
     xs.append(xs)
     with pytest.raises(RecursionError):
         f(xs)
-    same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)  # and this one does not
+    same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)  # not recursive
 
 
 def test_the_arguments_of_a_call_are_not_kept():
@@ -1445,7 +1445,7 @@ def test_an_array_of_the_program_is_as_it_was_when_it_was_used():
     both(lambda x: 1 / (x * np.array([[1.0, -0.0], [0.0, 1.0]])), np.ones((2, 2)) * 2)
 
 
-def test_a_tensor_met_twice_is_one():
+def test_a_tensor_passed_twice_is_one_argument():
     class Tied(nn.Module):
         def __init__(self):
             self.a = ag.Tensor([2.0], requires_grad=True)
@@ -1461,7 +1461,7 @@ def test_a_tensor_met_twice_is_one():
     same(t.grad, np.array([6.0]))
 
 
-def test_a_refusal_that_is_caught_is_one_all_the_same():
+def test_a_caught_refusal_still_counts():
     def caught(x):
         try:
             if x[0] > 0:
@@ -1584,7 +1584,7 @@ def test_an_argument_that_is_also_closed_over():
 def test_a_detached_argument_is_read_at_every_call(f):
     compiled = ag.compile(f)
     for x in (np.array([2.0]), np.array([3.0])):
-        t = ag.Tensor(x)  # an array has no detach, but what stands for it has
+        t = ag.Tensor(x)  # an array has no detach, but its stand-in during tracing has
         same(compiled(x), f(t))
 
 
@@ -1609,7 +1609,7 @@ def test_generalised_ufuncs_read_whole_arrays():
         lambda a, x: x * ag.softplus(a),
     ],
 )
-def test_a_row_makes_numpys_number_of_a_float_and_an_operator_does_not(f):
+def test_rows_turn_a_float_into_a_numpy_scalar_and_operators_do_not(f):
     compiled, x = ag.compile(f), np.ones(3, np.float32)
     for a in (0.1, 2.5):
         same(compiled(a, x), f(a, x))
@@ -1743,7 +1743,7 @@ doors = {name: door for name, door in vars(Doors).items() if not name.startswith
 
 
 @pytest.mark.parametrize("door", doors.values(), ids=doors)
-def test_what_else_python_computed_is_a_constant_and_check_notices(door):
+def test_other_python_results_are_constants_and_check_reports_them(door):
     f, change = door()
     compiled, checked = ag.compile(f), ag.compile(f, check=True)
     before = compiled(2.0)
@@ -1769,7 +1769,7 @@ def test_one_call_is_recorded_with_what_it_does_beside():
     assert Count.n == 1
     checked = ag.compile(f, check=True)
     checked(np.ones(2))
-    assert Count.n == 3  # recorded once, and run beside once
+    assert Count.n == 3  # one call while recording, one to compare with
 
 
 def test_check_names_the_output_and_passes_what_is_right():
@@ -1812,7 +1812,7 @@ def test_a_program_that_fails_is_not_hidden(monkeypatch):
         f(np.ones(2))
 
 
-def test_programs_of_instances_that_are_gone_make_room():
+def test_programs_of_deleted_instances_are_dropped():
     class Model(nn.Module):
         def __init__(self, k):
             self.w = ag.Tensor([k], requires_grad=True)
@@ -1874,7 +1874,7 @@ def test_the_grad_of_an_argument_is_refused():
             ag.compile(f)(w)
 
 
-def test_what_a_transform_outside_differentiates_is_not_lost():
+def test_an_outer_transform_keeps_its_derivatives():
     def f(w):
         inner = ag.compile(lambda x: (w * x).sum())
         return inner(np.array([2.0, 3.0])) * inner(np.array([1.0, 1.0]))
@@ -1893,7 +1893,7 @@ def test_programs_do_not_read_the_variables_of_the_tape():
     names in the user's functions.
     """
     text = Path(plan.__file__).with_name("trace.py").read_text(encoding="utf-8")
-    assert text.count("f_locals") == 1  # of the user's functions, for names
+    assert text.count("f_locals") == 1  # in the user's functions, for names
 
 
 def test_keyword_arguments_are_read_at_every_call():

@@ -70,7 +70,7 @@ def test_only_the_rules_that_are_needed_run(rules_run, x, y, expected):
 
 
 @pytest.mark.parametrize("constant", [3.0, 3, np.float32(3), np.ones(2), [1.0, 2.0]])
-def test_a_plain_constant_costs_no_rule(rules_run, constant):
+def test_a_constant_runs_no_rule(rules_run, constant):
     row, ran = rules_run
     row(ag.Tensor([2.0, 5.0], requires_grad=True), constant).backward(np.ones(2))
     assert ran == [0]
@@ -125,7 +125,7 @@ def test_forward_mode_keeps_nothing_however_long_the_chain():
     assert long < 1.2 * short
     assert (
         peak(lambda: ag.vjp(chain(200), x)) > 20 * long
-    )  # which backward mode does, so this can fail
+    )  # reverse mode does keep them, so the test can fail
 
 
 @pytest.mark.parametrize("weight_first", [False, True])
@@ -170,7 +170,7 @@ def test_an_optimizer_step_keeps_no_array_more():
         adam.step()
         kept.append(tracemalloc.get_traced_memory()[0] / weight.data.nbytes)
     tracemalloc.stop()
-    np.testing.assert_allclose(kept, 3, rtol=0.05)  # the new value, m and v
+    np.testing.assert_allclose(kept, 3, rtol=0.05)  # the new value, the first and the second moment
 
 
 def test_a_slice_sends_back_one_array_and_no_list_of_places():
@@ -178,7 +178,7 @@ def test_a_slice_sends_back_one_array_and_no_list_of_places():
     assert peak(lambda: ops.scatter.function(g, slice(None), g.shape)) < 1.5 * g.nbytes
 
 
-def test_a_mask_of_many_is_joined_to_the_bits(monkeypatch):
+def test_a_long_mask_is_applied_bit_by_bit(monkeypatch):
     """relu avoids np.where, which is twenty times slower on a mask that changes often."""
     x = np.tile([-1.0, 2.0], 1000)
     monkeypatch.delattr(np, "where")

@@ -15,7 +15,7 @@ import autograd_lib as ag
 from autograd_lib import ops
 from autograd_lib.rows import Primitive
 
-WORDS = {  # what is no formula, and why
+WORDS = {  # comments that are not formulas, with the reason
     "the product rule, with tanh′ = 1 − tanh²": "the formula is longer than the rule",
     "a condition has no slope": "there is no rule",
     "g may be ∞, and ∞·0 is nan": "why the rule chooses, and does not multiply",
@@ -155,12 +155,12 @@ EACH = pytest.mark.parametrize(
 
 
 @EACH
-def test_a_formula_is_what_its_rule_gives(row, place, comment):
+def test_formulas_in_comments_agree_with_their_rules(row, place, comment):
     assert_true(row, place, comment)
 
 
 @EACH
-def test_any_other_formula_of_its_kind_is_not(row, place, comment):
+def test_any_other_formula_of_the_same_kind_disagrees(row, place, comment):
     """Swapping two comments makes the test above fail, except where both formulas are true."""
     for other in {
         other
@@ -171,7 +171,7 @@ def test_any_other_formula_of_its_kind_is_not(row, place, comment):
             assert_true(row, place, other)
 
 
-def test_a_formula_of_a_row_that_needs_a_keyword_is_to_be_listed():
+def test_rows_that_need_a_keyword_are_listed():
     with pytest.raises(KeyError, match="astype: '∂z/∂x = 1'.*dtype.*WORDS"):
         assert_true(ops.astype, 0, "∂z/∂x = 1")
 

@@ -54,7 +54,7 @@ def test_shapes(batch):
     )
 
 
-def test_layers_compute_what_they_say():
+def test_layers_compute_their_formulas():
     rng = np.random.default_rng(0)
     x, layer, neuron = rng.normal(size=(4, 3)), nn.Linear(3, 2, rng=1), nn.Neuron(3, ag.relu, rng=2)
     np.testing.assert_allclose(layer(x).data, x @ layer.weight.data.T + layer.bias.data, rtol=1e-14)
@@ -67,7 +67,7 @@ def test_layers_compute_what_they_say():
     first, _, last = model.layers
     np.testing.assert_allclose(
         model(x).data, last(np.tanh(first(x).data)).data, rtol=1e-14
-    )  # none after the last
+    )  # no activation after the last layer
 
 
 def test_convolution_and_pooling_layers():
@@ -127,7 +127,7 @@ def test_convolution_and_pooling_layers():
         ),
     ],
 )
-def test_layers_on_images_say_what_does_not_fit(call, words):
+def test_image_layers_report_wrong_shapes(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call(Tensor(np.ones((2, 3, 5, 5))))
 
@@ -194,8 +194,8 @@ def test_dropout():
     assert z.dtype == np.float32 and set(np.unique(z.data)) == {np.float32(0), np.float32(1 / 0.75)}
     assert 0.73 < np.mean(z.data > 0) < 0.77
     z.sum().backward()
-    np.testing.assert_array_equal(x.grad, z.data)  # what was dropped gets no gradient
-    assert not np.array_equal(layer(x).data, z.data)  # drawn anew
+    np.testing.assert_array_equal(x.grad, z.data)  # dropped entries get no gradient
+    assert not np.array_equal(layer(x).data, z.data)  # drawn again at each call
     np.testing.assert_array_equal(nn.Dropout(0.25, rng=0)(x).data, z.data)
     model = nn.Sequential(layer).eval()
     np.testing.assert_array_equal(model(x).data, x.data)
@@ -301,7 +301,7 @@ def test_attention(batch):
     assert attend(*single, mask).dtype == attend(*single, bias).dtype == np.float32
 
 
-def test_what_is_masked_gets_no_gradient_at_all():
+def test_masked_keys_get_no_gradient():
     q, k, v = (leaf(np.random.default_rng(i).normal(size=(4, 3))) for i in range(3))
     F.scaled_dot_product_attention(q, k, v, is_causal=True)[1].sum().backward()
     for x in (k, v):
@@ -419,7 +419,7 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     )
     with pytest.raises(RuntimeError, match="was changed"):
         y.backward()
-    model.scale.data = model.scale.data.astype(float)  # so it goes by hand
+    model.scale.data = model.scale.data.astype(float)  # so it has to be converted by hand
     assert model.scale.dtype == model.scale.grad.dtype == float
     for wrong in (int, complex):
         with pytest.raises(TypeError, match="Centre.to: .*floating dtype"):
@@ -577,12 +577,12 @@ class Scattered(nn.Module):
         ),
     ],
 )
-def test_layers_say_what_is_wrong(call, error, words):
+def test_layers_report_wrong_arguments(call, error, words):
     with pytest.raises(error, match=words):
         call()
 
 
-def test_every_name_given_instead_is_there():
+def test_every_suggested_name_exists():
     for name, words in nn._SUBSTITUTES.items():
         assert not hasattr(nn, name) and not hasattr(F, name)
         for path in re.findall(r"(?:nn|autograd_lib)\.[\w.]+", words):
@@ -664,14 +664,14 @@ def test_gradients_are_clipped_together():
     c.grad = np.array(3.0)
     assert (
         nn.utils.clip_grad_norm_(c, 1.0) == 3 and c.grad == 1 and type(c.grad) is np.ndarray
-    )  # one Tensor, and of 0 axes
-    for size, most in [(1e30, 1.0), (1e-30, 1e-35)]:  # whose squares a float32 does not hold
+    )  # a single 0-d Tensor
+    for size, most in [(1e30, 1.0), (1e-30, 1e-35)]:  # squares leave the range of float32
         b.grad = np.array([3 * size], np.float32)
         np.testing.assert_allclose(nn.utils.clip_grad_norm_([b], most), 3 * size, rtol=1e-6)
         np.testing.assert_allclose(b.grad, [most], rtol=1e-5)
     half = Tensor(np.zeros(2, np.float16), requires_grad=True)
     half.grad = np.full(2, 3e4, np.float16)
-    nn.utils.clip_grad_norm_([half], 1e-3)  # by a factor that a float16 does not hold
+    nn.utils.clip_grad_norm_([half], 1e-3)  # by a factor that float16 cannot represent
     np.testing.assert_allclose(half.grad, 1e-3 / np.sqrt(2), rtol=1e-3)
     for grad, most, words in [
         (np.inf, 1.0, "norm of the gradients is inf"),
@@ -754,7 +754,7 @@ def test_gradients_of_a_model_by_differences():
         )
 
 
-def test_a_module_without_forward_says_so():
+def test_a_module_without_forward_raises():
     with pytest.raises(NotImplementedError, match="Pair has no forward"):
         Pair()(1.0)
 
@@ -919,7 +919,7 @@ def test_cross_entropy():
         ),
     ],
 )
-def test_cross_entropy_of_what_does_not_fit(x, y, error, words):
+def test_cross_entropy_of_wrong_shapes(x, y, error, words):
     with pytest.raises(error, match=f"cross_entropy.*{words}"):
         F.cross_entropy(leaf(np.zeros(x)), y)
 
@@ -975,7 +975,7 @@ def test_binary_cross_entropy():
     assert F.mse_loss(leaf(x), y, reduction="sum").item() == pytest.approx(((x - y) ** 2).sum())
 
 
-def test_activations_made_of_others():
+def test_composite_activations():
     x = np.array([-3.0, -0.5, 0.5, 30.0])
     np.testing.assert_allclose(F.silu(leaf(x)).data, x / (1 + np.exp(-x)), rtol=1e-14)
     np.testing.assert_array_equal(F.leaky_relu(leaf(x), 0.25).data, [-0.75, -0.125, 0.5, 30])
@@ -1053,7 +1053,7 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
     ],
     ids=range(9),
 )
-def test_a_state_that_does_not_fit_is_refused_whole(state, words):
+def test_a_state_that_does_not_fit_changes_nothing(state, words):
     """Regression: the state was half loaded, because the first array was assigned before the
     second failed.
     """
@@ -1230,7 +1230,7 @@ class Centre(nn.Module):
     def __init__(self, n):
         self.scale = leaf(np.ones(n))
         self.register_buffer("mean", np.zeros(n))
-        self.table = np.arange(3)  # an array that is no buffer stays outside
+        self.table = np.arange(3)  # a plain array is not part of the state
 
     def forward(self, x):
         self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)
@@ -1254,7 +1254,7 @@ def test_buffers_are_saved_and_not_trained(tmp_path):
     assert not np.shares_memory(other.layers[0].mean, model.layers[0].mean)
     model.state_dict()["layers.0.mean"][:] = 7
     np.testing.assert_allclose(model.layers[0].mean, [0.2, 0.4])
-    model.layers[0].register_buffer("mean", np.ones(2))  # again: the newer counts
+    model.layers[0].register_buffer("mean", np.ones(2))  # registering again replaces the buffer
     assert (
         list(model.state_dict()) == ["layers.0.scale", "layers.0.mean"]
         and model.layers[0].mean[0] == 1
@@ -1269,7 +1269,7 @@ def test_buffers_are_saved_and_not_trained(tmp_path):
         Centre(2).register_buffer("mean", x)
 
 
-def test_what_passes_through_a_module_is_no_part_of_it():
+def test_stored_inputs_are_not_part_of_the_state():
     """Regression: a module that stored an input changed its own state and could no longer load
     it.
     """
@@ -1313,7 +1313,7 @@ def test_models_are_copied_and_pickled(copied):
     assert copy.deepcopy(cube) is cube
     with pytest.raises(
         (pickle.PicklingError, AttributeError), match="cube"
-    ):  # not found under its name
+    ):  # the array is not found under its name
         pickle.dumps(cube)
 
 
@@ -1348,14 +1348,14 @@ def test_a_file_with_two_arrays_of_one_name_is_refused(tmp_path):
         with (
             zipfile.ZipFile(path, "a") as archive,
             warnings.catch_warnings(action="ignore"),
-        ):  # of Python, of the name
+        ):  # Python warns about the duplicate name
             archive.writestr(name, archive.read("a.npy"))
         with pytest.raises(ValueError, match="m.npz is damaged.* two arrays have the same name"):
             model.load(path)
         np.testing.assert_array_equal(model.a.data, 7)
 
 
-def test_a_missing_file_is_a_missing_file(tmp_path):
+def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         Pair().load(tmp_path / "none.npz")
     with pytest.raises(FileNotFoundError) as caught:
@@ -1372,7 +1372,7 @@ def test_a_pickle_is_refused_without_advice_to_load_it_unsafely(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
-def test_what_is_no_file_is_not_replaced(tmp_path):
+def test_special_files_are_not_replaced(tmp_path):
     """Regression: when run as root, save replaced /dev/full by a file."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
@@ -1597,7 +1597,7 @@ def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: nn.Conv2d(1, 2, 3, 1, 0, 2),  # PyTorch's dilation, taken for bias once
+        lambda: nn.Conv2d(1, 2, 3, 1, 0, 2),  # PyTorch's dilation was taken for bias
         lambda: nn.Dropout(0.5, True),  # inplace, for rng
         lambda: nn.Embedding(5, 2, 0),  # padding_idx, for rng
         lambda: nn.MultiheadAttention(4, 2, 0.0, True, True),  # add_bias_kv, for rng
@@ -1608,12 +1608,12 @@ def test_a_copy_that_would_lose_the_gradient_is_refused(f, words):
         lambda: ag.optim.SGD([leaf(1.0)], 0.1, 0.9, 0.5),  # dampening, for nesterov
     ],
 )
-def test_what_pytorch_has_in_this_place_is_not_taken_for_something_else(call):
+def test_positional_arguments_in_pytorchs_order_are_refused(call):
     with pytest.raises(TypeError, match="positional|activation"):
         call()
 
 
-def test_names_of_pytorchs_module_are_answered():
+def test_names_of_pytorchs_module_get_a_helpful_error():
     model = nn.MLP([2, 3], rng=0)
     for name, hint in nn._MODULE_HINTS.items():
         with pytest.raises(AttributeError, match=f"MLP has no {name}: {re.escape(hint)}"):

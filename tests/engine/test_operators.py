@@ -207,7 +207,7 @@ def test_writing_into_an_array_is_refused():
         a[:] = t
 
 
-def test_parts_of_an_array_do_not_swallow_a_gradient():
+def test_assigning_to_part_of_an_array_loses_no_gradient():
     """Assigning a Tensor that requires a gradient to part of an array raises an error, so that
     no gradient is lost. Outside transforms a single entry takes the number, as float(t) does.
     """
@@ -252,7 +252,7 @@ def test_an_augmented_assignment_makes_a_new_tensor():
 @pytest.mark.parametrize(
     "line", ["p -= 0.1 * p.grad", "p += 1", "p *= 2", "p /= 2", "p **= 2", "p @= p"]
 )
-def test_a_parameter_is_not_left_untrained_without_a_word(line):
+def test_an_update_that_would_train_nothing_is_an_error(line):
     """Regression: `for p in params: p -= lr * p.grad` bound the name p to a new Tensor, and
     nothing was trained.
     """
@@ -278,7 +278,7 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
         lambda t: np.outer(t, t),
     ],
 )
-def test_what_has_no_row_says_so(call):
+def test_functions_without_a_row_raise(call):
     """A function without a row raises an error; it never returns a number without its gradient."""
     with pytest.raises(TypeError, match="(has no row|input|argument|two arrays)"):
         call(Tensor([1.0, 2.0], requires_grad=True))
@@ -304,14 +304,14 @@ def test_what_has_no_row_says_so(call):
         (lambda t: ag.nothing, "autograd_lib has no nothing$"),
     ],
 )
-def test_other_libraries_words_are_answered_with_ours(call, ours):
+def test_names_of_other_libraries_get_our_names(call, ours):
     with pytest.raises((AttributeError, TypeError), match=ours):
         call(Tensor([1.0, 2.0], requires_grad=True))
     assert not hasattr(Tensor(1.0), "numpy") and not hasattr(ag, "cat")
     assert "numpy" not in dir(Tensor(1.0)) and "reshape" in dir(Tensor(1.0))
 
 
-def test_what_is_said_to_do_it_here_is_here():
+def test_suggested_replacements_exist():
     """Every replacement that an error message recommends exists."""
     from autograd_lib.hints import _SUBSTITUTES
 
@@ -445,7 +445,7 @@ def test_public_names():
     assert [name for name in names if not hasattr(ag, name)] == []
 
 
-def test_the_version_is_said_once():
+def test_the_version_is_stated_once():
     """pyproject.toml and the package state the same version."""
     assert metadata.version("autograd_lib") == ag.__version__
 
@@ -484,13 +484,13 @@ def filled(x):
 @pytest.mark.parametrize(
     "f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x]
 )
-def test_a_number_does_not_leave_a_transform_unnoticed(f):
+def test_converting_to_a_number_in_a_transform_is_an_error(f):
     """Regression: inside grad, math.sin(x) was treated as a constant, with no error."""
     with pytest.raises((TypeError, ValueError)):  # ValueError is NumPy's, from the TypeError
         ag.grad(f)(1.0)
     assert (
         float(Tensor(2.0, requires_grad=True)) == 2.0
-    )  # outside it is asked for by name, as in print(float(loss))
+    )  # outside a transform the conversion is explicit, as in print(float(loss))
 
 
 def test_index_by_a_slice_of_tensors():
@@ -622,7 +622,7 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: ag.max(t, t), ["max:", "axis", "maximum"]),
     ],
 )
-def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
+def test_calls_in_the_style_of_pytorch_or_numpy_get_a_helpful_error(call, words):
     """Regression: the error was raised by Python or NumPy, named an internal function, or
     recommended a change of shape.
     """
@@ -670,7 +670,7 @@ def test_habits_of_pytorch_and_numpy_are_answered_by_name(call, words):
         (lambda t: ag.dot(t, "a"), ["dot: argument 1", "str"]),
     ],
 )
-def test_obscure_words_of_numpy_are_replaced(call, words):
+def test_obscure_errors_of_numpy_are_replaced(call, words):
     with pytest.raises((TypeError, ValueError, IndexError)) as caught:
         call(Tensor(A, requires_grad=True))
     text = str(caught.value)

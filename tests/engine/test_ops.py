@@ -69,7 +69,7 @@ def fold_by_indices(x, output_size, kernel_size, **keywords):
     return out[..., 1:].reshape(*out.shape[:2], *output_size)
 
 
-REFERENCES = {  # what NumPy does not have under the row's name
+REFERENCES = {  # functions that NumPy lacks under the row's name
     "relu": lambda x: np.where(x > 0, x, 0),
     "sigmoid": lambda x: 0.5 * (1 + np.tanh(x / 2)),
     "softplus": lambda x: np.log1p(np.exp(x)),
@@ -121,7 +121,7 @@ def samples(row):
         )
         xs = [
             x if rule else x > np.median(x) for x, rule in zip(xs, row.rules)
-        ]  # no rule: it is a condition
+        ]  # the condition of where has no rule
         with np.errstate(all="ignore"):
             try:
                 z = row.function(*xs)
@@ -222,10 +222,10 @@ def test_every_keyword_is_in_a_sample(row):
 
 
 @cases
-def test_value_is_numpys(row, xs, params):
+def test_values_agree_with_numpy(row, xs, params):
     reference = REFERENCES.get(row.name) or getattr(
         np, row.name
-    )  # else it is missing in REFERENCES
+    )  # otherwise REFERENCES lacks an entry
     z = row(*[Tensor(x, requires_grad=x.dtype.kind == "f") for x in xs], **params)
     np.testing.assert_allclose(z.data, reference(*xs, **params), rtol=1e-12, atol=1e-15)
     plain = row(*xs, **params)
@@ -495,7 +495,7 @@ def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
 
 @pytest.mark.parametrize("axis", [0, 2, (2, 4), (4, 2), (0, 1)])
 @pytest.mark.parametrize("name", ["max", "min"])
-def test_short_axes_of_large_arrays_are_reduced_as_ever(name, axis):
+def test_short_axes_of_large_arrays_are_reduced_alike(name, axis):
     """Short axes are reduced entry by entry. Catches a missing division by the ties, and one
     axis too few in the slices.
     """
@@ -620,7 +620,7 @@ def test_adding_to_all_logits_changes_nothing(dtype, shifts):
 @pytest.mark.parametrize(
     "dtype, size", [(np.float16, 6e4), (np.float32, 3e38), (np.float64, 1e300)]
 )
-def test_logsumexp_and_its_kin_at_any_size(dtype, size):
+def test_logsumexp_and_softmax_at_any_size(dtype, size):
     """Regression: the shift was clipped at 3e38, which float64 exceeds and float16 cannot hold."""
     x = np.array([size, size / 2], dtype)
     with np.errstate(all="raise", under="ignore"):
@@ -664,7 +664,7 @@ def test_averages_over_more_rows_than_float16_can_count():
     np.testing.assert_allclose(x.grad, -1 / n, rtol=5e-3)
 
 
-def test_nll_loss_of_what_is_no_class():
+def test_nll_loss_of_an_invalid_class():
     """Regression: class −1 was taken for the last class."""
     x = Tensor(np.zeros((2, 3)), requires_grad=True)
     for target, error in [
@@ -972,7 +972,7 @@ def test_flip_split_and_pad():
         (",", [(), ()]),
     ],
 )
-def test_einsum_is_numpys(subscripts, shapes):
+def test_einsum_agrees_with_numpy(subscripts, shapes):
     """Catch an error with a letter that occurs in one array only."""
     x, y = spread(shapes, [SPANS["wide"]] * 2)
     np.testing.assert_allclose(ag.einsum(subscripts, x, y), np.einsum(subscripts, x, y), rtol=1e-12)
@@ -994,7 +994,7 @@ def test_einsum_is_numpys(subscripts, shapes):
         ("i,i,i", [(2,), (2,)]),
     ],
 )
-def test_einsum_says_what_does_not_fit(subscripts, shapes):
+def test_einsum_reports_wrong_shapes(subscripts, shapes):
     x, y = (Tensor(np.ones(shape), requires_grad=True) for shape in shapes)
     with pytest.raises(ValueError, match=r"einsum: '.*' does not fit .* \(2"):
         ag.einsum(subscripts, x, y)
@@ -1010,7 +1010,8 @@ def test_clip_in_every_form():
     agree(lambda x: ag.clip(x, None, 1.0), [x])
     agree(lambda x: ag.clip(x, -1.0), [x])
     agree(lambda x: ag.clip(x, 1.0, -1.0), [x])  # NumPy: the upper bound wins
-    for numbers in ([1, -2, 300], np.array([1, 2], np.uint8), Tensor([1, -2])):  # floats once
+    # Regression: these were converted to floats.
+    for numbers in ([1, -2, 300], np.array([1, 2], np.uint8), Tensor([1, -2])):
         for bounds in ((0, None), (None, 1), (None, None)):
             got = ag.clip(numbers, *bounds)
             raw = np.asarray(numbers)
@@ -1235,7 +1236,7 @@ def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
-def test_many_are_chosen_to_the_same_bits(dtype):
+def test_where_copies_bits_on_its_fast_path(dtype):
     """The fast path of where copies bits, so ∞, nan and −0.0 are preserved in every memory
     layout.
     """
@@ -1273,13 +1274,13 @@ def test_an_infinite_gradient_that_is_not_chosen_is_no_nan(f):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, bool])
-def test_softmax_and_its_kin_take_integers_for_floats(dtype):
+def test_softmax_and_logsumexp_convert_integers_to_floats(dtype):
     x = np.array([0, 5], dtype)
     for f in (ag.softmax, ag.log_softmax, ag.logsumexp):
         assert np.array_equal(f(x), f(x.astype(float))) and f(x).dtype == float
 
 
-def test_a_row_tells_what_it_is():
+def test_the_repr_of_a_row():
     assert "in the shape of x" in ag.softmax.__doc__ and "transpose of `unfold`" in ag.fold.__doc__
     assert ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), doc="Said.").__doc__ == "Said."
 

@@ -175,7 +175,7 @@ def test_schedules():
     ]
 
 
-def test_a_schedule_goes_on_from_its_saved_state(tmp_path):
+def test_a_schedule_continues_from_its_saved_state(tmp_path):
     one, other = SGD([leaf(1.0)], lr=0.5), SGD([leaf(1.0)], lr=0.1)
     schedule = StepLR(one, step_size=2)
     for _ in range(3):
@@ -212,7 +212,7 @@ def test_adam_corrects_the_bias_of_each_parameter_by_its_own_steps():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_has_no_gradient_stays(kind):
+def test_parameters_without_a_gradient_stay(kind):
     p, q = leaf([1.0]), leaf([1.0])
     optimizer = kind([p, q])
     p.grad = np.array([1.0])
@@ -252,7 +252,7 @@ def test_a_step_is_a_change_that_backward_notices(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_finds_the_bottom(kind):
+def test_every_optimizer_finds_the_minimum(kind):
     target = np.array([3.0, -1.0])
     p = leaf([0.0, 0.0])
     optimizer = kind([p])
@@ -394,7 +394,7 @@ def test_one_parameter_given_twice_is_not_stepped_twice():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_training_goes_on_from_a_saved_state_to_the_bit(kind, tmp_path):
+def test_training_continues_bit_identically_from_a_saved_state(kind, tmp_path):
     def run(p, optimizer, n):
         for _ in range(n):
             optimizer.zero_grad()
@@ -416,7 +416,7 @@ def test_training_goes_on_from_a_saved_state_to_the_bit(kind, tmp_path):
     fresh.load_state_dict(optimizer.state_dict())
     run(p, optimizer, 1)
     run(third, fresh, 1)
-    np.testing.assert_array_equal(p.data, third.data)  # a state is a copy: the first went on alone
+    np.testing.assert_array_equal(p.data, third.data)  # a state is a copy
 
 
 def test_a_state_of_another_optimizer_is_refused():
@@ -467,7 +467,7 @@ def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
     assert seen and all(now in (before, after) for now in seen)
 
 
-def test_an_interrupted_assignment_is_dated(interrupted):
+def test_an_interrupted_assignment_updates_the_version(interrupted):
     def make():
         a = leaf([1.0, 2.0])
         return a, (a * a).sum()
@@ -545,7 +545,7 @@ def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
     "kind", [lambda ps: RMSprop(ps, lr=0.1, alpha=0), lambda ps: Adam(ps, lr=0.1, betas=(0, 0))]
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_without_memory_the_last_gradient_alone_counts(kind, dtype):
+def test_without_averaging_only_the_last_gradient_counts(kind, dtype):
     """Regression: a step of 100, because v += g² − v keeps the rounding error of the old v."""
     p = leaf(1.0, dtype)
     got = steps(kind([p]), p, [1.0, 1e-4 if dtype == np.float32 else 1e-7])
@@ -601,7 +601,7 @@ def test_groups_have_settings_of_their_own(tmp_path):
 
 
 @pytest.mark.parametrize("make", [partial(SGD, momentum=0.9), RMSprop, Adam, AdamW])
-def test_a_rate_for_each_entry(make):
+def test_a_learning_rate_for_each_entry(make):
     """An array as "lr" in param_groups steps as if every entry had an optimizer of its own."""
     rates, gs = [0.1, 0.5], [[1.0, -2.0], [0.5, 3.0]]
     together, apart = leaf([1.0, 2.0]), [leaf([1.0]), leaf([2.0])]
@@ -695,7 +695,7 @@ def test_a_state_with_a_setting_out_of_range_changes_nothing():
         (lambda o, p: (o.param_groups[0].update(lr=Tensor(1.0)), o.step()), "SGD: lr .*Tensor"),
     ],
 )
-def test_habits_of_pytorch_are_answered(call, words):
+def test_calls_in_the_style_of_pytorch_get_a_helpful_error(call, words):
     """Regression: the error was raised by Python, or by NumPy about np.subtract."""
     p = Tensor([1.0], requires_grad=True)
     o = ag.optim.SGD([p], lr=0.1)

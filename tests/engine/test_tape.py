@@ -33,7 +33,7 @@ def test_a_million_ops_deep():
     y.backward()
     assert x.grad == 1
     assert abs(y.item() - 2) < 1e-6
-    del y  # taking the chain down must not recurse either
+    del y  # deallocating the chain must not recurse either
 
 
 def test_a_wide_graph_is_visited_once_per_node():
@@ -127,7 +127,7 @@ def test_grad_is_an_array_of_the_values_shape_and_dtype(shape, dtype):
         assert x.grad.shape == shape and x.grad.dtype == dtype
 
 
-def test_an_arrival_from_every_slot_and_path_is_added():
+def test_gradients_of_all_inputs_and_paths_are_added():
     x = leaf(3.0)
     (x * x * x + x / x - x).backward()
     assert x.grad == 26
@@ -150,7 +150,7 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
             c,
             b,
             a,
-        ]  # each once, whole
+        ]  # each is visited once, with its whole gradient
 
 
 # --- Only what is needed ---------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_complex_numbers_cannot_enter_a_gradient():
         np.zeros(2, "i4,i4"),
     ],
 )
-def test_what_is_not_a_number_is_refused(data):
+def test_non_numeric_data_is_refused(data):
     with pytest.raises(TypeError, match="Tensor: expected real numbers"):
         Tensor(data)
     with pytest.raises(TypeError, match="multiply: .*argument 1"):
@@ -336,7 +336,7 @@ def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, nam
     ):
         y.backward(np.ones(y.shape))
     assert x.grad is None
-    use(x).backward(np.ones(y.shape))  # computed again, it works
+    use(x).backward(np.ones(y.shape))  # computing it again works
     assert x.grad is not None
 
 
@@ -395,7 +395,7 @@ def test_a_change_is_noticed_at_every_level():
     ],
 )
 def test_a_change_in_place_is_noticed_through_a_view(view):
-    r"""Either an error or the gradient at the old value is right.
+    """Either an error or the gradient at the old value is right.
 
     Regression: reshape and similar ops share memory, so `x.data -= 1` changed their results, which
     had no version of their own.
@@ -468,7 +468,7 @@ def test_a_change_in_place_of_a_view_is_noticed_by_its_owner():
         np.testing.assert_array_equal(w.grad, [2, 4, 6])
 
 
-def test_assigning_to_items_says_what_to_do_instead():
+def test_assigning_to_items_is_explained():
     t = leaf([1.0, 2.0])
     for assign in (
         lambda: t.__setitem__(0, 1.0),
@@ -489,7 +489,7 @@ def test_data_keeps_its_shape_and_dtype():
     with pytest.raises(ValueError, match=r"\(2,\)"):
         t.data = 1.0
     array = t.data
-    t.data += 1  # written into: a further array would be one too many
+    t.data += 1  # written in place, because another array would exceed the limit
     assert t.data is array and array[0] == 2
     whole = Tensor([1, 2])
     whole.data = [1.5, 2]
@@ -501,7 +501,7 @@ def test_data_keeps_its_shape_and_dtype():
     [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
     ids=["flip", "reversed gradient"],
 )
-def test_rows_of_ones_own_may_return_views(function, rule):
+def test_custom_rows_may_return_views(function, rule):
     """Regression: the fast path did not see that such a result shares the memory of its input."""
     row = ag.linear(function, rule, name="row")
     w = leaf([1.0, 2.0, 3.0])
@@ -554,7 +554,7 @@ def test_a_tensor_changed_after_it_was_given_to_a_transform():
                 )
 
 
-def test_what_no_longer_shares_memory_raises_no_alarm():
+def test_arrays_that_no_longer_share_memory_raise_no_error():
     w = leaf([1.0, 2.0, 3.0])
     with ag.no_grad():
         v = w[:2]
@@ -571,7 +571,7 @@ def test_what_no_longer_shares_memory_raises_no_alarm():
     y.backward()
 
 
-def test_items_of_a_number_can_be_written():
+def test_entries_of_a_scalar_can_be_assigned():
     """Regression: the assignment was lost, because .data returned a new 0-d array at each
     access.
     """
@@ -711,7 +711,7 @@ def test_one_no_grad_object_can_be_entered_twice():
 
 
 @alone
-def test_no_grad_blocks_what_was_open_before_it_only():
+def test_no_grad_affects_only_levels_opened_before_it():
     with ag.no_grad():
         assert ag.grad(lambda x: x**3)(2.0) == 12
         assert ag.grad(ag.grad(lambda x: x**3))(2.0) == 12
@@ -777,7 +777,7 @@ def test_no_grad_before_a_function():
         yield x * 2
 
     with pytest.raises(TypeError, match="no_grad.*with"):
-        ag.no_grad()(generator)  # it would record: its body runs after the call
+        ag.no_grad()(generator)  # the body of a generator runs after the call, so it would record
 
 
 @alone
@@ -960,7 +960,7 @@ PASSES_G_ON = [
 
 
 @pytest.mark.parametrize("f", PASSES_G_ON)
-def test_gradients_are_nobody_elses(f):
+def test_gradients_share_no_memory(f):
     """A gradient shares no memory with the seed, another leaf, an intermediate value or the next
     pass. Catches a missing copy for leaves.
     """
@@ -982,7 +982,7 @@ def test_gradients_are_nobody_elses(f):
 
 
 @pytest.mark.parametrize("f", PASSES_G_ON)
-def test_transforms_return_nobody_elses_arrays(f):
+def test_transforms_return_arrays_that_share_no_memory(f):
     x, y, seed = np.ones(3), np.ones(3), np.ones(3)
     value, pull = ag.vjp(lambda x, y: f(x) + y, x, y)
     first = pull(seed)
@@ -1017,7 +1017,7 @@ def test_one_array_from_two_rules_becomes_two_gradients():
     np.testing.assert_array_equal(gb, 2)
 
 
-def test_a_rule_that_returns_its_input_does_not_lend_it():
+def test_a_rule_that_returns_its_input_does_not_share_it():
     half_square = ag.elementwise(lambda x: x * x / 2, lambda g, z, x: x, name="half_square")
     a = leaf([1.0, 2.0])
     half_square(a).sum().backward()
@@ -1157,7 +1157,7 @@ def test_retain_grad_keeps_an_intermediates_gradient():
     np.testing.assert_array_equal(h.grad, [12, 24])
     np.testing.assert_array_equal(
         x.grad, [36, 72]
-    )  # twice 18, 36: the kept gradient is not sent again
+    )  # twice 18 is 36: the gradient kept from the first pass is not sent again
     h.zero_grad()
     assert h.grad is None
 
@@ -1215,7 +1215,7 @@ def test_repr_shows_value_and_how_it_was_made():
     assert "3.0" in shown[0]
 
 
-def test_a_result_tells_how_it_was_made():
+def test_a_result_names_its_op():
     x, c = leaf([[1.0, 2.0]]), np.ones((1, 2))
     y = x + c
     assert y.op is ag.add and y.op.name == "add" and y.op.kind == "elementwise"
@@ -1239,7 +1239,7 @@ def test_the_generator_is_backward():
     np.testing.assert_array_equal(visits[1][2][0], [3, 4])
     np.testing.assert_array_equal(visits[2][1], [3, 4])
     assert all(len(grads) == len(node.inputs) for node, _, grads in visits)
-    assert a.grad is None  # only backward() stores
+    assert a.grad is None  # only backward() assigns .grad
     partly = tape.backward_pass(z, np.ones(()))
     next(partly)
     partly.close()
@@ -1247,7 +1247,7 @@ def test_the_generator_is_backward():
     np.testing.assert_array_equal(a.grad, [3, 4])
 
 
-def test_what_one_node_sends():
+def test_input_gradients_of_one_node():
     """Check the functions from which pictures compute the gradients of a node's inputs."""
     a, b = leaf([1.0, 2.0]), Tensor(np.float32([[3.0], [4.0]]), requires_grad=True)
     y = a * b
@@ -1271,7 +1271,7 @@ def test_what_one_node_sends():
     )
 
 
-def test_a_row_says_what_its_rules_take():
+def test_a_row_lists_the_arguments_of_its_rules():
     rows = ag.ops.ROWS
     assert (rows["add"].arity, rows["add"].input_names, rows["add"].keywords) == (2, ("x", "y"), ())
     assert (rows["sum"].input_names, rows["sum"].keywords) == (("x",), ("axis", "keepdims"))
@@ -1306,7 +1306,7 @@ def test_copies_of_leaves_are_other_tensors(duplicate):
     assert constant.item() == 3 and not constant.requires_grad
 
 
-def test_keywords_of_one_tensor_are_not_anothers():
+def test_keywords_are_not_shared_between_tensors():
     t = leaf(1.0)
     try:
         t.params["axis"] = 0
@@ -1365,7 +1365,7 @@ def test_rules_that_do_not_fit_are_refused_at_once(make, words):
         make(op, lambda g, z, x: g)
 
 
-def test_a_missing_push_is_no_tangent_of_0():
+def test_a_missing_push_is_an_error():
     """Regression: without a push, the tangent was 0, with no error."""
     op = ag.primitive(lambda x: x * 2.0, [lambda g, z, x: g * 2], [None], name="op")
     assert ag.grad(op)(1.0) == 2
@@ -1380,14 +1380,14 @@ def test_a_missing_push_is_no_tangent_of_0():
     assert ag.jvp(chosen, (3.0, 1.0), (1.0, 1.0))[1] == 3
 
 
-def test_one_rule_for_two_inputs_is_an_error_that_says_so():
+def test_one_rule_for_two_inputs_is_a_clear_error():
     """Regression: the message was "Expected an array, got a Tensor"."""
     op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
     with pytest.raises(TypeError, match="op: expected a constant as keyword y.*only inputs.*x"):
         op(leaf(1.0), leaf(2.0))
     with pytest.raises(TypeError, match="op: expected a constant as keyword y"):
         ag.grad(lambda y: op(leaf(1.0), y))(2.0)
-    assert op(leaf(1.0), 2.0).item() == 2  # a number is a keyword's value
+    assert op(leaf(1.0), 2.0).item() == 2  # a number is allowed as the value of a keyword
 
 
 def test_a_row_returns_one_array():
@@ -1508,7 +1508,7 @@ def test_interleaved_generators_leave_no_block_open():
     assert levels.is_recording()
 
 
-def test_a_block_that_ends_in_another_thread_is_an_error_that_says_so():
+def test_a_block_that_ends_in_another_thread_is_a_clear_error():
     block, errors = ag.no_grad(), []
 
     def leave():
@@ -1524,7 +1524,7 @@ def test_a_block_that_ends_in_another_thread_is_an_error_that_says_so():
     assert "another thread" in errors[0] and levels.is_recording()
 
 
-def test_no_grad_without_brackets_is_an_error_that_says_so():
+def test_no_grad_without_parentheses_is_a_clear_error():
     with pytest.raises(TypeError, match="brackets"):
         with ag.no_grad:
             pass
@@ -1551,7 +1551,7 @@ def test_a_tuple_of_arrays_is_not_taken_for_one_array(call):
         call(lambda x: (x.sum(axis=0) ** 3).sum(), np.array([1.0, 2.0, 3.0]))
 
 
-def test_a_change_in_place_is_forgotten_with_its_array():
+def test_versions_are_dropped_with_their_array():
     before = len(tape._values._array_changes)
     for _ in range(100):
         t = Tensor(np.ones(3), requires_grad=True)

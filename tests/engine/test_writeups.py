@@ -1,4 +1,4 @@
-r"""The examples of the five write-ups that the course starts from, with the right numbers.
+"""The examples of the five write-ups that the course starts from, with the right numbers.
 
 Where no formula is known, the right number comes from central differences with plain floats.
 """
@@ -336,10 +336,10 @@ def test_004_both_branches_open_give_equal_gradients():
 def test_004_the_model_learns_and_dies_of_too_large_a_step():
     model, before, after = trained(1e-3, 500)
     assert abs(before - 10.2) < 0.05 and after < 0.05
-    assert model.w3.item() < 0  # the kink moves to where x⁴ lifts off
+    assert model.w3.item() < 0  # the kink moves to where x⁴ starts to rise
     assert (
         abs(trained(0.1, 500)[2] - 1.495) < 0.01
-    )  # both branches closed: the model says 0 everywhere
+    )  # both relus are closed, so the model returns 0 everywhere
 
 
 def test_004_dot_of_matrices():

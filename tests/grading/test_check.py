@@ -420,7 +420,7 @@ def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatc
     assert bounded(works, 2) == 4
     in_a_thread = Thread(
         target=lambda: kept.append(bounded(lambda: time.sleep(1.2) or 4))
-    )  # no signals there
+    )  # no signals on this platform
     kept = []
     in_a_thread.start()
     in_a_thread.join()
@@ -524,7 +524,7 @@ def test_inside_a_pair_it_says_which_and_how(got, hint):
     assert hint in repr(check("99.two", got))
 
 
-def test_of_one_part_none_is_named():
+def test_a_single_part_is_not_numbered():
     @sample("99.alone")
     def alone(answer):
         expect(answer, [np.eye(2)], tried="it")
@@ -627,7 +627,7 @@ def test_right_with_a_remark():
     assert exercises.yours_or_ours("99.deep", 1) == 7, "a later cell may go deep"
 
 
-def test_html_says_it_with_icon_and_word():
+def test_a_verdict_has_an_icon_and_a_word_in_html():
     """The edge of the box has no colour, because the colours of a lesson have other meanings."""
     for answer, icon, edge in [
         (None, "…", "dotted"),
@@ -655,7 +655,7 @@ def test_one_check_can_say_it_in_its_own_words():
     )
 
 
-def test_nothing_can_make_it_raise():
+def test_check_never_raises():
     class Hostile:
         def __eq__(self, other):
             raise ValueError("no")
@@ -691,7 +691,7 @@ def test_only_right_is_solved(tmp_path, monkeypatch):
     ]
 
 
-def test_ours_is_not_taken_for_the_learners(capsys):
+def test_our_answer_is_not_taken_for_the_learners(capsys):
     @sample("99.ours", solution="\ndef ours(x):\n    return 2 * x")
     def ours(answer):
         expect_call(answer, 3.0, gives=6.0)
@@ -761,7 +761,7 @@ def test_an_array_changed_in_place_is_named():
 # ---------------------------------------------------------------- the library of common mistakes
 
 ROWS = np.array([[1.5, -2.25, 3.0], [0.5, 4.75, -1.0]])
-CALLS = {  # what is right, and what the check calls it with
+CALLS = {  # the right answer, and the arguments of the check's calls
     mistakes.sign_lost: (np.exp, 0.5),
     mistakes.doubled: (np.exp, 0.5),
     mistakes.upside_down: (np.exp, 0.5),
@@ -959,7 +959,7 @@ def test_a_right_engine(walk):
     assert check("99.walk", rule_checks.engine()).status == "right"
     assert sys.getprofile() is None
 
-    class Ours(ag.Tensor):  # the library's own, with one name for its numbers
+    class Ours(ag.Tensor):  # the library's Tensor, created from data alone
         def __init__(self, data):
             super().__init__(data, requires_grad=True)
 

@@ -32,7 +32,7 @@ NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))
 EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 NAMES = list(EXERCISES)
-# A change in this folder concerns the verdict on every answer.
+# A change in this folder affects the verdict on every answer.
 GRADER = "autograd_course/grading/"
 WRONG = [(name, i) for name in NAMES for i in range(len(answer_cases.wrong_answers(name)))]
 
@@ -90,7 +90,7 @@ def fault(name, i):
     cause = verdict.cause
     if verdict.status != "wrong":
         return f"not caught\n{verdict}"
-    if i < answer_cases.count_of_mistakes(name):  # of the exercise: its own hint
+    if i < answer_cases.count_of_mistakes(name):  # the exercise's own hint
         wanted = own(expected)
         if cause.kind == wanted.kind and wanted.text in cause.text:
             return ""
@@ -200,7 +200,8 @@ def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
     )
 
 
-# A learner would read a warning; but what nbval's kernel leaves open may be found out while an answer is tried.
+# A warning would be shown to a learner. A resource that nbval's kernel left open may be reported
+# while an answer runs, so that warning is ignored.
 @pytest.mark.filterwarnings("error", "ignore:Exception ignored in. <_io.FileIO name='/dev/null'")
 @pytest.mark.rotating(GRADER)
 @pytest.mark.parametrize("name", NAMES)
@@ -234,7 +235,7 @@ def test_an_exercise_is_whole(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_free_pass(name):
+def test_unfilled_stubs_never_pass(name):
     assert check(name, ...).status == check(name, None).status == "not yet"
     assert check(name, object()).status == "wrong"
     assert check(name, lambda *_: 1e9).status == "wrong"
@@ -255,7 +256,7 @@ def blanks(stub):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_stub_waits_until_its_last_blank_is_filled(name):
+def test_a_stub_is_not_checked_until_every_blank_is_filled(name):
     stub = EXERCISES[name].stub
     assert "..." in stub
     for code in [stub, *blanks(stub)]:
@@ -314,7 +315,8 @@ LEFT, ONE, SHORT = (
     "the lesson's knows one axis, or none",
     "the library's is folded up",
 )
-# Every rule of the table is the line that its lesson derives (verdict "same line"), but for these; and why.
+# Every rule of the table has the verdict "same line" in the lesson that derives it, except for
+# these, with the reason.
 OTHERWISE = {
     "power, to x": "0 at 0⁰, which is stated",
     "power, to y": "0 at x = 0, which is stated",
@@ -394,7 +396,7 @@ class Run:
 
 
 def depending(sources, changed, ran_again):
-    r"""Return the numbers of the cells that must run again after these have changed.
+    """Return the numbers of the cells that must run again after these have changed.
 
     These are the cells that read a variable that one of them writes, and the cells that restore
     variables which were overwritten since.
@@ -450,7 +452,7 @@ def names(source):
             changed.add(getattr(part, "id", None))
     record = (
         {"progress", "the_way"} if "check" in read else set()
-    )  # they show what a check has kept
+    )  # they show results that a check has stored
     return read, later, written | record | changed & (read | later)
 
 
@@ -482,12 +484,12 @@ def verdicts(cells, names):
             ["f = 1", "y = f", "z = y", "f = 2", "f"],
             {0},
             {0, 1, 2},
-        ),  # what reads it, until it is another
+        ),  # the cells that read it, until it is assigned again
         (["f = 1", "for f in range(3): f", "f"], {0}, {0}),  # written before it is read
         (["f = 1", "def g(x): return f * x", "h = lambda: g(2)", "h()"], {0}, {0, 1, 2, 3}),
         (["f = 1", "def g(f): return f"], {0}, {0}),
         (["f = 1", "x.data = f", "x", "x = 0"], {0}, {0, 1, 2}),
-        (["x = 1", "f = 1", "f + x", "x = 2"], {1}, {0, 1, 2}),  # with x as it was there
+        (["x = 1", "f = 1", "f + x", "x = 2"], {1}, {0, 1, 2}),  # with the x of that cell
         (["x = 1", "def g(): return x", "f = 1", "f + g()", "x = 2"], {2}, {0, 1, 2, 3}),
         (["x = 1", "f = 1", "x, y = f, 2", "x + 1", "x = 3", "x + f"], {1}, {1, 2, 3, 4, 5}),
         (["x = 1", "x += 1", "f = 1", "f + x", "x = 0"], {2}, {0, 1, 2, 3}),
@@ -507,7 +509,7 @@ def test_a_cell_that_ran_again_has_written_over_what_others_wrote():
 @EVERY_NOTEBOOK
 def test_untouched_notebook_says_not_yet(path):
     notebook = nbformat.read(path, as_version=4)
-    worked_in = False  # by the learner whose clone this is: then the run that is kept is theirs
+    worked_in = False  # if the learner has worked in this clone, the stored run is theirs
     for name in of_lesson(path):
         stub = next(
             cell for cell in notebook.cells if cell.id == f"{sync_notebooks.stem(name)}-stub"
@@ -562,7 +564,7 @@ def test_solved_notebook_says_right(path):
 def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path, monkeypatch):
     monkeypatch.delenv(
         "JUPYTER_PATH", raising=False
-    )  # a kernel as Jupyter starts it, and none of kernels.py
+    )  # a kernel as Jupyter starts it, not one of kernels.py
     cells = [
         "from autograd_course import check",
         "def inner(x):\n    return [unknown(i) for i in range(3)]",
@@ -776,7 +778,7 @@ def test_weave_carries_a_change_over_and_mends_an_edited_cell(folder, monkeypatc
     assert cells["two-sides-stub"] == "left = ...\nright = ...", "our own solution is nobody's work"
 
 
-def test_weave_leaves_somebodys_work_alone(folder, capsys):
+def test_weave_keeps_a_learners_work(folder, capsys):
     sync_notebooks.main([], folder)
     notebook = sync_notebooks.read(folder / "99_nothing.ipynb")
     next(cell for cell in notebook["cells"] if cell["id"] == "two-sides-stub")["source"] = [

@@ -94,7 +94,7 @@ def test_so_are_those_of_what_it_calls_and_keeps(answer, right):
         expect_over(answer, right, lambda d: (d(d.size()),))
 
 
-def test_a_name_that_has_no_value_yet_is_no_number():
+def test_an_undefined_name_is_not_a_number():
     def answer(x):
         return x if np.size(x) else later
 
@@ -177,7 +177,7 @@ def test_one_array_stands_in_two_places_only_where_it_may():
 
     expect_over(seen, lambda x, y, v: x + y + v, lambda d: (d(4), d(4), d.above(4)), apart=True)
     assert any(one for one, *_ in met) and any(two for _, two, _ in met)
-    assert not any(below for *_, below in met)  # v is drawn above 0
+    assert not any(below for *_, below in met)  # v is drawn positive
 
 
 def test_an_array_is_met_with_every_second_entry_of_another():

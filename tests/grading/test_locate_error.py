@@ -68,7 +68,7 @@ def typed(code, scope=None):
         ("x * y", "y * (x - 1)", "x - 1 in line 2"),
     ],
 )
-def test_it_says_where(old, new, said):
+def test_the_verdict_says_where(old, new, said):
     assert slip(ONE, typed(ONE.solution.strip().replace(old, new))["f"]) == f"at {said}"
 
 

@@ -11,7 +11,7 @@ registered()
 @pytest.mark.rotating("autograd_course/grading/")
 @pytest.mark.parametrize(
     "name", [name for name in EXERCISES if name != "12.curve"]
-)  # which trains for seconds
+)  # this exercise trains for seconds
 def test_a_check_tries_all_that_its_arguments_allow_or_says_why_not(name):
     """Inputs must vary in shape (square and not, an axis of length 1, many entries) and in value
     (0, 1, positive, negative, large, ties), unless the exercise says why not.

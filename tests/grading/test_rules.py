@@ -72,7 +72,7 @@ def test_other_numbers_are_wrong(row, i, spoil):
 
 def with_docstring(g, z, x):
     """Return the gradient of tanh."""
-    # and a comment
+    # a comment
     return g * (1 - z * z)
 
 
@@ -94,7 +94,7 @@ def test_same_line(mine, row, i):
 
 
 def test_where_numpy_was_imported_makes_no_difference():
-    cell = {"np": np}  # a cell of a notebook, whose import stands in another cell
+    cell = {"np": np}  # a notebook cell whose import is in another cell
     exec("def sin_x(g, z, x): return g * np.cos(x)\nsin_y = lambda g, z, x: g * np.sin(x)", cell)
     assert (
         verdict(cell["sin_x"], ag.sin) == "same line"
@@ -247,7 +247,7 @@ def test_not_the_same(mine, row, i, cause):
             1,
             "x = -30",
             "",
-        ),  # where there is no slope
+        ),  # at a point without a slope
         (lambda g, x: g * (x > -20), ag.softplus, 0, "", ""),
         (
             lambda g, x: g * 1.5 * (x == 0) + g * (x > 0),
@@ -267,7 +267,7 @@ def test_not_the_same(mine, row, i, cause):
         ),  # where it is steep
         (lambda g, z, x: np.where(z == x, g, 0), ag.where, 1, "c = False", ""),
     ],
-)  # z is both, and c chose y
+)  # both branches are equal, and c selects y
 def test_wrong_in_one_place_is_wrong(mine, row, i, tried, gives):
     found = same_line(mine, row, i)
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same")
@@ -378,7 +378,7 @@ def test_a_rule_must_not_write_into_what_others_read():
         return g
 
     assert "writes into an array" in same_line(doubled, ag.reshape).text
-    found = same_line(scale, ag.multiply)  # single numbers cannot be written into
+    found = same_line(scale, ag.multiply)  # numbers, unlike arrays, cannot be written into
     assert found.status == "wrong" and "writes into an array" in found.text
 
 
@@ -414,7 +414,7 @@ def test_not_yet(mine):
         [mine],
         [mine, mine],
         [lambda g, y: g * y, ... if mine is None else mine],
-    ):  # None beside others is left out
+    ):  # None among other rules is skipped
         found = same_line({ag.multiply: rules})
         assert found.status == found.text.splitlines()[0] == "not yet"
     assert same_line(mine, ag.multiply, 0).status == "not yet"
@@ -476,7 +476,7 @@ def test_a_whole_lesson():
     )
 
 
-def test_a_row_of_the_learners_own():
+def test_a_custom_row():
     cube = ag.elementwise(lambda x: x**3, lambda g, z, x: g * 3 * x * x, name="cube")
     assert (
         verdict(lambda g, x: g * 3 * x * x, cube) == "same line"

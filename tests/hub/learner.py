@@ -57,7 +57,7 @@ class Learner:
         begin, me = time.perf_counter(), f"{self.hub}/hub/api/users/{self.name}"
         while (
             await self.browser.post(f"{me}/server", json={})
-        ).status_code == 400:  # the last one is still stopping
+        ).status_code == 400:  # the previous server is still stopping
             assert time.perf_counter() - begin < 60, "no server may start"
             await asyncio.sleep(1)
         while not (await self.browser.get(me)).json()["servers"].get("", {}).get("ready"):

@@ -1,4 +1,4 @@
-r"""A real JupyterHub with simulated learners; a separate job that needs `pip install
+"""A real JupyterHub with simulated learners; a separate job that needs `pip install
 ".[course,hub]"` and npm's proxy.
 
 Run HUB_LEARNERS="1 10 20" python -m pytest tests/hub -o addopts= --noconftest -s as root;
@@ -158,7 +158,7 @@ def test_a_class(size, course):
             await asyncio.sleep(number / size)
             for step in range(12):
                 moved.append(await learner.move(slider, 1.0 + step % 4))
-                await asyncio.sleep(1)  # a person looks at what has changed
+                await asyncio.sleep(1)  # a learner looks at the change
 
         await asyncio.gather(
             *[
@@ -223,7 +223,7 @@ def kill(learner, kernel):
 
 
 @pytest.mark.parametrize("spawner", SPAWNERS[-1:])
-def test_nobody_loses_work(spawner, course):
+def test_saved_work_survives(spawner, course):
     """Saved work survives a killed kernel, a restarted and a killed hub, a killed server, and a
     culled server.
     """
@@ -233,7 +233,7 @@ def test_nobody_loses_work(spawner, course):
         assert await kept(learner)
 
         kill(learner, kernel=True)
-        await asyncio.sleep(8)  # JupyterLab's server starts another
+        await asyncio.sleep(8)  # JupyterLab's server starts a new kernel
         await learner.connect()
         assert await learner.value("'mine' in dir()") == "False" and await kept(learner), (
             "a kernel killed"
@@ -267,10 +267,11 @@ def test_nobody_loses_work(spawner, course):
         asyncio.run(lesson())
 
 
-# What alice tries who sits in the class with bob: {what: does it get through?}. FORBIDDEN is anything that refuses.
+# Attacks of alice, who is in the same class as bob: {attack: True if it succeeds}. FORBIDDEN is
+# any refusal.
 FORBIDDEN = (302, 400, 401, 403, 404, 405)
 
-# Run in alice's own kernel: nothing but the system's user numbers stands between this and bob.
+# These run in alice's own kernel, where only the system's user accounts protect bob.
 INSIDE = {
     "bob's files, from a cell": "open('{bob}/autograd/notebooks/progress.json').read()",
     "bob's folder, through a link in one's own": "import os; os.symlink('{bob}', 'link'); os.listdir('link')",
@@ -315,7 +316,7 @@ async def attacks(hub, alice, bob):
             await web("", "GET", f"{at}/api/contents/autograd/notebooks/progress.json", bob.token)
             == 200
         )
-    tried.clear()  # what follows is tried where bob himself comes in
+    tried.clear()  # the next attacks use addresses that bob himself can open
     api, mine = f"{hub.at}/hub/api", alice.token
     for token, whose in [
         (None, "no token"),
@@ -376,7 +377,7 @@ async def attacks(hub, alice, bob):
     ]:
         with socket.create_connection(
             ("127.0.0.1", hub.port)
-        ) as line:  # as it is: no client tidies the path
+        ) as line:  # a raw request, because clients normalise the path
             line.sendall(
                 f"GET /user/{alice.name}/{path.format(bob.name)} HTTP/1.0\r\n"
                 f"Authorization: token {mine}\r\n\r\n".encode()
@@ -397,7 +398,7 @@ async def attacks(hub, alice, bob):
     with (
         zmq.Context() as context,
         context.socket(zmq.SUB) as ear,
-    ):  # what a kernel publishes is signed, not secret
+    ):  # a kernel's messages are signed, not secret
         ear.subscribe("")
         for line in theirs:
             if f"pid={kernel}," in line:
@@ -423,7 +424,7 @@ async def attacks(hub, alice, bob):
 
 
 @pytest.mark.parametrize("spawner", SPAWNERS)
-def test_who_gets_at_anothers_work(spawner, course):
+def test_attacks_on_another_learners_work(spawner, course):
     """If all learners share one system user, only attacks from inside a kernel succeed. With one
     user each, none does.
     """

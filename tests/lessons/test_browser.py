@@ -1,4 +1,4 @@
-r"""Every lesson in JupyterLab in a real browser: Run All, then every control operated by the
+"""Every lesson in JupyterLab in a real browser: Run All, then every control operated by the
 keyboard.
 
 With --screenshots, as in `make test-browser`, pictures are saved in tests/screenshots/ for visual
@@ -29,7 +29,8 @@ SCREENSHOTS = ROOT / "tests/screenshots"
 
 registered()
 
-# The pieces of the kit on one page, for what no lesson has yet and for the time a graph of thirty nodes takes.
+# Widgets on a page of their own: those that no lesson uses yet, and a graph of thirty nodes,
+# whose time is measured.
 KIT = {
     "imports": """
 import autograd_lib as ag
@@ -60,11 +61,12 @@ LESSONS = {
     path.stem: nbformat.read(path, as_version=4) for path in sorted(ROOT.glob("notebooks/*.ipynb"))
 }
 LESSONS["kit"] = nbformat.v4.new_notebook(
-    metadata={"language_info": {"name": "python"}},  # without it JupyterLab asks for a kernel
+    metadata={"language_info": {"name": "python"}},  # or JupyterLab asks for a kernel
     cells=[nbformat.v4.new_code_cell(text.strip(), id=name) for name, text in KIT.items()],
 )
 
-# What a widget shows besides its controls: [drawing, words]. A matplotlib figure drawn again has new ids, and is otherwise the same.
+# Return [drawing, words] of a widget, without its controls. A redrawn matplotlib figure differs
+# only in its ids.
 SHOWN = """widget => {
     const views = [...widget.cloneNode(true).querySelectorAll('.widget-html-content')];
     const take = what => views.flatMap(view => [...view.querySelectorAll(what)]).map(one => { one.remove(); return one.textContent });
@@ -155,7 +157,7 @@ def test_all_cells_run(lesson):
 
 @every
 def test_toggles(lesson):
-    r"""Each choice is selected by the keyboard, twice, and is then the only one selected; the
+    """Each choice is selected by the keyboard, twice, and is then the only one selected; the
     result depends only on the choice.
 
     Two choices in words may show the same at first.
@@ -186,7 +188,7 @@ def test_toggles(lesson):
 
 
 @pytest.mark.parametrize("lesson", ["kit"], indirect=True)
-def test_toggles_are_what_they_say(lesson):
+def test_toggles_have_the_labels_of_their_choices(lesson):
     """The labels are the choices of the drawing function, each with its full accessible name and
     large enough to press.
     """
@@ -206,7 +208,7 @@ def test_toggles_are_what_they_say(lesson):
 
 @every
 def test_sliders(lesson, record_property):
-    times, often = {}, 6 if lesson.name == "kit" else 1  # more presses only measure
+    times, often = {}, 6 if lesson.name == "kit" else 1  # further presses only measure time
     for cell_id, widget in lesson.widgets():
         controls = widget.query_selector_all(f"{HANDLES}, {DROPDOWNS}")
         if controls:
@@ -228,7 +230,7 @@ def test_sliders(lesson, record_property):
             down = len(choices) - 1 - up
             if choices and up > down:
                 there, back = back, there
-            if (took := lesson.press(control, there)) is None:  # it stands at its end
+            if (took := lesson.press(control, there)) is None:  # the slider is at its end
                 there, back = back, there
                 took = lesson.press(control, there)
             assert took, f"{cell_id}: {label} does not move"
@@ -257,7 +259,7 @@ def test_sliders(lesson, record_property):
                 times.setdefault(
                     f"kit, {cell_id}" if lesson.name == "kit" else lesson.name, []
                 ).extend(moves)
-                for end in ["End", "Home"]:  # where a picture breaks, if it does
+                for end in ["End", "Home"]:  # the ends are the most likely places for an error
                     lesson.press(control, end)
         if controls:
             photograph(lesson, widget, f"{cell_id}_after")
@@ -292,18 +294,18 @@ def test_players(lesson):
             while "mod-active" in button.get_attribute("class"):
                 button.press(
                     "Space"
-                )  # on a slow machine it may have come to its end before, and begun anew
+                )  # on a slow machine the player may already have finished and started again
             lesson.wait("button => button.title.startsWith('play ')", given=button)
             lesson.rest()
             at = handle.get_attribute("aria-valuetext")
-            lesson.page.wait_for_timeout(1200)  # longer than any frame stands
+            lesson.page.wait_for_timeout(1200)  # longer than any frame is shown
             assert handle.get_attribute("aria-valuetext") == at, (
                 f"{cell_id}: paused, and it plays on"
             )
             paused = widget.evaluate(SHOWN)
             photograph(lesson, widget, f"{cell_id}_paused")
             away, again = "ArrowLeft", "ArrowRight"
-            if lesson.press(handle, away) is None:  # it stands at its start
+            if lesson.press(handle, away) is None:  # the slider is at its start
                 away, again = again, away
                 lesson.press(handle, away)
             assert widget.evaluate(SHOWN) != paused
@@ -379,14 +381,14 @@ def test_gym(lesson):
     kind, upto = panel.query_selector_all("select")
     here = Gym(
         upto.evaluate("choice => choice.selectedOptions[0].text")
-    )  # what an empty record gives
+    )  # the problem for an empty record
     here.kind.value = "walk"
     problem = here.problem
     lesson.watch(panel)
     lesson.press(kind, "Space ArrowDown Enter")
     lesson.wait(
         "lab.widgets_show()"
-    )  # what stood there may have been this very problem: its boxes are others
+    )  # the previous problem may have been the same, but its boxes are different
     assert here.titled in panel.inner_text()
     assert [label.inner_text().strip() for label in panel.query_selector_all(".widget-text")] == [
         box.label for box in problem.boxes
@@ -446,7 +448,7 @@ def test_widgets_are_accessible(lesson, tmp_path):
 
 
 @every
-def test_nothing_complained(lesson):
+def test_the_browser_reported_no_errors(lesson):
     assert lesson.errors() == []
     assert lesson.window.console == []
     assert lesson.window.outside == [], "a lesson must work without a network"

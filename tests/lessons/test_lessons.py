@@ -21,9 +21,9 @@ LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ip
 EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 LONGEST_CELL = 25
 WIDEST_LINE = 111  # a cell of JupyterLab shows about as many at 1280 pixels; what is wider is cut off, or scrolled to
-MOST_MINUTES, MOST_WORDS = 60, 2400  # of a part, and of a lesson
+MOST_MINUTES, MOST_WORDS = 60, 2400  # minutes of a part, words of a lesson
 
-registered()  # which fills DERIVATIONS
+registered()  # this fills DERIVATIONS
 
 
 def cells(lesson, kind):
@@ -178,8 +178,9 @@ def load(cells):
     return Load(**counts)
 
 
-# Of eleven lessons as they were on 28 November 2026: the minutes that a reader with rusty calculus (00 to 08) and a
-# mathematician new to NumPy (09 to 22) needed without the optional parts, and what the lesson contained then.
+# Eleven lessons as of 28 November 2026: the minutes, without optional parts, that a reader with
+# rusty calculus (00 to 08) and a mathematician new to NumPy (09 to 22) needed, and the content of
+# the lessons at that time.
 WALKED = {
     "00": (54, Load(1382, 65, 4, 11, 5, 0)),
     "02": (73, Load(1464, 90, 4, 13, 5, 10)),
@@ -205,7 +206,7 @@ def test_the_minutes_are_those_that_readers_needed():
 
 @EVERY_LESSON
 def test_the_announced_minutes_are_honest(lesson):
-    r"""The minutes of each part in the first cell agree with the load of its cells.
+    """The minutes of each part in the first cell agree with the load of its cells.
 
     3 minutes are for the questions from memory in part 1, and for the card in part 2.
     """

@@ -1,4 +1,4 @@
-r"""The notation page is true, and no lesson uses a symbol before the place where the page says it
+"""The notation page is true, and no lesson uses a symbol before the place where the page says it
 is introduced.
 
 A symbol is anything in maths, `$…$` or `$$…$$`: a letter, a Greek letter, a function, a sign. Signs
@@ -23,14 +23,15 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 LESSONS = {path.stem[:2]: path for path in sorted(FOLDER.glob("[0-9]*.ipynb"))}
 EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 
-# Asks about later lessons, on purpose: who does not know a letter has found where to begin.
+# This question uses letters of later lessons on purpose: a reader who does not know one should
+# start there.
 AHEAD = {("00", "place")}
 
 registered()
 
 # --- Reading ----------------------------------------------------------------------------------------------------------------
 
-# TeX that draws nothing by itself, and what needs no introduction.
+# TeX commands for layout, and symbols that need no introduction.
 PLAIN = {
     *"0123456789+-=<>()[].,;:/!^_&~",
     "\\frac",
@@ -67,7 +68,7 @@ SAME = {
     "\\prime": "'",
     "\\Sigma": "\\sum",
 }
-# The same in plain text.
+# The same symbols in plain text.
 UNICODE = {
     "∂": "\\partial",
     "Σ": "\\sum",
@@ -88,7 +89,7 @@ UNICODE = {
 CODE = r"```.*?```|`[^`\n]*`"
 MATHS = r"\$\$(.*?)\$\$|\$([^$\n]+)\$"
 SYMBOL = r"\\[A-Za-z]+|\\.|(?P<nudge>d)(?=[A-Za-z])|[^\s{}]"
-ELSEWHERE = r"(?ms)^\*\*Elsewhere\.\*\*.*?$|^### In PyTorch.*?(?=^#|\Z)"  # what others call it
+ELSEWHERE = r"(?ms)^\*\*Elsewhere\.\*\*.*?$|^### In PyTorch.*?(?=^#|\Z)"  # names used elsewhere
 
 
 def symbols(text):

@@ -1,4 +1,4 @@
-r"""Each technical term is introduced once, explained on the notation page, and used from then on.
+"""Each technical term is introduced once, explained on the notation page, and used from then on.
 
 A reader who knows these terms can read PyTorch's note on autograd and JAX's Autodiff Cookbook. A
 term is given as a regular expression for its forms; its lesson is the one that introduces it, in
@@ -230,7 +230,7 @@ OFTEN = """
     nabla|vmap|higher-order|Hessian|in-place|saved tensor|checkpointing|tracing|tracer
 """.split()
 LAST = {"20", "21", "22"}  # few lessons follow
-# What the course used to say in the place of a term.
+# Retired wordings that the course used in place of a term.
 RETIRED = [
     r"\bway back\b",
     r"\bwalk(s|ed)? back\b(?!ward)",
@@ -292,7 +292,7 @@ def test_a_term_is_used_after_it_was_introduced(lesson, term):
 
 
 @pytest.mark.parametrize("lesson", [*LESSONS, "notation"])
-def test_retired_words_do_not_come_back(lesson):
+def test_retired_words_do_not_occur(lesson):
     text = TEXTS.get(lesson, NOTATION)
     used = [match[0] for words in RETIRED for match in re.finditer(words, text, re.IGNORECASE)]
     assert used == []

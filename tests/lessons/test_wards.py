@@ -21,7 +21,7 @@ def test_healthy_passes_every_examination(lesson):
 
 
 @BOTH
-def test_each_examination_but_the_plainest_is_failed_by_somebody(lesson):
+def test_each_examination_but_the_plainest_has_a_patient_that_fails(lesson):
     module = WARDS[lesson].module
     assert {
         name for patient in module.PATIENTS.values() for name in patient.shows
@@ -38,7 +38,7 @@ def test_unknown_has_one_defect_and_no_card(lesson):
 
 
 @EACH
-def test_a_patient_is_ill_in_one_short_method_for_a_cause_of_its_own(name):
+def test_each_patient_has_one_short_faulty_method_with_its_own_cause(name):
     patient, ward = PATIENTS[name], WARDS[name[:2]]
     assert own_methods(patient.engine) == [patient.method] and patient.engine.__bases__ == (
         ward.healthy,
@@ -64,7 +64,7 @@ def test_an_ordinary_check_finds_it_if_the_card_says_so(name):
 
 
 @EACH
-def test_mended_it_passes(name):
+def test_a_fixed_patient_passes(name):
     ward = WARDS[name[:2]]
     mended = ward.mended(PATIENTS[name].engine)
     assert ward.wrong(mended) == {} and all(ward.passes(mended))

@@ -50,7 +50,7 @@ def test_a_drawn_text_has_a_picture_for_each_step(what):
     last = specs["step"][-1]
     step = picture(program, gathered(program, start), last)
     assert f"Step {last} of {last}" in step.text
-    for one in (whole, step):  # words overlap nowhere: what is too wide for a phone scrolls there
+    for one in (whole, step):  # no words overlap; a drawing too wide for a phone scrolls
         assert 'class="part"' in one.html or not hard_to_read(one.html)
 
 
@@ -72,7 +72,7 @@ def hear(event, arguments):
         events.append((event, arguments))
 
 
-sys.addaudithook(hear)  # cannot be removed; it says nothing while nobody is listening
+sys.addaudithook(hear)  # cannot be removed; it does nothing while no test is listening
 
 
 def heard(text):
@@ -87,7 +87,7 @@ def heard(text):
         pass
     finally:
         listening = False
-    # Python asks for an id here and there, and looks for the source of a text that has a syntax error.
+    # Python itself calls id, and looks for the source of a text with a syntax error.
     expected = {"builtins.id", "sys._getframe", ("open", "<unknown>")}
     return [
         (event, given)
@@ -96,7 +96,7 @@ def heard(text):
     ]
 
 
-def test_the_test_would_hear_a_text_that_is_run():
+def test_the_test_detects_a_text_that_is_run():
     global listening
     events.clear()
     listening = True
@@ -107,7 +107,7 @@ def test_the_test_would_hear_a_text_that_is_run():
 
 @pytest.mark.parametrize("text", programs.HOSTILE)
 def test_nothing_that_is_typed_runs(text):
-    run(read("tanh(x)"))  # what is imported when it is first used
+    run(read("tanh(x)"))  # import the modules that load at first use
     assert heard(text) == []
 
 

@@ -63,7 +63,7 @@ def twice(text):
     L.backward()
     once = x.grad
     L.backward()
-    kept = once + k * (m + m)  # c.grad was m, and gets m more
+    kept = once + k * (m + m)  # c.grad was m, and m is added
     return [x.grad, kept, once]
 
 
@@ -86,7 +86,7 @@ def curvature(text):
         w = np.ones(2)
         for _ in range(4000):
             w = w - rate * curvatures * w
-        return not np.abs(w).max() <= 1  # nan too
+        return not np.abs(w).max() <= 1  # nan counts as large
 
     low, high = 0.0, 10.0
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-r"""The gym: the library agrees with the judge, every mistake gets a true hint, and right answers of
+"""The gym: the library agrees with the judge, every mistake gets a true hint, and right answers of
 any style are accepted.
 
 GYM_PROBLEMS=10000 in the environment draws that many random problems; the suite draws a sample.
@@ -110,8 +110,8 @@ def measured(problem):
     return [found[box.label] for box in problem.boxes]
 
 
-# What a hint claims of (typed, right, walk, the numbers of arrows it names): each is checked for every mistake of
-# every walk.
+# Statements of hints, as conditions on (typed, right, walk, the numbers of arrows named); each is
+# checked for every mistake of every walk.
 def parts(walk, arrows):
     return [walk.arrows[number - 1].passes for number in arrows]
 
@@ -200,13 +200,13 @@ def test_walks_agree_with_differences_and_every_mistake_is_told(key, monkeypatch
                             sentence,
                         )
                         claims += 1
-        for i, x in enumerate(right):  # anything else is wrong too, and is told where to look
+        for i, x in enumerate(right):  # any other answer is wrong too and gets a hint
             mark = one(problem, i, repr(round(x + 0.37, 3)))
             assert mark.good is False and mark.hint
     assert claims > refused / 2 and own > 0.7 * refused
 
 
-def test_a_hint_on_an_arrow_lets_the_other_input_stand_still():
+def test_a_hint_on_an_arrow_keeps_the_other_input_fixed():
     """q = y² / y grows as y grows, but along the arrow from y into q alone, it falls."""
     x, y = ag.Tensor(10.0, True, "x"), ag.Tensor(-2.0, True, "y")
     p = y**2
@@ -277,7 +277,7 @@ def test_one_arrow_has_nothing_to_multiply_it_with_and_one_input_no_other():
         )
         alone = {
             name for name, op, inputs, _ in seen(problem) if sum(map(str.isalpha, inputs)) == 1
-        }  # x² too
+        }  # x² belongs here too
         for i, box in enumerate(problem.boxes):
             if box.label[-1] in alone and box.group == walks.ON_ARROWS:
                 assert "other input" not in one(problem, i, "0.37").hint
@@ -492,7 +492,7 @@ def test_shapes_agree_with_the_library(key):
         if key in (
             "shape.broadcast",
             "shape.matmul",
-        ):  # what is left after the sum has as many entries as x
+        ):  # the sum has as many entries as x
             assert prod(n for k, n in enumerate(before) if k not in axes) == prod(back)
         else:
             assert axes == ()
@@ -503,7 +503,7 @@ def test_shapes_agree_with_the_library(key):
                 assert z.shape[int(text)] not in back[-2:], (
                     "the product sums over the axis that does not come back"
                 )
-            if "has that axis itself" in mark.hint:  # another may be shared along it
+            if "has that axis itself" in mark.hint:  # another array may be broadcast along it
                 assert (
                     f"{asked} is not shared" in mark.hint
                     and back[int(text) - z.ndim] == z.shape[int(text)]
@@ -526,12 +526,12 @@ def test_shapes_agree_with_the_library(key):
         ("()", ()),
     ],
 )
-def test_axes_are_read(text, axes):
+def test_axes_are_parsed(text, axes):
     assert axes_in(text, 3) == axes
 
 
 @pytest.mark.parametrize("text", ["3", "-4", "x", "1.5", ",", "all", "0-1", "0−1"])
-def test_what_are_no_axes_is_said(text):
+def test_invalid_axes_are_reported(text):
     with pytest.raises(ValueError, match="axis|axes|none"):
         axes_in(text, 3)
 
@@ -558,7 +558,7 @@ def test_what_are_no_axes_is_said(text):
             "rule.expand_dims.x",
             "np.squeeze(g)",
             "Right for the plainest call.",
-        ),  # an axis of x's own is lost
+        ),  # one of x's own axes is missing
         ("rule.exp.x", "g * np.ln(x)", "ln is np.log"),
         ("rule.relu.x", "g * (x = z)", "does a comparison have =="),
     ],
@@ -611,8 +611,9 @@ def test_puzzles(name):
         assert mark.good is False and mark.hint and hint in mark.hint, (text, mark)
 
 
-def test_no_zero_of_a_matrix_that_is_drawn_came_about_by_chance():
-    for name in jacobians.PUZZLES.keys() - {"max", "sort"}:  # where it depends on x who is read
+def test_no_zero_in_a_drawn_matrix_is_accidental():
+    # max and sort read entries that depend on x.
+    for name in jacobians.PUZZLES.keys() - {"max", "sort"}:
         drawn, again = (case.right == 0 for case in jacobians.cases(name)[:2])
         assert np.array_equal(drawn, again), name
 
@@ -679,7 +680,7 @@ def test_the_matrix_is_drawn_as_it_should_be_and_as_it_is():
     after = problem.picture(["j < i"], problem.judge(["j < i"]))
     assert "row 1: [1, 0*, 0, 0]" in after.text and "as it is" in after.html
     assert problem.picture(["q"], problem.judge(["q"])).text == before.text
-    near = "(j <= i) + 1e-5"  # what is framed has a star too
+    near = "(j <= i) + 1e-5"  # framed entries have a star too
     assert "row 1: [1*, 1*, 0*, 0*]" in problem.picture([near], problem.judge([near])).text
 
 
@@ -710,7 +711,7 @@ def test_a_number_is_read_or_worked_out(text, value):
 @pytest.mark.parametrize(
     "text", ["", "x", "3 +", "1/0", "__import__('os')", "(1).real", "'3'", "((((", "True", "3 x 4"]
 )
-def test_what_is_no_number_is_said(text):
+def test_invalid_numbers_are_reported(text):
     with pytest.raises(ValueError, match="not a number"):
         value_in(text)
 
@@ -725,7 +726,7 @@ def test_a_line_that_is_too_large_is_refused_before_it_is_worked_out(text):
         Line(text)
 
 
-def test_what_is_too_large_is_said_in_every_box():
+def test_too_large_numbers_are_reported_in_every_box():
     with pytest.raises(ValueError, match=r"^“9\^9\^9” is too large to be worked out\.$"):
         value_in(" 9^9^9")
     for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
@@ -787,7 +788,7 @@ def test_enter_checks_and_then_goes_on(folder):
     assert training.titled != before and training.number == 2 and not training.done
 
 
-def test_each_box_is_judged_and_mended(folder):
+def test_each_box_is_judged_and_can_be_corrected(folder):
     training = gym("02")
     i, text, hint = training.problem.wrong[0]
     training.boxes[i].value = text
@@ -803,7 +804,7 @@ def test_each_box_is_judged_and_mended(folder):
     assert record.read()["gym"][training.key] == {"right": 0, "missed": 1, "owed": 2}
 
 
-def test_what_was_missed_and_left_is_recorded_too(folder):
+def test_a_missed_and_skipped_problem_is_recorded(folder):
     """Catch a record of finished problems only."""
     training = gym("02")
     i, text, _ = training.problem.wrong[0]
@@ -847,7 +848,7 @@ def test_every_kind_is_answered_in_the_widget(folder, kind):
         ticks = [box.label for box in training.problem.boxes if box.look == "tick"]
         assert all(
             escape(label) in training.html for label in ticks
-        )  # a page has no boxes: what is asked about is said
+        )  # a page without boxes names the entry in words
         training.next()
 
 
@@ -870,7 +871,7 @@ def test_the_same_record_gives_the_same_problem(folder):
     assert first.text != again.text
 
 
-def test_what_is_owed_comes_back_and_not_twice_in_a_row():
+def test_owed_problems_return_but_not_twice_in_a_row():
     among, rng = keys("14"), np.random.default_rng(0)
     owed = {"jacobian.cumsum": {"owed": 2}}
     drawn = [pick(among, owed, "", rng) for _ in range(300)]
@@ -880,7 +881,7 @@ def test_what_is_owed_comes_back_and_not_twice_in_a_row():
     assert all(60 < kinds.count(kind) < 140 for kind in KINDS)
 
 
-def test_two_that_are_owed_leave_half_to_the_others():
+def test_two_owed_problems_leave_half_to_the_others():
     """Catch weights of 2 for each owed kind against a total of 1 for the others."""
     among, rng = keys("04", "walk"), np.random.default_rng(0)
     owed = {key: {"owed": 2} for key in list(among)[:2]}
@@ -888,7 +889,7 @@ def test_two_that_are_owed_leave_half_to_the_others():
     assert 150 < sum(key in owed for key in drawn) < 260
 
 
-def test_what_was_never_answered_comes_more_often():
+def test_unanswered_problems_come_more_often():
     """Catch equal weights for all problems."""
     among, rng = keys("16", "jacobian"), np.random.default_rng(0)
     known = {key: {"owed": 0} for key in list(among)[: len(among) // 2]}
@@ -896,7 +897,7 @@ def test_what_was_never_answered_comes_more_often():
     assert sum(key in known for key in drawn) < 140
 
 
-def test_what_the_last_lesson_brought_comes_soon():
+def test_problems_of_the_last_lesson_come_soon():
     """Catch the same weight for unanswered problems of the last lesson and of earlier ones."""
     among, trained, rng = keys("16"), {}, np.random.default_rng(0)
     for _ in range(30):
@@ -933,14 +934,14 @@ def test_ten_thousand_problems(folder, record_property):
     among, kinds, seen_before = keys("14"), {}, set()
     for n in range(COUNT):
         rng = np.random.default_rng([n, 14])
-        key = pick(among, dict.fromkeys(among, {"owed": 0}), None, rng)  # all kinds alike
+        key = pick(among, dict.fromkeys(among, {"owed": 0}), None, rng)  # equally likely kinds
         problem = KINDS[among[key]][1].make(key, rng)
         assert all(mark.good for mark in problem.judge(problem.right)), (n, key)
         if among[key] == "walk":
             assert all(
                 mark.good for mark in problem.judge([repr(round(x, 5)) for x in measured(problem)])
             ), (n, key)
-        first = among[key] != "rule" or key not in seen_before  # of a rule there is one problem
+        first = among[key] != "rule" or key not in seen_before  # a rule has a single problem
         seen_before.add(key)
         for i, text, _ in problem.wrong if first else ():
             texts = list(problem.right)

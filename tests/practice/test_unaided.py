@@ -65,7 +65,7 @@ def test_the_right_rule_with_a_sound_check(name):
     task = TASKS[name]
     for x in _inputs(
         task
-    ):  # what we call right is what differences say, and what we call wrong is not
+    ):  # our right rules agree with finite differences, and our wrong ones do not
         z = task.f(x)
         g = np.random.default_rng(1).normal(size=z.shape)
         assert np.allclose(task.rule(g, z, x), measured(task.f, x, g), atol=1e-6)
@@ -174,7 +174,7 @@ def test_a_check_that_knows_the_answer_measures_nothing():
     assert "whatever f it is given" in repr(unaided("softsign", TASKS["softsign"].rule, check))
 
 
-def test_what_waits_is_not_yet():
+def test_unfinished_answers_get_not_yet():
     def rule(g, z, x): ...
 
     assert unaided("cumsum", rule, good).status == unaided("cumsum", ..., good).status == "not yet"

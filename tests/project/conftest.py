@@ -10,7 +10,7 @@ import pages
 import pyodide_bundle
 import pytest
 
-LESSON = "03_derive_the_arithmetic"  # whose page all tests of pages that run work in
+LESSON = "03_derive_the_arithmetic"  # the page in which all tests of running pages work
 
 
 @pytest.fixture(scope="session")

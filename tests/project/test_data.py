@@ -291,7 +291,7 @@ def installed(monkeypatch, missing=(), old=(), dot=None):
     return installation()
 
 
-def test_all_is_here(monkeypatch):
+def test_the_installation_is_complete(monkeypatch):
     verdict = installed(monkeypatch)
     assert verdict.status == "right"
     assert all(

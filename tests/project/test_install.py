@@ -122,7 +122,7 @@ def quick_pip(monkeypatch):
     monkeypatch.setenv("PIP_RETRIES", "1")
 
 
-def test_a_proxy_that_wants_a_password_is_named(venv, serve, quick_pip, monkeypatch):
+def test_a_proxy_that_requires_a_password_is_named(venv, serve, quick_pip, monkeypatch):
     def refuse(request):
         while request.rfile.readline().strip():
             pass
@@ -134,7 +134,7 @@ def test_a_proxy_that_wants_a_password_is_named(venv, serve, quick_pip, monkeypa
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not installed")
-def test_a_certificate_nobody_signed_is_named(venv, serve, quick_pip, tmp_path):
+def test_an_untrusted_certificate_is_named(venv, serve, quick_pip, tmp_path):
     certificate = tmp_path / "both.pem"
     words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost".split()
     subprocess.run(

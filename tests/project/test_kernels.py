@@ -37,7 +37,7 @@ def said(client, code):
     return "".join(shown).strip(), reply["content"].get("ename")
 
 
-def test_it_has_all_of_its_own(kernel, tmp_path):
+def test_a_kernel_has_its_own_folder_and_environment(kernel, tmp_path):
     manager, client = kernel
     assert manager.kernel_spec.argv[3] == "fork", "or this tests another kernel"
     assert said(client, "import os; print(os.getcwd(), os.environ['MINE'])") == (
@@ -59,25 +59,25 @@ def test_it_has_all_of_its_own(kernel, tmp_path):
     assert parent == second_parent and random != second_random
 
 
-def test_it_is_interrupted(kernel):
+def test_a_kernel_can_be_interrupted(kernel):
     manager, client = kernel
-    # short sleeps: an interrupt in the moment before a sleep begins is seen only when it ends
+    # short sleeps, because an interrupt just before a sleep takes effect only after it
     asked = client.execute(
         "import time; print('at work', flush=True)\nwhile True: time.sleep(0.05)"
     )
     while (
         client.get_iopub_msg(timeout=60)["msg_type"] != "stream"
-    ):  # before, an interrupt would not be the cell's
+    ):  # earlier, the interrupt would not reach the cell
         pass
     manager.interrupt_kernel()
     replies = iter(
         lambda: client.get_shell_msg(timeout=30), None
-    )  # late answers to wait_for_ready among them
+    )  # including late replies to wait_for_ready
     reply = next(reply for reply in replies if reply["parent_header"]["msg_id"] == asked)
     assert reply["content"]["ename"] == "KeyboardInterrupt"
 
 
-def test_it_and_the_workers_it_started_end_with_whoever_asked(kernel):
+def test_the_kernel_and_its_workers_end_with_their_parent(kernel):
     manager, client = kernel
     start = "import os; from joblib import Parallel, delayed; print(os.getpid(), *Parallel(2)("
     started = said(client, start + "delayed(os.getpid)() for _ in range(8)))")[0].split()

@@ -74,7 +74,7 @@ def test_every_link_names_a_notebook(published, tmp_path):
         assert "As a notebook" not in template.render(pages=[page], page=page)
 
 
-def test_a_class_is_handed_a_notebook():
+def test_the_classroom_link_opens_a_notebook():
     """The link in docs/classroom.md is parsed as nbgitpuller parses it."""
     page = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
     asked = parse_qs(urlsplit(re.search(r"\nhttps://HUB\S+", page)[0]).query)

@@ -82,7 +82,7 @@ def visit(browser, address):
         def visit(name):
             page = opened(context, address, name)
             for done in context.pages[:-2]:
-                done.close()  # the last stays: with it what Python was compiled to, which this one shares
+                done.close()  # the previous page stays open, because pages share compiled Python
             return page
 
         yield visit
@@ -186,7 +186,7 @@ def other(request, tmp_path_factory):
     """Open another browser's window, or skip if that browser is not installed."""
     with getattr(browsers, request.param)(tmp_path_factory.mktemp(request.param)) as window:
         if not window:
-            # .ci/run installs it; a runner of GitHub with Linux comes with it.
+            # `.ci/run` installs Firefox, and GitHub's Linux runners include it.
             expected = request.param == "firefox" and sys.platform == "linux"
             assert not (expected and "CI" in os.environ), f"no {request.param} here"
             pytest.skip(f"no {request.param} here")
@@ -197,7 +197,7 @@ def other(request, tmp_path_factory):
 @pytest.mark.rotating(every=9)
 @pytest.mark.parametrize("name", ["index", *RUNS])
 def test_a_page_runs_in_other_browsers(other, address, name, request, record_property):
-    r"""All cells of an untouched page run and all sliders move without an error.
+    """All cells of an untouched page run and all sliders move without an error.
 
     WebKit takes some minutes for a third of the pages, so it opens them only with --all.
     """
@@ -258,7 +258,7 @@ GAPS = """() => [...document.querySelectorAll("mtable")].filter(table => table.g
     return lines.slice(1).map(([top], i) => top - lines[i][1]);
 })"""
 
-# Run the page; where that ends, and which cells show an error.
+# Run the page and return its final state and the cells that show an error.
 RUN_ALL = """async () => {
     const bar = document.querySelector(".live");
     bar.querySelector(".live-start").click();
@@ -269,7 +269,7 @@ RUN_ALL = """async () => {
     return {state: bar.dataset.state, seconds: bar.dataset.seconds, note: bar.querySelector(".live-note").textContent, failed};
 }"""
 
-# Milliseconds from the move of a slider to its picture, of each on the page.
+# Return the milliseconds from the move of each slider to its picture.
 MOVE_EACH = """async () => {
     const took = [];
     for (const slider of document.querySelectorAll(".moves[id^=live-] [type=range]:not([max='0'])")) {
@@ -602,7 +602,7 @@ def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
     assert stub.input_value() == "while True:\n    pass"
     stub.fill(
         "class Deep:\n    def __repr__(self):\n        return repr(self)\nrepr(Deep())"
-    )  # through C
+    )  # the error is raised in C code
     cell(page, "reflected-stub").get_by_role("button", name="Check").click()
     page.get_by_text("Python restarted").wait_for()
     assert "Infinite recursion" in cell(page, "reflected-stub").locator(".live-error").inner_text()
@@ -630,7 +630,7 @@ def test_a_slider_whose_python_has_ended_runs_its_cell_again(page):
         state="attached"
     )
     settled(page)
-    page.keyboard.press("ArrowRight")  # the focus has moved along
+    page.keyboard.press("ArrowRight")  # the focus has moved to the new slider
     cell(page, "divide-slope").locator("pre.words", has_text="at y = 2.1").wait_for(
         state="attached"
     )
@@ -650,7 +650,7 @@ WRONG_RECORDS = [
 WRONG_CELLS = ["no JSON", "null", "{}", '{"text": 3}', "[]"]
 
 
-def test_a_damaged_record_costs_no_more_than_itself(page, tmp_path):
+def test_a_damaged_record_breaks_nothing_else(page, tmp_path):
     """A damaged entry breaks neither this page nor Python. Regression: one damaged entry broke
     every page for good.
     """
@@ -712,7 +712,7 @@ def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, brows
         run.click()
         note.get_by_text("the network did not answer").wait_for()
         context.unroute("**/course.zip.part")
-        context.route("**/course.zip.part", lambda route: None)  # no answer, and no end
+        context.route("**/course.zip.part", lambda route: None)  # a request without an answer
         run.click()
         note.get_by_text("Downloading Python").wait_for()
         page.get_by_role("button", name="Stop").click()
@@ -721,7 +721,7 @@ def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, brows
         assert press(page, "imports", "Run").strip() == "passed"
 
 
-def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_path, monkeypatch):
+def test_work_is_saved_downloaded_and_restored(page, browser, address, tmp_path, monkeypatch):
     assert answered(page, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
     page.reload()
     assert cell(page, "square-stub").locator("textarea").input_value() == "gradient_of_x = 3 + 3"
@@ -749,7 +749,7 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
         page.get_by_text("This file is not a progress.json").wait_for()
 
 
-def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
+def test_work_survives_an_updated_lesson_and_shows_in_every_tab(browser, address):
     """A reader's answer is kept, with a note, when the lesson's cell has changed; buttons switch
     between the two versions.
     """
@@ -780,7 +780,7 @@ def test_work_outlives_a_mended_lesson_and_shows_in_every_tab(browser, address):
 
 
 @pytest.mark.parametrize("room", [0, 6_000_000], ids=["none", "5 MB"])
-def test_where_a_browser_keeps_no_more_the_page_says_so(browser, address, room):
+def test_a_full_browser_storage_is_reported(browser, address, room):
     """The page also continues with the reader's text, which can be downloaded."""
     with browser.new_context(**ONLINE) as context:
         page = context.new_page()
@@ -865,12 +865,13 @@ def test_hostile_links_in_other_browsers(other, address, name, record_property):
     for some in (texts[at : at + 10] for at in range(0, len(texts), 10)):
         assert other.evaluate(f"({ATTACK})({json.dumps(some)})") == UNHARMED
     record_property("summary", f"{len(texts)} hostile links: {type(other).__name__}")
-    # The console names what the policy refused: the handler that the test put there.
+    # The console reports the handler that the test inserted, because the policy blocks it.
     assert all("Content-Security-Policy" in fault for fault in other.faults)
 
 
-# Follow links with these texts, and put a handler into a picture as if a text had reached its HTML. Each link must be drawn or
-# answered; none may show a dialog, change what is stored, run a handler, or ask another host.
+# Follow links with these texts, then insert a handler into a picture as if a text had reached its
+# HTML. Each link must be drawn or explained; none may open a dialog, change the storage, run a
+# handler, or contact another host.
 ATTACK = """async texts => {
     const wait = time => new Promise(done => setTimeout(done, time)), harm = {dialogs: 0, unanswered: [], hosts: []};
     window.alert = window.confirm = window.prompt = () => { harm.dialogs += 1; };
@@ -954,7 +955,7 @@ def test_a_running_page_is_accessible(page, tmp_path):
 
 
 def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
-    r"""The first page fetches at most 9 MB and the next nothing, because the browser caches the
+    """The first page fetches at most 9 MB and the next nothing, because the browser caches the
     parts by their hashes, and Python's initial memory.
 
     If Python cannot start from that memory, the next page starts without it.
@@ -976,7 +977,8 @@ def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_prop
             page.close()
         page = context.new_page()
         page.goto(f"{address}/{LESSON}.html")
-        # A part that was damaged in the cache is fetched again; so is the memory, which nothing is fetched for.
+        # A damaged part in the cache is fetched again; Python's initial memory is rebuilt without
+        # fetching.
         spoiled = page.evaluate(SPOIL, "/[0-9a-f]{56,}$")
         assert spoiled == len(pyodide_bundle.PARTS) + 2
         page.get_by_role("button", name="Run, cell 1", exact=True).click()
@@ -994,14 +996,15 @@ def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_prop
         settled(page)
 
 
-# How many parts in the cache are still damaged.
+# Number of damaged parts left in the cache.
 SPOILED = """async () => {
     const kept = await caches.open("autograd-course");
     const parts = (await kept.keys()).filter(({url}) => /[/][0-9a-f]{64}$/.test(url));
     const sizes = await Promise.all(parts.map(async one => (await (await kept.match(one)).arrayBuffer()).byteLength));
     return sizes.filter(size => size === 9).length }"""
 
-# Replace what the cache holds under such addresses; a memory keeps the hash that fits, as if Python could not begin with it.
+# Replace the cached responses of these addresses. A memory keeps a matching hash, as if only
+# Python could not start from it.
 SPOIL = """async pattern => {
     const kept = await caches.open("autograd-course");
     const found = (await kept.keys()).filter(({url}) => new RegExp(pattern).test(url));
@@ -1024,7 +1027,7 @@ def test_a_part_that_is_not_what_it_was_is_refused(bundled_site, browser, addres
         page.get_by_text("is not the file that these pages were built with").wait_for()
 
 
-def test_without_the_parts_a_page_asks_pyodides_own_address(site, bundled_site, browser, request):
+def test_without_the_parts_a_page_uses_pyodides_own_address(site, bundled_site, browser, request):
     """The page fetches Pyodide only after the reader has run something. Here its address is
     served from the folder of the parts.
     """
@@ -1118,12 +1121,12 @@ def test_a_new_edition_replaces_the_kept_one_and_leaves_the_work(browser, editio
         assert cell(page, "square-stub").locator("textarea").input_value() == "mine"
 
 
-# Wait until a cache holds so many entries.
+# Wait until a cache holds this many entries.
 KEPT = """async ([name, number]) => {
     while ((await (await caches.open(name)).keys()).length < number)
         await new Promise(done => setTimeout(done, 50)) }"""
 
-# Wait until the second of two hashes has taken the first one's place in the cache.
+# Wait until the second hash has replaced the first in the cache.
 REPLACED = """async hashes => {
     const kept = async () => (await (await caches.open("autograd-course pages")).keys()).map(({url}) => url.split("/").at(-1));
     for (let all = await kept(); all.includes(hashes[0]) || !all.includes(hashes[1]); all = await kept())

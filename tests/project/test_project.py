@@ -53,7 +53,7 @@ def test_conda_environment_is_pyproject():
     python, *others = conda
     version = re.fullmatch(
         r"python\s*=+\s*(\d+\.\d+)", python
-    )  # Binder knows no other form, and then takes a Python of its own
+    )  # Binder accepts no other form; otherwise it uses its own Python
     assert (
         version
         and Version(version[1]) in SpecifierSet(PROJECT["requires-python"])
@@ -121,7 +121,8 @@ def test_numpy_is_all_the_engine_loads():
     assert "autograd_course" not in modules
 
 
-# Each module or package may import those further left in its row; the kit may import the engine too.
+# Each module or package may import those to its left in the same row; the kit may also import the
+# engine.
 LAYERS = {
     "autograd_lib": [
         {"hints", "values", "levels"},
@@ -269,8 +270,8 @@ def test_models_and_optimizers_use_no_private_name_of_the_tape(file):
     assert {name for name in used - own if re.match("_(?!_)", name)} == set()
 
 
-# Statements of the engine; layout, comments and docstrings are free. Lower a number as statements
-# go; a commit that raises one says why.
+# Statements of the engine, without layout, comments and docstrings. Lower a number when
+# statements are removed; a commit that raises one explains why.
 ENGINE = {
     "its core": (
         1174,
@@ -303,7 +304,8 @@ def test_the_engine_stays_small(record_property):
         assert count <= most, f"{what} has {count} statements, expected at most {most}: {files}"
 
 
-# Openings and words of docstrings, and words of comments and errors, that a reader has to decipher.
+# Openings and words in docstrings, and words in comments and errors, that readers find hard to
+# understand.
 WORDS = r"\b(nobody|somebody|whoever|so.many|anew|at hand|without end|mend(s|ed|ing)?|handfuls?)\b"
 WORDS += r"|\b(lost hold|what arrives|way back|walk(s|ed|ing)? back(?!ward)|lowest place)\b"
 RIDDLES = re.compile(
@@ -351,7 +353,7 @@ def test_docstrings_comments_and_errors_are_plain(file):
     assert riddles((ROOT / file).read_text(encoding="utf-8")) == []
 
 
-# A docstring of a test may not continue the test's name, or consist of the fault that it once showed.
+# A docstring of a test may not continue the name of the test or consist of a past fault.
 CONTINUES = re.compile(r"^(And|Also|Seen|Failed|A wrong number|This test failed)\b")
 
 
@@ -370,7 +372,8 @@ def test_docstrings_of_tests_are_plain():
     assert unclear == {}
 
 
-# No reader of the package calls what these define, but for the class Tensor and `compile`.
+# Users of the package do not call the functions defined here, except for the class Tensor and
+# `compile`.
 INTERNAL = re.compile(
     r"autograd_lib/(compiler/|(checkpoint|forward|rows|tape|transforms|values)\.py)"
 )
@@ -411,7 +414,7 @@ def test_public_docstrings_list_their_parameters(file):
         "x = 1  # stands in for y",
     ],
 )
-def test_a_riddle_is_found(source):
+def test_an_unclear_docstring_is_found(source):
     assert riddles(source)
 
 
@@ -438,10 +441,10 @@ def test_ruff_decides_the_layout():
 ADDRESSES = {
     "127.0.0.1",
     "localhost",
-    "www.w3.org",  # the last one is in every SVG, as a name
+    "www.w3.org",  # the last is the XML namespace in every SVG
     "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
     "HUB",
-}  # whoever reads docs/classroom.md has one
+}  # placeholder: readers of docs/classroom.md have their own host
 ELSEWHERE = {
     urlsplit(address).netloc
     for repository in [launch_links.repository() or launch_links.NOBODY]
@@ -587,7 +590,7 @@ def test_readme_shows_what_draw_graph_draws():
     )
 
 
-def test_readmes_picture_stands_still_for_who_wants_that():
+def test_the_readmes_picture_respects_reduced_motion():
     """Without script and animation only the last frame is shown; the animation ends by itself."""
     drawing = runpy.run_path(ROOT / "web/readme_graph.py")
     svg = drawing["FILE"].read_text(encoding="utf-8")
@@ -643,7 +646,7 @@ def test_second_run_installs_nothing(run, monkeypatch):
     run.install()
     monkeypatch.setattr(
         run.sys, "version_info", (3, 12, 0)
-    )  # another Python: the one in .venv is as good
+    )  # run.py was started by another Python; that of .venv is fine
     run.install()
     assert run.done == ["venv", "pip", "pip"]
 
@@ -705,7 +708,7 @@ def test_interrupted_install_is_done_again(run, monkeypatch, broken):
     assert run.done == ["venv", "pip", "pip"]
 
 
-def test_somebody_elses_venv_is_left_alone(run):
+def test_a_foreign_venv_is_left_alone(run):
     own = run.VENV / "lib/own"
     own.mkdir(parents=True)
     with pytest.raises(SystemExit, match=".venv was not made by run.py"):
@@ -729,7 +732,7 @@ def test_one_installs_at_a_time(run, capsys):
     assert run.done == ["venv", "pip", "pip"], "the second waits, and then finds all done"
 
 
-def test_a_full_disk_is_said(run, monkeypatch):
+def test_a_full_disk_is_reported(run, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -747,7 +750,7 @@ def test_a_full_disk_is_said(run, monkeypatch):
         run.main("site")
 
 
-def test_clean_leaves_what_is_somebodys_own(run):
+def test_clean_keeps_the_users_files(run):
     run.install()
     for name in [
         "site/index.html",
@@ -863,7 +866,7 @@ def test_run_says_that_there_is_no_network(tmp_path):
     for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # bound, not listening: whoever calls is refused
+        closed.bind(("127.0.0.1", 0))  # bound but not listening, so that connections are refused
         index = f"http://127.0.0.1:{closed.getsockname()[1]}"
         code, said = run_py(
             "test",
@@ -900,7 +903,7 @@ def test_run_says_that_there_is_no_such_port():
     "program, said",
     [("web/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")],
 )
-def test_help_helps(program, said, tmp_path):
+def test_help_lists_the_options(program, said, tmp_path):
     shown = subprocess.run(
         [sys.executable, ROOT / program, "--help"], cwd=tmp_path, capture_output=True, text=True
     )
@@ -915,7 +918,7 @@ def test_run_says_which_targets_there_are():
 @pytest.mark.skipif(
     not shutil.which("make"), reason="make is not installed; python run.py does the same"
 )
-def test_make_hands_the_arguments_on():
+def test_make_passes_arguments_on():
     made = subprocess.run(
         ["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"],
         cwd=ROOT,
@@ -926,13 +929,13 @@ def test_make_hands_the_arguments_on():
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
-def test_ci_hands_the_arguments_on(tmp_path):
+def test_ci_passes_arguments_on(tmp_path):
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
     for name in ["chromium-headless-shell", "firefox-esr", "make", "python3"]:
         (tmp_path / name).write_text(
             '#!/bin/sh\necho "$0" "$@"\n[ "${0##*/}" != python3 ]\n'
-        )  # so that nothing is installed
+        )  # so that run.py installs nothing
         (tmp_path / name).chmod(0o755)
     said = subprocess.run(
         ["bash", ".ci/run", "-k", "lesson_03"],

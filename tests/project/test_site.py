@@ -49,7 +49,7 @@ NAMES = [
     "teachers_guide",
     "classroom",
 ]
-# A change there concerns the pictures of every lesson.
+# A change there affects the pictures of every lesson.
 DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
@@ -71,12 +71,12 @@ def test_a_notebook_is_run_for_its_page(capfd):
     )
     assert ran == kept and any(ran) and moves == same and len(moves) == 4
     out, err = capfd.readouterr()
-    # wasmtime, which lays out graphs, may complain when Python frees an engine that it has closed.
+    # wasmtime, which lays out graphs, may warn when Python frees an engine that it has closed.
     assert out == "" and (err == "" or "wasmtime/_managed.py" in err)
 
 
-# Statements that changed since `make mutate ARGS=--write` wrote down which test notices each of
-# them, which takes an hour. Only ever fewer.
+# Statements that changed since `make mutate ARGS=--write`, which takes an hour, recorded the
+# tests that fail without each of them. This number may only fall.
 STALE = 44
 
 
@@ -97,7 +97,7 @@ def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(
         "summary",
         f"deleted from the engine: {len(said) - len(kept)} of {len(said)} statements break a contract",
     )
-    # Guards with a message of their own are noticed by tests, not by the contracts.
+    # Guards with an error message are detected by tests, not by the contracts.
     assert len(kept) < 0.2 * len(said)
     unnoticed = [words for words in kept if "a test of the engine, tests/" not in words]
     assert len(unnoticed) <= STALE, "\n\n".join(unnoticed)
@@ -402,7 +402,7 @@ def test_no_line_breaks_within_a_shape_or_short_code():
     assert re.findall(r'class="whole">(.*?)</', page) == ["(2, 1)", "[4, 2, 3]", "x[i, j]"]
 
 
-def test_a_formula_keeps_what_clings_to_it():
+def test_a_formula_keeps_its_punctuation():
     """Punctuation stays on the line of its formula. Regression: a full stop started a line."""
     page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
     assert re.findall(r'<span class="whole">(.*?)</span>', page) == [
@@ -412,7 +412,7 @@ def test_a_formula_keeps_what_clings_to_it():
     ]
 
 
-def test_what_is_live_in_a_lesson_is_seen(site):
+def test_interactive_calls_leave_a_drawing(site):
     """Every interactive call leaves a drawing, every question has its answer, and no cell
     failed.
     """
@@ -794,7 +794,7 @@ def test_every_control_moves_its_picture(site, page, name):
                     (slider or control.query_selector(":checked")).press(key)
                 for _ in range(
                     500
-                ):  # it is drawn in the next frame, which a loaded machine keeps waiting
+                ):  # it is drawn in the next frame, which may take a while on a loaded machine
                     values, said = box.evaluate(STANDS)
                     drawn, words = pictures[place(packed, values)]
                     if said == words and box.evaluate(SEEN, drawn):
@@ -821,8 +821,8 @@ def seen(drawing, words=True):
 
 @pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
-def test_what_a_slider_moves_is_seen(name, record_property):
-    r"""Along a slider most pictures differ. The other controls are at their start or, if that hides
+def test_a_slider_changes_its_picture(name, record_property):
+    """Along a slider most pictures differ. The other controls are at their start or, if that hides
     the change, at one of their ends.
 
     Without words and numbers, every second picture still differs. A graph cannot do better, because
@@ -862,13 +862,13 @@ def test_what_a_slider_moves_is_seen(name, record_property):
 @pytest.mark.rotating(*DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_words_in_pictures_can_be_read(name):
-    r"""Words do not overlap, stay within their picture, and are not small; no colour of the lesson
+    """Words do not overlap, stay within their picture, and are not small; no colour of the lesson
     means two things.
 
     This holds at every position of each slider while the others are at their start, at every
     combination of toggles, and with all controls at an end.
     """
-    drawings = {}  # where each stands
+    drawings = {}  # drawing -> where it occurs
     for number, packed in enumerate(moving(name)):
         pictures = precomputed_frames.unpacked(packed)
         starts = [control["values"][control["start"]] for control in packed["controls"]]
@@ -925,7 +925,7 @@ def test_a_slider_offers_what_the_text_asks_for():
     assert asked_for > 3
 
 
-# What learners type, right and wrong, clear and not.
+# Answers that learners type: right, wrong, and unreadable.
 TYPED = [
     "3",
     "-0.5",
@@ -987,7 +987,7 @@ def test_a_page_judges_as_the_kit_does(site, page):
     tolerance, and on the typed texts above.
     """
     page.goto((site / "index.html").as_uri())
-    cases = []  # what is typed where, the part of the page, and what the kit says
+    cases = []  # (typed text, part of the page, verdict of the kit)
     for name, question in PREDICTIONS.items():
         for (label, answer, choices), told in zip(
             questions.parts(question), predictions.prediction(predict(name))["parts"]
@@ -1061,7 +1061,7 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
             "missed": 1,
         }
     }
-    page.get_by_text("Delete my answers").click()  # nobody says yes to what is asked then
+    page.get_by_text("Delete my answers").click()  # the dialog is dismissed
     assert page.locator(".keep").inner_text().startswith("Saved")
     page.once("dialog", lambda asked: asked.accept())
     page.get_by_text("Delete my answers").click()
@@ -1129,7 +1129,7 @@ def test_the_best_section_comes_first(page):
     assert found == [[1, 0, 2, 3], [1, 3], [1, 0], [1, 0, 2, 3], [4], [], []]
 
 
-# How many children an element of MathML has; a browser draws others as an error.
+# Number of children of each MathML element; browsers draw any other number as an error.
 CHILDREN = dict.fromkeys(["msub", "msup", "mfrac", "mover", "munder", "mroot"], 2)
 CHILDREN |= dict.fromkeys(["msubsup", "munderover"], 3)
 

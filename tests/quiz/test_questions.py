@@ -13,7 +13,7 @@ from autograd_course.quiz import questions, texts
 from autograd_course.quiz.questions import parts, right, shown
 from autograd_course.quiz.texts import Question
 
-exercises.registered()  # now, while the lessons' texts go where they belong
+exercises.registered()  # register the lessons' texts before a test replaces them
 REAL = {name: getattr(texts, name) for name in ["PREDICTIONS", "RECALL", "CARDS", "PLACEMENT"]}
 NO_ANSWER = Question("Which points?", reveal="Those at x − h and x + h.")
 
@@ -151,7 +151,7 @@ def test_numbers_are_read_as_people_write_them(text, value):
         "3 = 4",
     ],
 )
-def test_what_is_no_number_is_said_so(text):
+def test_a_text_that_is_no_number_is_reported(text):
     with pytest.raises(ValueError, match="not a number. Write it like 17, −0.3, 1/7 or 2e-9"):
         right(Question("?", 3), [text])
 
@@ -207,7 +207,7 @@ def test_right_and_wrong(question, text, good):
     assert right(question, [text]) is good
 
 
-def test_a_shape_that_is_none_is_said_so():
+def test_a_text_that_is_no_shape_is_reported():
     with pytest.raises(ValueError, match=r"not a shape. Write it like \(8, 5\)"):
         right(Question("?", (2, 3)), ["two by three"])
 
@@ -268,7 +268,7 @@ def test_reveal_shows_both_answers_the_reason_and_its_maths():
         (None, "Not this time"),
     ],
 )
-def test_wrong_is_said_kindly_and_recorded(sure, word):
+def test_a_wrong_answer_gets_a_kind_reply_and_is_recorded(sure, word):
     said = answer(ask_of("01.mean"), "5", sure=sure)
     assert word in said and "✓" not in said and compared(said)[1] == ["", "5", "6"]
     made = record.read()["predictions"]["01.mean"]
@@ -293,7 +293,7 @@ def test_revealing_without_an_answer_counts_for_nothing(folder):
         ("02.both", [None, "3"], "Fill in every part"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_reveals_nothing(folder, name, given, said):
+def test_an_unreadable_answer_is_reported_and_reveals_nothing(folder, name, given, said):
     ask = ask_of(name)
     shown = answer(ask, *given)
     assert (
@@ -353,7 +353,7 @@ def test_an_answer_to_an_older_question_is_not_shown(name, given):
 
 
 @pytest.mark.parametrize("panel, name", [(predict, "01.nothing"), (recall, "99"), (card, "99")])
-def test_a_name_that_is_none_is_said(panel, name):
+def test_an_unknown_name_is_reported(panel, name):
     assert "There is no" in panel(name).text and repr(name) in panel(name).text
 
 
@@ -375,7 +375,7 @@ def test_three_questions_by_number():
     assert not before and "Those at" in fold.split("</summary>")[1]
 
 
-def test_thought_alone_is_enough(folder):
+def test_an_answer_in_the_head_is_enough(folder):
     ask = recall("01").children[1]
     press(ask)
     assert "Those at x − h" in ask.answer.value and ask.button.description == "Hide"
@@ -485,14 +485,14 @@ def test_a_card_shows_code_as_it_was_typed():
         ('![x" onerror="y](z)', 'alt="x&quot; onerror=&quot;y"'),
     ],
 )
-def test_what_a_text_holds_is_never_markup(typed, html):
+def test_html_in_a_text_is_escaped(typed, html):
     """A learner's card is their own Markdown. Releases of mistune before 3.2.1 passed maths
     through unescaped.
     """
     assert html in questions.as_html(typed)
 
 
-def test_what_cannot_be_read_is_shown_as_it_was_typed():
+def test_unreadable_text_is_shown_as_typed():
     ask = ask_of("01.mean")
     assert "“x*y*z &lt;img&gt; __a__” is not a number" in answer(ask, "x*y*z <img> __a__")
 

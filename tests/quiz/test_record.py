@@ -45,7 +45,7 @@ def names(folder):
     return sorted(path.name for path in folder.glob("*.json"))
 
 
-def test_what_was_done_is_read_again(folder):
+def test_the_record_is_read_back(folder):
     record.solved("01.kink")
     record.predicted("01.mean", ["6"], "certain", False)
     record.card("01", ["a line", "another"])
@@ -119,7 +119,7 @@ def test_wrong_answers_are_counted_by_their_hint_until_the_exercise_is_solved(fo
         ("", "half \ud83d of it"),
     ]:
         record.missed("01.kink", hint, verdict)
-    wrong = {"a": 3, "": 2}  # the second was the first, run again
+    wrong = {"a": 3, "": 2}  # the second answer was the first, run again
     assert record.read()["tries"]["01.kink"]["wrong"] == wrong and record.read()["exercises"] == []
     record.solved("01.kink")
     record.missed("01.kink", "b", "4")
@@ -148,7 +148,7 @@ def test_a_record_without_tries_is_read_and_stays_unknown(folder):
     assert record.read()["tries"] == {"01.central": AT_ONCE}
 
 
-def test_looking_writes_nothing(folder):
+def test_reading_the_record_writes_nothing(folder):
     record.read()
     record.recalled("01.mean", True)
     record.card("01", [])
@@ -156,7 +156,7 @@ def test_looking_writes_nothing(folder):
     assert names(folder) == []
 
 
-def test_what_is_known_is_not_written_again(monkeypatch):
+def test_an_unchanged_record_is_not_written_again(monkeypatch):
     record.solved("01.kink")
     monkeypatch.setattr(record.os, "replace", None)
     record.solved("01.kink")
@@ -173,10 +173,10 @@ def test_notebooks_open_at_once_lose_nothing(folder):
     assert names(folder) == ["progress.json"]
 
 
-def test_each_waits_its_turn(folder, monkeypatch):
+def test_writers_take_turns(folder, monkeypatch):
     (folder / "progress.new.json").write_text(
         '{"exercises": ["theirs"]}'
-    )  # another notebook is about to finish
+    )  # another notebook has almost finished
     monkeypatch.setattr(
         record.time,
         "sleep",
@@ -186,7 +186,7 @@ def test_each_waits_its_turn(folder, monkeypatch):
     assert record.read()["exercises"] == ["theirs", "mine"] and names(folder) == ["progress.json"]
 
 
-def test_a_kernel_killed_while_writing_stops_nobody(folder, monkeypatch):
+def test_a_kernel_killed_while_writing_blocks_no_other(folder, monkeypatch):
     monkeypatch.setattr(record.time, "sleep", lambda seconds: None)
     (folder / "progress.new.json").write_text('{"exercises": ["half')
     record.solved("01.kink")
@@ -301,7 +301,7 @@ def test_a_folder_in_the_way(folder, monkeypatch, name):
     assert record.read()["exercises"] == ["01.kink"] and record.unkept == []
 
 
-def test_half_an_emoji(folder):
+def test_an_unpaired_surrogate_is_recorded(folder):
     record.card("01", ["half \ud83d of it"])
     assert record.read()["cards"] == {"01": ["half ? of it"]} and record.unkept == []
 
@@ -371,7 +371,7 @@ def test_a_check_is_recorded_right_or_wrong_and_nothing_before_an_answer(monkeyp
     )
 
 
-def test_right_at_once(monkeypatch):
+def test_answers_right_at_the_first_try(monkeypatch):
     monkeypatch.setattr(exercises, "EXERCISES", REAL)
     exercises.check("00.value", 14)
     assert record.read() == right("00.value")

@@ -74,7 +74,7 @@ def planted(tmp_path_factory):
     return folder
 
 
-def test_what_does_not_end_is_stopped_by_its_steps(planted):
+def test_infinite_loops_are_stopped_by_the_step_limit(planted):
     every = mutations.statements("transforms", planted / "autograd_lib")
     found = {one.text.strip(): one for one in every if one.where == "planted"}
     contract = Contract("", "ag.planted(2)", "3")

@@ -30,7 +30,7 @@ def test_every_definition_of_the_core_is_read(name):
     assert page.home(name), f"{name} stands in no part of autograd_course/tour/order.py"
 
 
-def test_no_other_is_read():
+def test_the_page_lists_no_other_definition():
     there = [one.name for one in page.definitions()]
     named = [pattern for _, names, _ in NAMED for pattern in names.split()]
     assert [
@@ -123,7 +123,7 @@ SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25,
 
 
 def minutes(cell):
-    r"""Return the minutes for a first reading of a cell and for its folded text.
+    """Return the minutes for a first reading of a cell and for its folded text.
 
     As in the lessons, a minute is 110 words, 8 lines of code, 2/5 of a prediction, or a slider. A
     reader who came from lesson 10 took 147 minutes, where this computes 130.
@@ -211,7 +211,7 @@ def source(file):
     return (NOTEBOOKS.parent / file).read_text(encoding="utf-8")
 
 
-def test_what_is_noticed_is_written_down(tmp_path):
+def test_the_failing_tests_are_recorded(tmp_path):
     kept = tmp_path / "noticed.json"
     kept.write_text('{"ops:old": {"gone": "tests/x.py::test_x"}}')
     some = LINES["back"][:3]

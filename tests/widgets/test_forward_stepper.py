@@ -106,7 +106,7 @@ def expression(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_ends_where_forward_mode_does_and_touches_nothing(seed):
-    r"""The last tangent equals ⟨gradient, tangents⟩, computed by backward mode.
+    """The last tangent equals ⟨gradient, tangents⟩, computed by backward mode.
 
     Catch contributions of an op that overwrite each other in place of adding up.
     """

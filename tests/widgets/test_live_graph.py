@@ -56,7 +56,7 @@ def test_the_expression_runs_once_for_each_picture():
     assert len(runs) == 2
 
 
-def test_it_shows_itself_without_a_touch_and_without_a_kernel():
+def test_it_is_displayed_without_a_click_and_without_a_kernel():
     ui = live_graph(neuron, **SLIDERS)
     bundle = ui._repr_mimebundle_()
     assert "<svg" in bundle["text/html"] and "y = tanh(z)" in bundle["text/plain"]
@@ -166,7 +166,7 @@ def test_an_argument_keeps_its_name_though_f_uses_it_again():
     ) == ["x", "n1", "x"]
 
 
-def test_a_profiler_is_put_back():
+def test_a_profiler_is_restored():
     heard = []
 
     def profiler(frame, event, arg):
@@ -237,7 +237,7 @@ def test_rows_and_arguments_in_order():
     ), "by name, not by place"
 
 
-def test_what_it_refuses():
+def test_live_graph_refusals():
     with pytest.raises(ValueError, match="x: expected .min, max, start.*got 3"):
         live_graph(ag.tanh, x=3)
     with pytest.raises(TypeError, match="expected a function that returns one Tensor.*got float64"):

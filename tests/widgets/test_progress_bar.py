@@ -68,7 +68,7 @@ def test_a_second_interrupt_ends_a_step_that_hangs(capsys):
             interrupt()  # the next loop counts from one again
 
 
-def test_loops_in_one_another_all_end(capsys):
+def test_nested_loops_all_end(capsys):
     seen = []
     for epoch in track(range(3)):
         for batch in track(range(3)):

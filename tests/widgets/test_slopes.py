@@ -285,7 +285,7 @@ def test_edges_of_a_domain(row, fixed, x, words):
         (ag.power, {"x": 2.0, "y": (0.0, 4.0, 4.0), "h": [0.1]}),
     ],
 )
-def test_what_lies_beyond_covers_no_circle(row, fixed):
+def test_off_scale_labels_cover_no_circle(row, fixed):
     """Catch a label for an off-scale value that starts on the vertical line and covers the
     circle of the measured slope.
     """
@@ -379,7 +379,7 @@ def test_a_wrong_rule_is_seen(row, rule, moving, where):
     ]
     off = [
         min(np.hypot(x - a, y - b) for a, b in drawn) for x, y in circles[:-1]
-    ]  # the last one stands in the legend
+    ]  # the last is in the legend
     assert len(off) > 12 and max(off) > 15
 
 
@@ -515,7 +515,7 @@ def test_flat_at_a_point_is_not_flat_nearby():
         lambda g, z, x, y, room=0.0: -g * z / (y + room),
     ],
 )
-def test_a_rule_may_take_what_it_likes_besides(rule):
+def test_a_rule_may_take_further_arguments(rule):
     assert (
         "passes through all"
         in slope_explorer(ag.divide, rule=rule, moving="y", x=6.0, y=(0.25, 4.0, 2.0)).picture.text

@@ -236,7 +236,7 @@ def test_visited_too_early():
     assert ("", "✗ lost") in frame.work
 
 
-def test_visited_again_with_what_is_new():
+def test_a_second_visit_with_the_new_gradient():
     story = told(early(again=6))
     assert story[7].endswith("b has been visited already, with 7, and will be visited again.")
     assert story[8] == "b is visited again: 6 has arrived there."
@@ -271,7 +271,7 @@ def test_visited_again_with_everything_counts_twice():
     )
 
 
-def test_a_leaf_that_nobody_visits_keeps_what_arrives():
+def test_an_unvisited_leaf_keeps_its_gradient_in_the_ledger():
     story = told(early(again=6, leaf_too=False))
     assert story[-1] == "The pass is over, after 4 visits. The leaves have a 26."
 
@@ -311,7 +311,7 @@ def test_an_engine_with_a_wrong_rule():
     assert "The leaves have a nothing. But the gradient of a is 26" in story[-1]
 
 
-def test_visits_that_make_no_sense():
+def test_impossible_visits():
     a, b, c, d = chain()
     with pytest.raises(
         ValueError,
@@ -416,7 +416,7 @@ def test_the_same_array_arrives_twice():
     ]
 
 
-def test_constants_get_nothing_and_it_is_said_once():
+def test_constants_get_no_gradient_and_this_is_stated_once():
     x, data = leaf(2.0), Tensor(3.0)
     story = said(frames((x * 5 + 1) * data))
     assert sum("gets nothing" in say for say in story) == 1
@@ -450,7 +450,7 @@ def test_how_far_in_words(rate, words):
     assert said(frames(z))[2].startswith(f"Along this arrow {words}: ")
 
 
-def test_what_two_strokes_say_is_said_where_they_are():
+def test_the_meaning_of_two_strokes_is_shown_beside_them():
     says = said(frames(leaf(0.0) * leaf(3.0)))
     assert [
         say.endswith("(two strokes: nothing passes).") for say in says if "Along this arrow" in say
@@ -564,7 +564,7 @@ def test_a_graph_of_seven_ops_in_a_row_is_seen_whole():
     )
 
 
-def test_too_large_to_draw_is_told():
+def test_a_graph_too_large_to_draw_is_reported():
     x = y = leaf(1.01)
     for _ in range(graph.MOST):
         y = y * x
@@ -610,7 +610,7 @@ def descendants(widget):
         yield from descendants(child)
 
 
-def test_the_static_twin_tells_all_steps():
+def test_the_static_twin_contains_all_steps():
     a, b, c, d = chain()
     ui = backward_stepper(d)
     bundle = ui._repr_mimebundle_()
@@ -623,7 +623,7 @@ def test_the_static_twin_tells_all_steps():
     assert bundle["text/html"].endswith(fold), "folded there too, so that a reader can skip them"
 
 
-def test_a_screen_reader_is_told_the_sentence_once():
+def test_a_screen_reader_reads_each_sentence_once():
     """The text of the drawing contains the whole step, so the words around the graph are hidden
     from screen readers.
     """
@@ -634,7 +634,7 @@ def test_a_screen_reader_is_told_the_sentence_once():
     )
 
 
-def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
+def test_a_narrow_window_shows_the_card_and_its_inputs():
     """The graph of (x + y)·w needs 700 px, so a window of 550 px first shows its right part,
     then its left part.
     """

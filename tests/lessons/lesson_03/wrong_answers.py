@@ -54,7 +54,7 @@ cases(
         edit("g / y", "g * y ** -1.0"),
         edit(
             "lambda g, z, x, y: g / y", "np.vectorize(lambda g, z, x, y: float(g) / float(y))"
-        ),  # y is never 0
+        ),  # the check never uses y = 0
         edit("-g * z / y", "np.where(y == 0, 0.0, -g * z / np.where(y == 0, 1.0, y))"),
         edit("g / y", "np.true_divide(g, y)", "-g * z / y", "np.negative(g) * np.divide(z, y)"),
         """

@@ -82,7 +82,7 @@ def test_odometer_shows_each_digit_and_stays_on_its_card(n):
     long = [float(x) for x in re.findall(r'd="M([\d.]+) 224v26"', picture.html)]
     above = re.findall(r'<text x="([\d.]+)" y="246[^>]+>([^<]+)', picture.html)
     assert len(long) + len(above) == 9
-    for x, name in above:  # a phone has 370 px for 560
+    for x, name in above:  # on a phone, 560 px are drawn in 370
         assert all(0.66 * abs(float(x) - line) > 3 * len(name) + 3 for line in long), (
             "no line goes through a name"
         )
@@ -122,7 +122,7 @@ def test_a_race_follows_the_paths_that_are_there():
     ).text.startswith("1,048,576 paths (computed)")
 
 
-# --- What the notebook runs
+# --- Functions that the notebook runs
 
 
 def test_random_programs():
@@ -173,7 +173,7 @@ def test_a_walk_as_found_is_an_early_one():
 
 
 def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # a right answer is recorded there
+    monkeypatch.chdir(tmp_path)  # a right answer is recorded in the current folder
 
     def stub(x, y): ...
 

@@ -37,7 +37,7 @@ def talk(w1, w2, w3, x, y):
     return (4 * ag.sin(ag.relu(w1 * x * x + w3) + ag.relu(w2 * x * x + w3)) - y) ** 2
 
 
-def test_the_slides_graph_knows_every_route():
+def test_the_graph_of_the_slides_has_every_path():
     for given in [(0.5, 0.4, 0.3, 0.7, 0.3), (-0.7, 1.1, 0.2, 0.5, -0.4)]:
         picture = drawn.slide_graph(*given)
         svg_of(picture)
@@ -160,7 +160,7 @@ def test_a_chessboard_that_no_line_can_part():
         and 15 < classes.sum() < 25
     )
     most = 0
-    for p in points:  # a best line can be moved until it comes close to two points
+    for p in points:  # some best line always comes close to two points
         for q in points:
             across = np.array([p[1] - q[1], q[0] - p[0]])
             side = points @ across - p @ across

@@ -124,7 +124,7 @@ def test_004_a_constant_exponent_is_seeded_with_1():
     ] == pytest.approx(8 * math.log(2))
 
 
-def test_002_a_nan_is_hushed_only_further_in():
+def test_002_a_nan_is_hidden_only_inside():
     x = PATIENTS["C"].engine(2.0)
     (PATIENTS["C"].engine(-3.0) ** x).backward()
     assert math.isnan(x.grad), "as published, it is what arrives at a value that is turned into 0"
@@ -137,7 +137,7 @@ def test_003_the_loss_that_falls_below_0():
     assert (L.data, y_hat.grad) == (-1, 0.5)
 
 
-# --- The one without a card
+# --- The bug without a card
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_reading_shows_the_code(name):
     )
     assert (
         "6 lines" in picture.text or name != "stored locals"
-    )  # the blank one between its two methods is none
+    )  # the blank line between the two methods does not count
 
 
 def test_costs_says_every_number():

@@ -86,7 +86,7 @@ def passes(engine, f, *shapes):
         (Unknown, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3, 3), (3,)]),
     ],
 )
-def test_when_a_patient_is_ill(engine, f, good, bad):
+def test_the_cases_in_which_a_patient_fails(engine, f, good, bad):
     assert passes(engine, f, *good) and not passes(engine, f, *bad)
     assert passes(WARDS["09"].mended(engine), f, *bad)
 
@@ -107,7 +107,7 @@ def test_002_the_gradient_that_is_reassigned():
 def test_002_the_broadcast_product():
     small, large = Multiplied(b), Multiplied(np.ones((2, 3)))
     (small * large).sum().backward()
-    assert large.grad.tolist() == [[2, 4, 6]] * 2  # as published it is one row of them
+    assert large.grad.tolist() == [[2, 4, 6]] * 2  # the published engine gives a single row
 
 
 def test_004_dot_of_matrices():

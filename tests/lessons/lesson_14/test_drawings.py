@@ -57,7 +57,7 @@ def test_a_window_reads_what_the_output_is_made_of(i, j):
 @pytest.mark.parametrize("stride, padding", [(1, 0), (2, 0), (1, 1), (2, 1), (3, 1)])
 @pytest.mark.parametrize(
     "i, j", [(0, 0), (2, 2), (5, 4), (3, 1), (1, 1)]
-)  # the last by no window, at stride 3
+)  # at stride 3 no window reads the last pixel
 def test_a_pixel_moves_what_its_nudge_moves(i, j, stride, padding):
     nudged = X.copy()
     nudged[i, j] += 1

@@ -71,12 +71,12 @@ def test_the_crossing_says_every_number():
 
 
 def test_where_the_throw_comes_down_and_how_that_moves():
-    r"""The tangent of the landing point agrees with a second path at a slightly different angle.
+    """The tangent of the landing point agrees with a second path at a slightly different angle.
 
     Catch the tangent of the last point alone, which is below ground.
     """
 
-    def path(angle):  # no air, in steps of its own
+    def path(angle):  # without air resistance, with its own time steps
         t = np.arange(1, 30) * 0.1
         return np.stack([20 * t * np.cos(angle), 20 * t * np.sin(angle) - 5 * t * t], 1)
 

@@ -207,7 +207,7 @@ cases(
     ],
     accepted=[
         "lambda f, x: x - ag.grad(f)(x) / np.abs(ag.grad(ag.grad(f))(x))",
-        "lambda f, x: x - float(ag.grad(f)(x)) / abs(float(ag.grad(ag.grad(f))(x)))",  # whose 0/0 is an error
+        "lambda f, x: x - float(ag.grad(f)(x)) / abs(float(ag.grad(ag.grad(f))(x)))",  # plain floats raise an error for 0/0
         "lambda f, x: x - np.sign(ag.grad(f)(x)) * abs(ag.grad(f)(x) / ag.grad(ag.grad(f))(x))",
         """
         def downhill(f, x):

@@ -21,7 +21,7 @@ def repeat(step, n):
 
 
 @pytest.mark.parametrize("n, k", [(12, 0), (12, 3), (12, 12), (12, 1), (20, 7)])
-def test_the_moments_are_those_of_a_real_pass(n, k):
+def test_the_steps_are_those_of_a_real_pass(n, k):
     """Each step runs forward, again from its checkpoint, and backward; the peak of arrays held
     is that of `cost`.
     """
@@ -78,7 +78,7 @@ def test_an_uneven_chain_holds_what_is_drawn():
         most = footprint(lambda marks=marks: chain(marks)(x), x.data.nbytes)[1]
         assert (
             0 < most - kept - longest < 25
-        )  # five arrays of the large kind on their way, and the last result
+        )  # plus five temporary large arrays and the last result
 
 
 def test_cost_names_the_heaviest_stretch():
@@ -86,7 +86,7 @@ def test_cost_names_the_heaviest_stretch():
     assert drawn.cost([1, 2, 2, 2], [0]) == (1, 6, (0, 3))
 
 
-def test_walked_tells_what_happens():
+def test_the_words_of_each_step():
     assert drawn.walked(12, 0, 11).text.splitlines() == [
         "forward, step 12: 12 arrays held, at most 12 so far",
         "no marks",

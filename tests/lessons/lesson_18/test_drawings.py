@@ -26,7 +26,7 @@ def opacities(picture, colour):
     ]
 
 
-def test_who_reads_whom_crosses_the_future():
+def test_who_reads_whom_marks_the_future():
     """Catch crosses on the past in place of the future."""
     sizes = np.array([[2.0, 1.0, 0], [0, 4.0, 0], [0.5, 0, 0]])
     picture = who_reads_whom(sizes, "abc")

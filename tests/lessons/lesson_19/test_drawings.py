@@ -38,7 +38,7 @@ def test_guess_has_a_bar_for_the_likeliest_letters_and_one_for_the_others():
         (20, "Step 20: loss 1.70, beats counting up to the 3-gram. It writes:\nCAT\nHAT"),
     ],
 )
-def test_learning_says_whom_it_beats(step, says):
+def test_learning_compares_with_the_baselines(step, says):
     picture = learning(RUN, [3.0, 2.5, 1.9, 1.6], step)
     assert picture.text == says and "4-gram 1.60" in picture.html and "q<x" not in picture.html
     assert learning(RUN, [3.0], 20).html != picture.html or step == 20
@@ -50,7 +50,7 @@ def test_learning_that_was_stopped_at_once():
     assert "Step 0: loss 3.60" in learning(stopped, [3.0, 2.5], 0).text
 
 
-def test_who_knew_marks_twice_the_probability():
+def test_who_knew_marks_a_doubled_probability():
     """Catch swapped colours of the network and the counts."""
     picture = who_knew("ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5]))
     for colour in (NETWORK, COUNTING):

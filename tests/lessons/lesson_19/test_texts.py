@@ -32,7 +32,7 @@ def test_what_is_held_out_is_not_learned_from(what):
     """
     one = task(what)
     assert not set(one.known) & set(one.unseen) and 0.06 < len(one.unseen) / len(one.known) < 0.16
-    half = [*one.known, *one.unseen][::2]  # where a text goes does not depend on the others
+    half = [*one.known, *one.unseen][::2]  # the part of a text does not depend on other texts
     assert texts.split(half) == (
         [text for text in half if text in set(one.known)],
         [text for text in half if text in set(one.unseen)],
@@ -55,7 +55,7 @@ def test_counting_is_what_a_loop_counts():
             assert p[i] == pytest.approx(share[held_out[i]])
 
 
-def test_both_are_asked_for_the_same_letters_in_their_order():
+def test_both_predict_the_same_letters_in_order():
     names = task("names")
     assert (
         np.array_equal(names.asked, np.arange(names.asked[0], names.asked[-1] + 1))

@@ -44,7 +44,7 @@ cases(
         ),
     ],
     accepted=[
-        edit("(counts +", "(counts.astype(int) +"),  # they say how often
+        edit("(counts +", "(counts.astype(int) +"),  # counts, not probabilities
         """
         def smoothed(counts, shorter, a):
             together = counts + a * shorter

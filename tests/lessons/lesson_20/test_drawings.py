@@ -192,7 +192,7 @@ def test_arguments_that_do_not_fit_are_said():
         columns(mask.source, np.ones((16, 16)))
     product = ag.compile(
         ag.value_and_grad(lambda x, y: ag.sum(x @ y))
-    )  # 1 arrives everywhere: an array of its own
+    )  # the upstream gradient is 1 everywhere, in a new array
     for rows, where in [
         (16, pytest.raises(ValueError, match=r"does not hold c1\. .* or make them smaller")),
         (8, nullcontext()),

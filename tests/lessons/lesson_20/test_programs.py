@@ -49,6 +49,6 @@ def run(lines):
     ]
 
 
-def test_the_spoiled_program_has_one_wrong_gradient_and_is_healed_by_the_order():
+def test_the_broken_program_has_one_wrong_gradient_that_reordering_fixes():
     assert run(SPOILED) == [True, False]
     assert run([*SPOILED[:6], SPOILED[11], *SPOILED[6:11]]) == [True, True]

@@ -140,7 +140,7 @@ def test_times_grow_and_say_what_ought_to_be():
     assert float(ideal) < dots[0] < dots[1] == float(end)
 
 
-def test_the_way_counts_what_was_missed_and_mended():
+def test_the_path_counts_missed_and_fixed_ports():
     made = {
         "01.p": {"right": True, "recalled": False},
         "01.q": {"right": False, "recalled": True},

@@ -69,7 +69,7 @@ def test_each_cause_is_that_of_its_port():
         assert word in CAUSES[RIGHT[letter] - 1] and word in ports.PORTS[letter].cause
 
 
-def test_the_causes_that_belong_to_nobody():
+def test_causes_without_a_port():
     """Statements of the hints: transposed kernels show in the first line, a summed loss is 200
     times as large, and float32 is off by about 1e-7.
     """
@@ -120,7 +120,7 @@ def mean(x):
     return np.mean(x, axis=1, keepdims=True)
 
 
-# The final task and its parallel forms, as the teacher's guide has them: the op and its rule.
+# The final task and its parallel forms, as in the teacher's guide: each op with its rule.
 FORMS = {
     "root of the mean square": (
         lambda x: x / np.sqrt(mean(x * x) + 0.1),
