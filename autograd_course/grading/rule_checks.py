@@ -435,7 +435,7 @@ FAULTS = {
     "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
     "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
     "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
-    "local": "Those are local gradients. Multiply each by the upstream gradient of its op.",
+    "local": "Those are local gradients. Multiply each by the upstream gradient of its operation.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",
     "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
 }

@@ -69,7 +69,7 @@ SENTENCES = {
     "endless": "It does not come to an end: what is to become smaller, or False, each time round the loop?",
     "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments and cannot answer.",
     "printed": "It prints the result and gives None back: write return, and no print.",
-    "nothing": "Your function returned None. Does every branch return a value? (list.sort and list.append return None.)",
+    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (list.sort, list.reverse and list.append return None.)",
     "array overwritten": "Your function modifies the caller's array. -= and *= do that too: make a new one, x - … in place of "
     "x -= ….",
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",

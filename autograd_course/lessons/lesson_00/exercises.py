@@ -343,6 +343,10 @@ def value(answer):
             "You multiplied the value by the nudge. Multiply the gradient by the nudge, and add the product to the value.",
         ),
         (-3, "That is the gradient. The question asks for the value."),
+        (
+            11.28,
+            "You took a share of the value. The change is gradient times nudge, whatever the value is. Add it to 12.",
+        ),
         (12, "That is the value before the nudge. By how much does it change?"),
     ],
 )
@@ -389,6 +393,9 @@ def lowest(answer):
     if np.ndim(answer):
         raise Wrong(tried, brief(answer), shown, "Give one number: the x.")
     expect(answer, -2.4, tried=tried, shown=shown, atol=0.01, hints=lowest.mistakes)
+
+
+TENTH = 0.1  # a name, since Python warns about 0.1(gradient)
 
 
 def _next(x, gradient):
@@ -510,6 +517,10 @@ def _next(x, gradient):
             "Your x is too large by 1: start from x, and subtract a tenth of the gradient.",
         ),
         printed(_next),
+        (
+            lambda x, gradient: x - TENTH(gradient),
+            "Python reads 0.1(gradient) as a call of a function named 0.1. Write the multiplication sign: 0.1 * gradient.",
+        ),
         (
             lambda x, gradient: gradient - 0.1 * x,
             "Your parameters are in the other order: x comes first, downhill(x, gradient).",

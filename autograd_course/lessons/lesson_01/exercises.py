@@ -556,7 +556,7 @@ def _stopping(f, x, lr, steps, stops):
         edit("- lr * ", "- ", "The learning rate is missing: move by lr times the slope."),
         edit(
             "xs[-1] - lr",
-            "-rate",
+            "-lr",
             "Those are the moves alone. The new x is xs[-1] minus lr times the slope.",
         ),
         edit(

@@ -314,7 +314,16 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         edit(BOTH, "slope_x * dx", "You have the contribution of x. What does y contribute?"),
         edit(BOTH, "slope_y * dy", "You have the contribution of y. What does x contribute?"),
         edit(
-            BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"
+            BOTH,
+            "(slope_x * dx, slope_y * dy)",
+            "These are the two contributions. Add them: the change is one number.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                central_difference(lambda at: f(at, y), dx) * dx
+                + central_difference(lambda at: f(x, at), dy) * dy
+            ),
+            "You measure the slopes at dx and dy. The second argument of central is the point: x, and then y.",
         ),
         (
             lambda f, x, y, dx, dy: (

@@ -166,6 +166,7 @@ WRONG_X = [
     (10, "If you raise x by 1, z rises by 1 / y, not by 1."),
     (40, "The local gradient of x does not grow with x: the factor of dx is 1 / y."),
     (8, "That is g · z / y, but z / y is the factor of dy. The factor of dx is 1 / y."),
+    (4, "4 is z, the quotient itself. The factor of dx is 1 / y."),
     (
         lambda g, z, x, y: g * dx / y,  # noqa: F821
         "dx is a nudge and belongs only on paper. The rule is the factor of dx, times g.",
@@ -445,6 +446,10 @@ def reflected(answer):
             "That is the integral. The slope is y times a power whose exponent is one less.",
         ),
         (lambda g, z, x, y: g * 3 * x**2, "That is right only for the cube. The exponent is y."),
+        (
+            lambda g, z, x, y: g * (y - 1) * x**y,
+            "The two exponents are swapped: the factor is the old one, y, and the power has the new one, y − 1.",
+        ),
         (
             lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
             "The factor is the exponent itself, y. Only the exponent of the power is one less.",

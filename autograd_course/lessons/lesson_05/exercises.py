@@ -608,6 +608,8 @@ SLIPS = {
     "'function' object": "order is a function: order(output) returns the list to go through.",
     "has no attribute 'local'": "The attribute is called locals, with one number for each input. zip(value.inputs, value.locals) pairs them.",
     "changed size during iteration": "A set or a dict must not grow while a loop goes through it. A list may: found = [output].",
+    "tuple index out of range": "A leaf has no inputs, and a Value may have one, or three: go through all of them in a loop.",
+    "'Value' object is not iterable": "For a list, += expects a list on the right, and a set has no +=. To add one Value, use found.append(x) and seen.add(x).",
     "has no attribute 'append'": "A set has add, and a list has append: found = [output] is a list.",
 }
 
@@ -793,7 +795,7 @@ def backward(answer):
             _missing(error.args[0], error.output),
         )
         raise
-    except (AttributeError, NameError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, NameError, TypeError, ValueError) as error:
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:

@@ -106,7 +106,7 @@ def fit(target, model, errors, step, title, span, powers):
     """
     (xs, ys), (at, says) = target, model
     plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
-    legend = "thick: what is to be learned"
+    legend = "thick: the target"
     plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, thin: the model)", title)
     plot.line(xs, ys, style.LINE, 5)
     plot.line(at, says, style.VALUE, 2.5)

@@ -153,7 +153,7 @@ def routes(answer):
     expect(
         answer,
         ROUTES[1:],
-        tried="what the two paths bring",
+        tried="what the two paths contribute",
         shown="two other numbers",
         atol=6e-5,
         hints=routes.mistakes,

@@ -891,6 +891,13 @@ def _first_alone(g, index, shape):
     return scattered(g[:1], index[:1], shape)
 
 
+def _read_for_write(g, index, shape):
+    out = np.zeros(shape)
+    for k, row in enumerate(index):
+        out[k] += g[row]
+    return out
+
+
 def _three(g, index, shape):
     return scattered(g, [index[k] for k in range(3)], shape)
 
@@ -962,6 +969,10 @@ def _in_the_mean(g, index, shape):
         (
             lambda g, index, shape: g[index],
             "That reads from the array again. The rule writes g to the places that were read.",
+        ),
+        (
+            _read_for_write,
+            "You read g at row and write at k. It is the other way round: g[k] goes to place row.",
         ),
         (
             lambda g, index, shape: g,

@@ -63,6 +63,10 @@ derivation(
                     "sum_k A[i,k] B[k,j]",
                     "That is the output itself. How does it change with B[k, j]?",
                 ),
+                (
+                    "sum_i A[i,k] g[i,j]",
+                    "That is ∂L/∂B, the next line. Here a single entry of Z is differentiated.",
+                ),
             ),
         ),
         Step(
@@ -188,6 +192,20 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "g[i, j] * A[i, k]",
             "A[i, k]",
             "g is missing: multiply by the gradient of Z[i, j].",
+        ),
+        edit(
+            "g[i, j] * B[k, j]",
+            "g(i, j) * B(k, j)",
+            "g[i, j] * A[i, k]",
+            "g(i, j) * A(i, k)",
+            "Round brackets call a function. An entry of an array is written with square brackets: g[i, j].",
+        ),
+        edit(
+            "g[i, j] * B[k, j]",
+            "g_ij * B_kj",
+            "g[i, j] * A[i, k]",
+            "g_ij * A_ik",
+            "In code, an index is written in square brackets: g[i, j].",
         ),
         edit(
             "* B[k, j]",

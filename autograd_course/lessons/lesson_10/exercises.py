@@ -678,6 +678,10 @@ def _undefined(name):
     mistakes=[
         edit("-g *", "-abs(g) *", "The sign of g is lost: multiply by g itself."),
         (
+            lambda g, z, x, target: -g * x[np.arange(len(x)), target] / len(x),
+            "That picks the value, log p, from each row. The gradient has the shape of x: −g/N at each picked entry, and 0 elsewhere.",
+        ),
+        (
             lambda g, z, x, target: -g * _onehot(x, target),
             "That is N times too big, because the loss is a mean over the N rows.",
         ),
@@ -884,6 +888,10 @@ def _right(x):
         (
             lambda x: np.log(np.sum(np.exp(x - np.max(x)))),
             "You subtracted the largest and never added it back. What is missing from log s?",
+        ),
+        (
+            lambda x: np.log(np.sum(np.exp(x - np.max(x)) + np.max(x))),
+            "You added the largest back to every term of the sum. It belongs outside the log: the log of a product is a sum.",
         ),
         (
             lambda x: np.log(np.sum(np.exp(x - np.max(x))) + np.max(x)),

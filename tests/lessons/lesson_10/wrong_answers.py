@@ -175,7 +175,7 @@ cases(
             "right elsewhere | 708",
         ),
         edit("m = np.max(x)", "m = np.max(x) / 2", "right elsewhere | 5000"),
-        edit("m = np.max(x)", "m = abs(np.max(x))", "mistake 17"),
+        edit("m = np.max(x)", "m = abs(np.max(x))", "mistake 18"),
         edit("m = np.max(x)", "m = len(x)", "right elsewhere | 1000"),
         edit("    return", "    if abs(m) > 700:\n        return m\n    return", "right elsewhere"),
         (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "right elsewhere | 1000"),
