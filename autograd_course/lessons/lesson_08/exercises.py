@@ -116,10 +116,13 @@ derivation(
                     "x[i,j] / n",
                     "If the entry rises by 1, the sum rises by 1, whatever the entry is.",
                 ),
-                ("-1 / n^2", "That is the derivative with respect to n, and n is a constant here."),
+                (
+                    "-1 / n^2",
+                    "That is the derivative of 1/n with respect to n, and n is a constant here.",
+                ),
                 (
                     "-z[i] / n",
-                    "That is the derivative with respect to n, and n is a constant here.",
+                    "That is the derivative of z_i with respect to n, and n is a constant here.",
                 ),
                 (
                     "g[i] / n",
@@ -284,7 +287,7 @@ _TO_NUMBER = [
         "Follow `b[0, 0]`: which entries of z does it go to? Which entries of g belong to them?",
         (
             "Help: the shape of my column is (2,)",
-            "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.",
+            "The sum is right. But b has two axes, and a summed axis disappears: `keepdims=True` keeps the summed axis, with the length 1.",
         ),
     ],
     solution="""

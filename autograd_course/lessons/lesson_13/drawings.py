@@ -191,7 +191,7 @@ def continued(known, truth, network, rule):
     off.frame(ticks(*span), decades(-16, 0, 4), "step", "error, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.OTHER)
-    errors = [np.log10(np.maximum(np.abs(said - truth), 1e-17)) for said in (network, rule)]
+    errors = [np.log10(np.maximum(np.abs(forecast - truth), 1e-17)) for forecast in (network, rule)]
     off.line(ahead, errors[0], style.OTHER)
     for k in ahead[::3]:
         plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
@@ -206,8 +206,8 @@ def continued(known, truth, network, rule):
         [
             f"after {len(known)} known values, {len(truth)} free-running steps: the largest error",
             *(
-                f"{name}: {np.abs(said - truth).max():.1g}"
-                for name, said in [("network", network), ("rule", rule)]
+                f"{name}: {np.abs(forecast - truth).max():.1g}"
+                for name, forecast in [("network", network), ("rule", rule)]
             ),
         ]
     )
@@ -222,7 +222,7 @@ def gradient_sizes(named, limits=None):
     """
     if hasattr(named, "named_parameters"):
         named = {name: p.grad for name, p in named.named_parameters()}
-    sizes, said = {}, []
+    sizes, rows = {}, []
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
         words = (
@@ -232,7 +232,7 @@ def gradient_sizes(named, limits=None):
             if sizes[name] == 0
             else number(float(f"{sizes[name]:.2g}"))
         )
-        said.append((name, "" if g is None else f" {np.shape(g)}", words))
+        rows.append((name, "" if g is None else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (
         np.log10(limits)
@@ -242,7 +242,7 @@ def gradient_sizes(named, limits=None):
         else (-3, 0)
     )
     left = 24
-    plot = Axes((left, 34, 280, 40 * len(said)), (low, high), (0, len(said)))
+    plot = Axes((left, 34, 280, 40 * len(rows)), (low, high), (0, len(rows)))
     step = max(1, int(np.ceil((high - low) / 6)))  # more labels would touch
     plot.frame(
         decades(int(np.ceil(low)), int(high), 1)[::step],
@@ -254,7 +254,7 @@ def gradient_sizes(named, limits=None):
     )
     for k in range(int(np.ceil(low)), int(high) + 1):
         plot.line([k, k], plot.y, style.LINE, 0.5)
-    for nth, (name, shape, words) in enumerate(said):
+    for nth, (name, shape, words) in enumerate(rows):
         py = 34 + 40 * nth + 34
         plot.parts.append(
             f'<path d="M{left} {py - 5}h280" stroke="{style.LINE}" stroke-width="0.5"/>'
@@ -273,6 +273,6 @@ def gradient_sizes(named, limits=None):
             plot.mark(right, py - 5, style.GRADIENT, style.GRADIENT)
         plot.words(right + 12, py, words, style.GRADIENT, "start", halo=True)
     text = "\n".join(
-        ["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)]
+        ["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in rows)]
     )
-    return Picture(svg(f"0 0 400 {40 * len(said) + 84}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 400 {40 * len(rows) + 84}", "".join(plot.parts), text), text)

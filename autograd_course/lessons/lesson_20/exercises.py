@@ -899,6 +899,7 @@ _ENTRIES = (
         _slip(
             "g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."
         ),
+        _slip("g_error", "2 * error * L", "The backward pass starts from ∂L/∂L = 1, not from L."),
         _slip("g_error", "np.sign(error)", "That is the slope of |error|."),
         _slip(
             "g_error",

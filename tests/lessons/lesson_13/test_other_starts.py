@@ -27,4 +27,4 @@ def test_other_seeds_bring_what_the_fold_says(seed, grown, better, strays):
     trained, untrained = (np.abs(names[which][:, -1]).mean() for which in ("trained", "untrained"))
     assert grown[0] < trained / untrained < grown[1]
     assert better[0] < names["same"] / names["net"] < better[1]
-    assert strays[0] < np.abs(names["heard"][20:] - names["truth"]).max() < strays[1]
+    assert strays[0] < np.abs(names["generated"][20:] - names["truth"]).max() < strays[1]
