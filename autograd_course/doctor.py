@@ -1,4 +1,4 @@
-"""installation: what a lesson needs, what is there, and the command that fixes it. Imports nothing that may be missing."""
+"""installation: check the requirements of the lessons and name the command that fixes a problem. Imports nothing that may be missing."""
 
 import re
 import shutil

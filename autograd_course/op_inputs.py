@@ -1,4 +1,4 @@
-"""SAMPLES: what the rows of the table are called with, wherever all are tried: in the engine's tests and by same_line."""
+"""SAMPLES: example arguments for the rows of the table, used by the engine's tests and by same_line."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rows: a function and one rule per argument, and what is true of each of their four kinds.
+"""Rows: a function and one rule per argument, and the properties of each of their four kinds.
 
 `elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The
 last function of this file is there for speed alone.

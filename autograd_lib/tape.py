@@ -1,4 +1,4 @@
-"""The tape: what a Tensor is, how a call is recorded, and the backward pass. It knows no operation.
+"""The tape: the class Tensor, the recording of calls, and the backward pass. It contains no operations.
 
 A *row* (see rows.py and ops.py) is a function and one rule per argument. A call of a row on Tensors
 computes the result and records it: the result is a new Tensor with its `op` and its `inputs`.

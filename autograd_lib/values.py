@@ -83,12 +83,12 @@ def unbroadcast(g, shape):
 
 
 def copied(array):
-    """Return a copy of an array, a NumPy scalar for a single number; a Tensor as it is."""
+    """Return a copy of an array, or a NumPy scalar for a single number; return a Tensor unchanged."""
     return array if isinstance(array, Value) else np.array(array)[()]
 
 
 def copy_if_view(g):
-    """Return the gradient `g` as an array that owns its memory; a Tensor as it is."""
+    """Return the gradient `g` as an array that owns its memory; return a Tensor unchanged."""
     is_view = type(g) is np.ndarray and g.base is not None
     return g if isinstance(g, Value) else g.copy() if is_view else np.asarray(g)
 

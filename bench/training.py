@@ -433,7 +433,7 @@ def small_cnn():
 
 @row("transformer block, 16 × 64 × 64, 4 heads, float32", ("ms", 1000), rounds=9)
 def transformer():
-    """Time causal attention and a network, with layer norm and residuals; then 64 classes."""
+    """Time a step of causal attention and an MLP, with layer norm, residuals and 64 classes."""
     from autograd_lib import nn
 
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""JupyterHub for a class on one machine; docs/classroom.md says how to start it, and what was measured with it."""
+"""JupyterHub for a class on one machine; docs/classroom.md explains how to start it and gives measurements."""
 
 import sys
 from pathlib import Path

@@ -69,7 +69,7 @@ def links(repository):
 
 
 def publish(new, root=ROOT):
-    """Make this the repository's address, wherever it is."""
+    """Replace the repository's address by `new` in every file that contains it."""
     for (name, was), (_, now) in zip(links(repository(root)), links(new)):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(was, now), encoding="utf-8")

@@ -336,7 +336,7 @@ def deriving(spec, paper):
 
 
 def for_pages(text):
-    """Return Markdown without what is only for JupyterLab, and with what is only for pages.
+    """Return Markdown without the text meant only for JupyterLab, and with the text meant only for pages.
 
     Both are marked by comments, which JupyterLab does not show.
     """
@@ -632,7 +632,7 @@ def plain(words):
 
 
 def build(folder, executed=executed, parts=None):
-    """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
+    """Write the site into `folder`, and remove the files of an earlier build; keep other files.
 
     `executed(path)` returns the notebook with its outputs; `parts` is a folder with the files of
     Pyodide, filled if empty. A progress bar is printed if the output is a terminal.

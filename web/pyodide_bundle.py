@@ -1,4 +1,4 @@
-"""Build what a page needs to run: Pyodide and NumPy for it, and the course in one file.
+"""Build the files that a page needs to run: Pyodide, its NumPy, and the course in one file.
 
 Pyodide's own files are on its server, and a reader's browser fetches them once the reader asks for
 them. With `make site ARGS="--parts FOLDER"` they are beside the pages, from a folder that

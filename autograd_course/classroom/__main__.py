@@ -13,7 +13,7 @@ from .page import page, write_table
 
 
 def main(*arguments):
-    """Write both files; return 0, or a sentence that says what was missing."""
+    """Write both files; return 0, or a sentence that names the missing argument or folder."""
     if len(arguments) not in (1, 2):
         return 'Say which folder the records are in:  make class-report ARGS=FOLDER  or  make class-report ARGS="FOLDER WHERE"'
     folder, where = Path(arguments[0]), Path(arguments[-1])

@@ -35,7 +35,7 @@ class LeftOut(Exception):
 
 
 def collect(folder):
-    """Return what the learners did, and the files left out.
+    """Return the learners' results, and the files left out.
 
     The result is ({learner: what they did}, [(file, why it was left out), …]), from every *.json
     below the folder and in zip files there.
@@ -197,7 +197,7 @@ def _member(zipped, one, unpacked):
 
 
 def _done(content):
-    """Return what a learner did, from the bytes of their record."""
+    """Return a learner's results, from the bytes of their record."""
     try:
         text = content.decode("utf-8-sig")
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found

@@ -1,4 +1,4 @@
-"""The page of a class, and its table: what was solved, where they are stuck, who was sure and wrong."""
+"""The page and the table of a class: solved exercises, frequent mistakes, and answers that were certain but wrong."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Judge a typed line of a derivation by its values, and say what is wrong with it.
+"""Judge a typed line of a derivation by its values, and name its mistake.
 
 A line is right if it has the value of the left side at twelve random points, is written with the
 letters that the step asks for, and is not the line above once more. Every sentence about a wrong

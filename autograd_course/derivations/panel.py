@@ -1,6 +1,6 @@
-"""derive("03.divide"): what a lesson shows of a derivation, one line after the other.
+"""derive("03.divide"): show a derivation in a lesson, one line after the other.
 
-Nothing here raises, and no line has to be typed: each can be shown instead.
+No function here raises an error, and no line has to be typed, because each line can be shown instead.
 """
 
 import ipywidgets as widgets
@@ -146,12 +146,12 @@ def _standing(derivation, step, text):
 
 
 def _drawn(derivation, step, text):
-    """Return a line as a formula: the left side, and the typed right side as it is read."""
+    """Return a line as a formula: the left side, and the right side as parsed."""
     return f"$\\displaystyle {step.left} {as_tex(derivation.read(text))}$"
 
 
 def _key_row(panel):
-    """Return the keys, which type into the line that `panel` asks for now."""
+    """Return the keys that type into the current line of `panel`."""
 
     def key(token):
         button = _button(token, f"type {token}")
@@ -164,7 +164,7 @@ def _key_row(panel):
 
 
 class Line(widgets.VBox):
-    """Ask for one line: a box, the line as it is read, and two buttons.
+    """Ask for one line: a text box, the parsed line, and two buttons.
 
     Checked again, a wrong line gets the exact hint.
     """
@@ -192,7 +192,7 @@ class Line(widgets.VBox):
         )
 
     def draw(self):
-        """Draw the line as it is read so far, so that a misreading is seen."""
+        """Draw the line as parsed so far, so that a misreading is visible."""
         try:
             tex = as_tex(self.panel.derivation.read(self.box.value))
         except Unreadable:

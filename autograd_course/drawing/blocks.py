@@ -1,4 +1,4 @@
-"""Arrays as blocks of cells, and what a broadcast repeats."""
+"""Arrays as blocks of cells, with the copies that a broadcast makes."""
 
 from html import escape
 from itertools import product
@@ -154,7 +154,7 @@ def _misfit(shapes, blocks, sign, formula):
             said.append(
                 f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}."
             )
-    said.append("They must be equal, or 1, which is repeated.")
+    said.append("The lengths must be equal, or one of them 1, which is repeated.")
     parts, x = [], 10
     for name, shape in shapes.items():
         x = _block(

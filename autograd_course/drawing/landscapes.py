@@ -44,7 +44,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
     title, bounds = f"after {counted(step, 'step')}", np.abs(span).max()
     plot.parts.append(lines)
-    _frame(plot, title + "; thin: the way ahead" * ahead, names)
+    _frame(plot, title + "; thin: the path ahead" * ahead, names)
     top, said, px, py = (
         [],
         [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"],

@@ -1,4 +1,4 @@
-"""Code to read: words of the language bold, what is said about it faint, with links to the lessons it comes from."""
+"""Code to read: keywords in bold, comments faint, with links to the lessons that derive them."""
 
 import io
 import keyword

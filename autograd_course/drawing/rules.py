@@ -53,7 +53,7 @@ FORMULAS = {  # z, where the name of the row is not how it is written
     "softmax": "eˣ / Σ eˣ",
     "log_softmax": "log softmax x",
     "nll_loss": "−mean of x at the target",
-    "einsum": "Σ x · y, as the letters say",
+    "einsum": "Σ x · y, by the letters",
 }
 
 
@@ -126,7 +126,7 @@ def table_of_rules(lesson):
     html = shown(fresh) if fresh else ""
     if earlier:
         html += (
-            f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {counted(len(earlier), 'row')}</summary>"
+            f"<details{' open' * (not fresh)}><summary>Earlier lessons: {counted(len(earlier), 'row')}</summary>"
             f"{shown(earlier)}</details>"
         )
     return Picture(

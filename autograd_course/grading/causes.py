@@ -155,12 +155,12 @@ class Note:
 
 
 class Words(str):
-    """Hold a text of an exercise, which a verdict shows as it is. Any other string is a value, shown in quotes."""
+    """Hold a text of an exercise, which a verdict shows unchanged. Any other string is a value, shown in quotes."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Hold what was tried, what came back and what was expected.
+    """Hold the call that was tried, its result and the expected result.
 
     Parameters
     ----------

@@ -448,7 +448,7 @@ def _expect_left_alone(function, args, later, tried):
 
 
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
-    """Return `cause` if it is seen nearly wherever the answer is wrong.
+    """Return `cause` if it holds for nearly all wrong results of the answer.
 
     Else return a Cause that says where the answer is right.
 

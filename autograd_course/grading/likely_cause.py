@@ -1,4 +1,4 @@
-"""likely_cause: the Cause of a difference, by the mistakes of the exercise first, and then by what is true of many answers."""
+"""likely_cause: name the Cause of a difference, first from the mistakes of the exercise, then from mistakes common to many answers."""
 
 import inspect
 import io

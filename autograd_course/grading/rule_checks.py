@@ -1,4 +1,4 @@
-"""expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
+"""expect_rule and expect_engine: the test inputs of a rule and of a scalar engine, and the wrong ones that they recognise."""
 
 from functools import lru_cache, partial
 from itertools import product

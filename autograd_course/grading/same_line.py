@@ -438,7 +438,7 @@ def _ties(row, argument):
 
 
 def _shared(rules, row, argument, trial, letters, keywords):
-    """Return a sentence on what is wrong with the gradients at a tie, or "" if they are right.
+    """Return a sentence that explains wrong gradients at a tie, or "" if they are right.
 
     For slots without a rule of the learner's, the library's rule is used.
     """

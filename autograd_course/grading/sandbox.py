@@ -1,4 +1,4 @@
-"""Run an answer once: bound its steps and its waiting, keep what it prints, and see what it overwrites."""
+"""Run an answer once: limit its steps and its waiting time, capture its output, and detect changed arguments."""
 
 import _signal
 import copy

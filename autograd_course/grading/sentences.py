@@ -135,7 +135,7 @@ ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the 
 
 
 def sentence(cause):
-    """Return the sentence for a Cause; a hint that is a text already is returned as it is."""
+    """Return the sentence for a Cause; return a hint that is already text unchanged."""
     if isinstance(cause, str):
         return cause
     if cause.kind == "own":
@@ -164,7 +164,7 @@ def _of_part(part, text):
 
 
 def rows(difference):
-    """Return the texts of a Difference: what was tried, what came back, what was expected."""
+    """Return the texts of a Difference: the call that was tried, its result, and the expected result."""
     tried, wanted = WHEN[difference.when]
     where, entry = difference.where, difference.entry
     got, expected = (shown(x, entry) for x in (difference.got, difference.expected))

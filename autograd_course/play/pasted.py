@@ -165,7 +165,7 @@ def _shown(statement):
 
 
 class _Reading:
-    """Walk over a program's statements, and remember what it asks for and what is left out."""
+    """Walk over a program's statements, and remember its requests and the statements left out."""
 
     def __init__(self, body):
         tree = ast.Module(body, [])

@@ -1,4 +1,4 @@
-"""gym(): endless small problems on what a learner has met; what was missed comes back.
+"""gym(): endless small problems on the lessons a learner has done; missed problems come back.
 
 A kind of problem is a file here: `KEYS`, {"walk.paths": the first lesson that may ask it}; `TITLES`, {"walk.paths":
 in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below knows nothing of what a

@@ -1,4 +1,4 @@
-"""Jacobian puzzles: ∂z[i] / ∂x[j] as one line in the indices, and the matrix drawn, as it should be and as it is.
+"""Jacobian puzzles: ∂z[i] / ∂x[j] as one line in the indices, with drawings of the right matrix and of the learner's.
 
 The right matrix is always the library's, of `z` on Tensors; the answer of the table is what the reveal shows, and the
 tests hold it to that.

@@ -416,7 +416,7 @@ def _returning(name):
 
 
 def card(lesson):
-    """Show a box for the learner's closing card, kept as it is typed; then ours beside it."""
+    """Show a box for the learner's closing card, saved as typed; then ours beside it."""
     registered()
     if lesson not in CARDS:
         return missing("card", lesson)

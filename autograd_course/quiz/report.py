@@ -1,4 +1,4 @@
-"""progress: what the record holds, for the learner to look back at."""
+"""progress: show the learner's record."""
 
 from html import escape
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Part:
-    """lines: [(definitions, the lesson and its section, "05 A number that remembers", what they are for), …].
+    """lines: [(definitions, the lesson and its section, "05 A number that remembers", their purpose), …].
 
     later: such lines too, for a second reading: what only refuses, is only quicker, or needs a lesson after 10.
     """

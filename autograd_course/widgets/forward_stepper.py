@@ -16,7 +16,7 @@ FORWARD = Words(
     "Computed now",
     "tangent",
     "tangent",
-    "Kept, since it is still used",
+    "Kept, because it is still used",
     "At the end of the arrows",
     graph.TANGENT,
 )
@@ -99,13 +99,13 @@ class _Push(Story):
     def start(self):
         given = ", ".join(f"{node.name} {show(self.tangents[node.key])}" for node in self.wanting)
         means = (
-            f"how far it moves for each 1 that {self.mover} moves"
+            f"how fast it moves relative to {self.mover}"
             if self.mover
-            else "how fast it moves then"
+            else "how fast it then moves"
         )
         self.tell(
-            "Before the first step only the inputs are known, and how fast each one moves, its tangent: "
-            f"{given}. The tangent of a value will say {means}."
+            "Before the first step only the inputs are known, each with its tangent, which is how fast it moves: "
+            f"{given}. The tangent of a value is {means}."
         )
 
     def compute(self, tensor):
@@ -152,9 +152,9 @@ class _Push(Story):
         op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
         line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
         how = {
-            "elementwise": f"the rule of {op}, with the tangent in the place of g",
+            "elementwise": f"the rule of {op}, with the tangent in place of g",
             "linear": f"{op} is linear, so it is applied to the tangent itself",
-            "bilinear": f"{op} with the tangent in the place of {x}",
+            "bilinear": f"{op} with the tangent in place of {x}",
             "primitive": f"the push of {op}",
         }[tensor.op.kind]
         return line, f"From {x}: {how}, {line}."

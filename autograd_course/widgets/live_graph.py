@@ -184,7 +184,7 @@ def _move(arrays, entries, values):
         name for name, array in arrays.items() if array.size > MOVABLE and array.dtype.kind == "f"
     ]
     if large:
-        said.append(f"Of {' and '.join(large)} the first {MOVABLE} entries can be moved.")
+        said.append(f"Only the first {MOVABLE} entries of {' and '.join(large)} can be moved.")
     return arrays | {name: moved}, said
 
 

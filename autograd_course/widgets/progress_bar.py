@@ -53,7 +53,7 @@ def track(iterable, words=""):
             outer.asked = True
         else:
             print(
-                f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. What was done is kept."
+                f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. The finished steps are kept."
             )
 
 

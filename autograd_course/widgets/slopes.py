@@ -32,7 +32,7 @@ ROWS = {
     "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
     "power": (
         [(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
-        "a base below 0 has whole powers alone, and no slope along the exponent; 0 has no negative powers",
+        "a negative base has integer powers only, and no slope along the exponent; 0 has no negative powers",
     ),
     "exp": ([(-3.0, 2.0, 0.5)], ""),
     "log": ([(-1.0, 5.0, 1.0)], "log x is defined for x > 0"),
@@ -423,7 +423,7 @@ class _Still:
             decades(-16, 0, 4),
             decades(-16, self.top, 4),
             "step h, smaller to the right",
-            "how wrong the difference is",
+            "error of the difference",
         )
         return plot.parts
 
@@ -442,7 +442,7 @@ class _Still:
         ]
         if all(np.isnan(rule) for _, _, rule in found):
             return [
-                f"{whose} gives nan, no number, at all {len(found)} circles, where the slope was measured"
+                f"{whose} gives nan, not a number, at all {len(found)} circles, where the slope was measured"
             ]
         if missed:
             x, y, rule = max(missed, key=lambda one: _apart(one[1], one[2]))
@@ -544,7 +544,7 @@ def _words(p):
     elif still.waits:
         point += f"z = {z}; your rule is still …"
     elif not np.isfinite(p.slope):
-        gives = "nan, no number" if np.isnan(p.slope) else _four(p.slope)
+        gives = "nan, not a number" if np.isnan(p.slope) else _four(p.slope)
         why = (
             ""
             if np.isfinite(p.left + p.right)
@@ -570,7 +570,7 @@ def _words(p):
             + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope))
         )
         if np.isfinite(one)
-        else f"no {name} difference, for one of its points has no value"
+        else f"no {name} difference, because one of its points has no value"
         for name, one in [("forward", p.forward), ("central", p.central)]
     ]
     return [point, special, "\n".join(f"h = {number(p.h)}: {words}" for words in differences)]
@@ -611,7 +611,7 @@ def _moving(p):
         rule.parts += still.over.parts
     numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
     drawn = (
-        "tangent: waits for your rule"
+        "tangent: shown after you write your rule"
         if still.waits and not p.kink
         else f"tangent{'s' * p.kink}: slope {numbers}"
     )

@@ -253,7 +253,7 @@ class _Walk(Story):
             "The forward pass is done: every value is known. Now backward: ",
         )
         if self.output.shape == ():
-            self.tell(f"{say}a 1 arrives at {name}, for {name} moves as far as itself.")
+            self.tell(f"{say}a 1 arrives at {name}, because {name} moves as far as itself.")
         else:
             self.tell(
                 f"{say}{name} has shape {self.output.shape}, and what we differentiate is the sum of its entries, so "
@@ -641,7 +641,7 @@ def picture(frame):
 
 
 def _size(placed):
-    """Return (width, height) of a graph as it is shown, in px."""
+    """Return (width, height) of a graph as displayed, in px."""
     return placed.width + 2 * LEFT, placed.height + 2 * ABOVE
 
 

@@ -27,8 +27,8 @@ def sum_times():
 
 
 STORY = """\
-Before the first step only the inputs are known, and how fast each one moves, its tangent: x 1, y 0, w 0. The \
-tangent of a value will say how far it moves for each 1 that x moves.
+Before the first step only the inputs are known, each with its tangent, which is how fast it moves: x 1, y 0, w 0. \
+The tangent of a value is how fast it moves relative to x.
 p = 5 is computed, and its tangent with it. From x comes local × tangent, 1 × 1 = 1.
 From y comes local × tangent, 1 × 0 = 0 (two strokes: nothing passes). What comes in adds up: 1 so far + 0 = 1. So p moves \
 as far as x.
@@ -127,9 +127,9 @@ def test_arrays_are_told_by_the_kind_of_the_row():
     s = ag.softmax(m)
     L = s.sum()
     say = [frame.say for frame in frames(L, {"b": [1, 0, 0]})]
-    assert say[1].endswith("From W: matmul with the tangent in the place of W, (2, 3) → (4, 3).")
+    assert say[1].endswith("From W: matmul with the tangent in place of W, (2, 3) → (4, 3).")
     assert say[3] == (
-        "From b: the rule of add, with the tangent in the place of g, (3,) → (4, 3). What comes in "
+        "From b: the rule of add, with the tangent in place of g, (3,) → (4, 3). What comes in "
         "adds up: (4, 3) so far + (4, 3), entry by entry."
     )
     assert say[4].endswith("From m: the push of softmax, (4, 3) → (4, 3).")
@@ -142,7 +142,7 @@ def test_a_nudge_of_two_at_once_is_no_slope():
     x, y = leaf(2.0), leaf(3.0)
     z = x * y
     story = frames(z, {"x": 0.5, "y": 2})
-    assert story[0].say.endswith("The tangent of a value will say how fast it moves then.")
+    assert story[0].say.endswith("The tangent of a value is how fast it then moves.")
     assert story[-1].say == "One sweep along the arrows, and z = 6 has the tangent 5.5."
 
 

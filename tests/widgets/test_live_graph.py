@@ -294,7 +294,7 @@ def test_a_large_array_offers_its_first_entries():
         "y[1]",
         "y[2]",
     ]
-    assert "Of x the first 100 entries can be moved." in ui.picture.text
+    assert "Only the first 100 entries of x can be moved." in ui.picture.text
     ui.sliders["show:"].value = "x"
     assert "..." in ui.picture.text and len(ui.picture.text) < 3000
 

@@ -42,7 +42,8 @@ def test_an_interrupt_ends_the_loop_after_the_step(capsys):
     assert begun == ended == [0, 1, 2] and track.stopped
     out, err = capsys.readouterr()
     assert (
-        out == "Stopped after step 3 of 5, as you asked. What was done is kept.\n" and "3/5" in err
+        out == "Stopped after step 3 of 5, as you asked. The finished steps are kept.\n"
+        and "3/5" in err
     )
 
 
@@ -130,7 +131,7 @@ def test_in_a_terminal():
     *_, stopped, on = out.splitlines()
     assert (
         stopped
-        == f"Stopped after step {on.removeprefix('and on ')} of 200, as you asked. What was done is kept."
+        == f"Stopped after step {on.removeprefix('and on ')} of 200, as you asked. The finished steps are kept."
     )
 
 

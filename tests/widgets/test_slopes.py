@@ -247,7 +247,7 @@ def test_jumps_and_poles_are_not_joined():
             ag.power,
             {"y": 0.5},
             -1.0,
-            "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: a base below 0 has whole",
+            "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: a negative base has integer",
         ),
         (
             ag.power,
@@ -320,7 +320,7 @@ def test_a_point_missing_for_the_difference():
 def test_exponent_of_a_negative_base():
     ui = slope_explorer(ag.power, moving="y", x=-2.0)
     assert (
-        "z = 4, but the rule gives nan, no number, so no tangent is drawn: a base below 0 has whole powers alone"
+        "z = 4, but the rule gives nan, not a number, so no tangent is drawn: a negative base has integer powers only"
         in ui.picture.text
     )
     ui.sliders["y"].value = 0.5
@@ -407,9 +407,7 @@ def test_a_rule_without_g_and_one_not_written():
         )
         assert "forward difference 0.4430310964" in picture.text
         assert "slope none" not in picture.html and "off by" not in picture.html
-        assert picture.html.count('role="img"') == 2, (
-            "no empty axes for how wrong the difference is"
-        )
+        assert picture.html.count('role="img"') == 2, "no empty axes for error of the difference"
 
 
 def test_where_there_is_no_difference_none_is_off():
@@ -420,11 +418,11 @@ def test_where_there_is_no_difference_none_is_off():
 def test_a_rule_that_gives_nan_is_no_stub():
     picture = slope_explorer(ag.tanh, rule=lambda g, z, x: g * z * np.log(-np.abs(x))).picture
     assert (
-        "your rule gives nan, no number, so no tangent is drawn" in picture.text
+        "your rule gives nan, not a number, so no tangent is drawn" in picture.text
         and "…" not in picture.text
     )
     assert (
-        "your rule gives nan, no number, at all 24 circles" in picture.text
+        "your rule gives nan, not a number, at all 24 circles" in picture.text
         and "rule: nan" in picture.html
     )
     assert "g = 2" not in picture.text

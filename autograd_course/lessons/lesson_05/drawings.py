@@ -111,7 +111,7 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     text = (
         f"{counted(paths, 'path')} ({'followed' if walked else 'computed'}) and {counted(visits, 'visit')}, after "
         f"{counted(n, 'doubling')}.\n"
-        f"Time for all paths, at {_round(pace)} a second: {duration(paths / pace)}. Time for all visits, as measured: {duration(visited)}."
+        f"Time for all paths, at {_round(pace)} per second: {duration(paths / pace)}. Time for all visits, as measured: {duration(visited)}."
     )
     return Picture(svg("0 0 560 290", "".join(parts), text), text)
 

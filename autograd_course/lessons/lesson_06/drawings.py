@@ -93,7 +93,7 @@ def courses(lines, title, powers, dots=()):
         plot.words(390, py + 16, _said(last, powers), colour, "start", 13)
         above -= 36
     if len(dots):
-        said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")
+        said.append(f"circles, one per step: from {number(np.min(dots))} to {number(np.max(dots))}")
     text = "\n".join(said)
     return Picture(svg("0 0 560 310", "".join(plot.parts), text), text)
 

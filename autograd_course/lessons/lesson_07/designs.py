@@ -1,4 +1,4 @@
-"""Lesson 07's five designs of an engine, as the write-ups have them, each with + · tanh only; and what a graph costs in each.
+"""Lesson 07: five engine designs from the write-ups, each with + · tanh only, and the cost of a graph in each.
 
     x = Closures(0.5)
     L = x * x

@@ -113,13 +113,13 @@ def reading(name):
     code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
     return Picture(
         f'<pre style="{look}">{escape(code)}</pre>',
-        f"{name}: {sum(map(bool, code.splitlines()))} lines, to multiply and to go back",
+        f"{name}: {sum(map(bool, code.splitlines()))} lines, for multiplication and the backward pass",
     )
 
 
 COLUMNS = [
-    ("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
-    ("memory for an operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
+    ("time per operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
+    ("memory per operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
     ("visits in a backward pass", "visits", (0, 5), lambda value: f"{value:,}"),
 ]  # where limits are powers of ten but for bytes
 
@@ -149,7 +149,7 @@ def costs(costs, longest, twice, graph):
     words = "longest chain, and two calls: " + "; ".join(
         f"{name} {longest[name]:,}, {number(twice[name])}" for name in costs
     )
-    text = [f"{graph}, in six designs. Time and memory are for each operation, on this computer."]
+    text = [f"{graph}, in six designs. Time and memory are per operation, on this computer."]
     text += [
         f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
         f"asked twice, {number(twice[name])}"

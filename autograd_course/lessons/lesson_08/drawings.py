@@ -66,7 +66,7 @@ def fall(b, g, entry):
     parts.append(words(middle + 14, foot - 18, terms, style.GRADIENT, "start", 13))
     said = [
         f"forward: b[{entry}] = {number(b[entry])} is copied into every row",
-        f"backward: {terms} = {number(g[:, entry].sum())} fall into the gradient of b[{entry}]",
+        f"backward: {terms} = {number(g[:, entry].sum())} is the gradient of b[{entry}]",
     ]
     parts.append(
         words(

@@ -1,4 +1,4 @@
-"""Lesson 10: from logits to probabilities, and softmax as it is written beside its stable form."""
+"""Lesson 10: from logits to probabilities, and softmax by the formula beside its stable form."""
 
 import numpy as np
 

@@ -248,7 +248,7 @@ def gradient_sizes(named, limits=None):
         decades(int(np.ceil(low)), int(high), 1)[::step],
         [],
         "√ mean(g²)",
-        "size of the gradient, each line ten times the last"
+        "size of the gradient, each line 10 times the one before"
         if step == 1
         else "size of the gradient, logarithmic",
     )

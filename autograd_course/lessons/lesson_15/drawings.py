@@ -110,7 +110,7 @@ def sweeps(n, m):
         plot.words(
             left,
             42,
-            f"one a {what} of the Jacobian: {less}",
+            f"one per {what} of the Jacobian: {less}",
             style.INK if name == winner else style.FAINT,
             "start",
             13,
@@ -122,7 +122,7 @@ def sweeps(n, m):
     of_n, of_m = "s" * (n > 1), "s" * (m > 1)
     text = (
         f"{n:,} input{of_n}, {m:,} output{of_m}: the Jacobian has {m:,} row{of_m} and {n:,} column{of_n}\n"
-        f"forward {n:,} sweep{of_n}, one a column; backward {m:,}, one a row\nfewer: {winner}"
+        f"forward {n:,} sweep{of_n}, one per column; backward {m:,}, one per row\nfewer: {winner}"
     )
     said = text.splitlines()[1].split("; ")
     return Picture(
@@ -141,8 +141,8 @@ def filled(f, x, count):
         [f"after {counted(min(count, x.size), 'sweep')} forward, {min(count, z.size)} backward"],
     )
     for name, look, got in [
-        ("forward, a column a sweep", "tangent", np.stack(columns, 1)),
-        ("backward, a row a sweep", "gradient", np.stack(rows, 0)),
+        ("forward, a column per sweep", "tangent", np.stack(columns, 1)),
+        ("backward, a row per sweep", "gradient", np.stack(rows, 0)),
     ]:
         known = np.indices(got.shape)[1 if look == "tangent" else 0] < count
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))

@@ -320,8 +320,8 @@ def hvp(answer):
             "hvp(mixed, w, v), w and v of 300 entries: peak memory",
             "more than 150 arrays like w",
             "a few of them",
-            "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
-            "held. You need no matrix: the gradient of the number ⟨gradient, v⟩ is Hv already.",
+            "The numbers are right, but the memory you use could hold half a Hessian, 300 × 300. "
+            "You need no matrix: the gradient of the number ⟨gradient, v⟩ is Hv already.",
         )
     expect_own_work(
         answer,

@@ -1,4 +1,4 @@
-"""Lesson 17: what a network holds, a chain that forgets and runs again, marks on a chain, and wrapped layers."""
+"""Lesson 17: the memory of a network, a chain that is recomputed from checkpoints, and wrapped layers."""
 
 from itertools import pairwise
 

@@ -233,20 +233,20 @@ def golf(answer):
         _expect_silu(answer, xs)
     except Wrong as wrong:
         raise wrong.because(
-            "A single call is right. With another call in between it is wrong: what a call "
-            "keeps for its rule is lost. "
+            "A single call is right. With another call in between, the result is wrong, because the "
+            "array that the first call keeps for its rule is lost. "
             "Compute σ again in the rule.",
         ) from None
     large = ag.Tensor(np.linspace(-3, 3, 100_000), requires_grad=True)
     held, _ = footprint(lambda: answer(large), large.data.nbytes)
     if held > 1.2:
         raise Wrong(
-            "what is held after silu(x), in arrays like x",
+            "arrays held after silu(x), each as large as x",
             f"{held:.0f} arrays",
             "1 array",
-            f"The value and the gradient are right, and {held:.0f} arrays are held. Every call of an op "
-            f"leaves its result, and "
-            "what you keep yourself is held too: make one op of it, which computes σ again in its rule.",
+            f"The value and the gradient are right, but {held:.0f} arrays are held: the result of every op "
+            "that you call, and every array that you keep yourself. Write silu as a single op, which "
+            "computes σ again in its rule.",
         )
     x, v = xs[0], np.array([1.0, -0.5, 2.0, 0.3])
     expect(

@@ -56,7 +56,7 @@ def learning(run, counted, step):
     heights = [
         (np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]
     ]
-    plot.frame(ticks(0, end, 4), heights, "step", "loss on held-out text, in nats a letter")
+    plot.frame(ticks(0, end, 4), heights, "step", "loss on held-out text, in nats per letter")
     py = 54
     plot.words(410, py, f"network {held_out[k]:.2f}", style.VALUE, "start", 13)
     for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
@@ -68,7 +68,9 @@ def learning(run, counted, step):
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
     beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
     says = (
-        f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
+        f"beats the counts up to the {beaten[-1]}-gram"
+        if beaten
+        else "beats none of the n-gram counts"
     )
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
     wrote = run["wrote"][k].strip("\n")
@@ -112,7 +114,7 @@ def who_knew(text, network, counting):
             )
         else:
             parts.append(escape(letter))
-    pays = f"The network pays {nats(network):.2f} nats a letter, counting {nats(counting):.2f}."
+    pays = f"The network pays {nats(network):.2f} nats per letter, counting {nats(counting):.2f}."
     legend = (
         f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:normal">'
         f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> &nbsp; '

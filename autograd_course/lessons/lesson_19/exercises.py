@@ -1,4 +1,4 @@
-"""Lesson 19: counting that is never certain, the drawing of a letter, what is invented, and two guesses mixed."""
+"""Lesson 19: smoothed n-gram counts, sampling of a letter, new names, and a mixture of two models."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 19: texts that every Python has, counting, and how a writer is followed while it learns."""
+"""Lesson 19: texts included with every Python, n-gram counts, and the recording of a training run."""
 
 import json
 import re
@@ -99,7 +99,7 @@ def after(text, context, many):
 
 
 def opened(text):
-    """Return, for each ")" of a text, how many letters before it its "(" is; 0 for other letters."""
+    """Return, for each ")" of a text, the distance back to its "("; 0 for other letters."""
     back, waiting = np.zeros(len(text), int), []
     for i, letter in enumerate(text):
         if letter == "\n":

@@ -1,4 +1,4 @@
-"""Lesson 20: a compiled program in two columns, forward down and backward up, and what is held between them."""
+"""Lesson 20: a compiled program in two columns, forward down and backward up, and the values held between them."""
 
 import ast
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60  # px: of the columns, and of wh
 
 @dataclass
 class Line:
-    """A line of a program: its text, the row that it comes from, what it makes, and what it reads."""
+    """A line of a program: its text, its row, the name it assigns, and the names it reads."""
 
     text: str
     row: str
@@ -113,7 +113,7 @@ def _names(part):
 
 
 def two_columns(program, line):
-    """Draw a program as two columns at one line, from 1: what it reads, and which values are held."""
+    """Draw a program as two columns at one line, counted from 1: the names it reads, and the values held."""
     at = line - 1
     lines, now, held = program.lines, program.lines[at], program.held(at)
     forward = sum(not line.back for line in lines)

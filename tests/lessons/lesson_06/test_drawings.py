@@ -118,7 +118,7 @@ def test_errors_over_steps():
         "two lines",
         "down: 10 at first, lowest 0.1, 0.1 after 2 steps",
         "low: 1 at first, lowest below 1e−3, below 1e−3 after 4 steps",
-        "circles, one a step: from 0.5 to 20",
+        "circles, one per step: from 0.5 to 20",
     ]
     assert "≤1e−3" in words_in(picture), (
         "the lowest number of the axis stands for what is smaller, too"

@@ -88,7 +88,7 @@ def test_a_column_falls_into_one_cell(entry):
     assert (
         picture.text.splitlines()[0] == f"forward: b[{entry}] = {b[entry]} is copied into every row"
     )
-    assert picture.text.endswith(f"= {t.grad[entry]:g} fall into the gradient of b[{entry}]")
+    assert picture.text.endswith(f"= {t.grad[entry]:g} is the gradient of b[{entry}]")
     words, frames = drawn(picture)
     numbers = [
         f"{value:g}".replace("-", "−")

@@ -37,7 +37,7 @@ def test_the_errors_and_how_many_times_as_far():
 def test_sweeps_are_counted_and_drawn(n, m, winner):
     picture = drawn.sweeps(n, m)
     assert picture.text.endswith(f"fewer: {winner}")
-    assert f"forward {n:,} sweep" in picture.text and f"backward {m:,}, one a row" in picture.text
+    assert f"forward {n:,} sweep" in picture.text and f"backward {m:,}, one per row" in picture.text
     wide, high = map(
         float,
         re.search(r'<rect x="90" y="66" width="([\d.]+)" height="([\d.]+)"', picture.html).groups(),

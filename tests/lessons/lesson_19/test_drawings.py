@@ -33,9 +33,9 @@ def test_guess_has_a_bar_for_the_likeliest_letters_and_one_for_the_others():
 @pytest.mark.parametrize(
     "step, says",
     [
-        (0, "Step 0: loss 3.50, beats none of the countings. It writes:\nq<x"),
-        (10, "Step 10: loss 2.40, beats counting up to the 2-gram. It writes:\nCIT"),
-        (20, "Step 20: loss 1.70, beats counting up to the 3-gram. It writes:\nCAT\nHAT"),
+        (0, "Step 0: loss 3.50, beats none of the n-gram counts. It writes:\nq<x"),
+        (10, "Step 10: loss 2.40, beats the counts up to the 2-gram. It writes:\nCIT"),
+        (20, "Step 20: loss 1.70, beats the counts up to the 3-gram. It writes:\nCAT\nHAT"),
     ],
 )
 def test_learning_compares_with_the_baselines(step, says):
