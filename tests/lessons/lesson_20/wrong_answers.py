@@ -250,7 +250,7 @@ cases(
     wrong=[
         (lambda *given: _by_engine(*given), "own: the engine did the work"),
         (lambda *given: _by_backward(*given), "own: the engine did the work"),
-        _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "mistake 46"),
+        _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "mistake 47"),
         edit("return L, g_W, g_b", "return g_W, g_b", "number of values"),
         edit("return L, g_W, g_b", "print(L, g_W, g_b)", "printed"),
         edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "array overwritten"),
