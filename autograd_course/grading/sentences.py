@@ -40,7 +40,7 @@ SENTENCES = {
     "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15, unless it is told "
     "another dtype.",
     "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
-    "not linear in g": "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here.",
+    "not linear in g": "A rule is linear in g: for −g its result changes sign, and for 2g it doubles. The result of yours does not, here.",
     "double": "Exactly double.",
     "half": "Exactly half.",
     "sign": "The right size with the wrong sign.",
@@ -87,7 +87,7 @@ SENTENCES = {
     "error: arguments": "Which arguments it takes, and in which order, is in the question.",
     "error: number called": "Expected a function, got a number: pass the function itself, or make one with lambda.",
     "error: float as whole number": "A whole number is wanted, and / gives a float: // drops the rest.",
-    "error: truth of an array": "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, max, sorted and count. Use np.where, & and |, with each comparison in brackets.",
+    "error: truth of an array": "x may be an array here, but if, and, or, a < b < c, and Python's own in, max, sorted and count need a single True or False. Use np.where, & and |, with each comparison in brackets.",
     "error: item of many": "item() takes a single number out of an array, and this one has more.",
     "error: view": "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and what changes the shape is x.reshape(…), not x.view(…).",
