@@ -218,6 +218,10 @@ FROM_Z = [
             lambda g, z, x: g * (1 - z * z),
             "That is the rule of tanh. dz/dq · dq/dx is z (q − 1)/q, and 1/q is z.",
         ),
+        (
+            lambda g, z, x: g * z / (1 - z),
+            "You divide by 1 − z. (q − 1)/q is 1 − 1/q, so z is multiplied by 1 − z.",
+        ),
         (lambda g, z, x: g * z * 1 - z, "Python multiplies first: put parentheses around 1 - z."),
         (
             lambda g, z, x: g * z * z * (1 - z),
