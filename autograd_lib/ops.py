@@ -267,19 +267,19 @@ astype = linear(_astype,
 
 
 def _scatter(x, index, shape):
-    if all(
+    once = all(
         i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice))
         for i in (index if isinstance(index, tuple) else (index,))
-    ):
-        out = np.zeros(shape, x.dtype)
-        out[index] = x
-        return out
+    )
+    size = math.prod(shape)
     # An entry that was read twice receives both gradients: np.add.at adds them up. np.bincount does
     # so two to three times as fast where most entries are read, but it works in float64.
-    size = math.prod(shape)
-    if x.size < size or x.dtype.itemsize > 8:
+    if once or x.size < size or x.dtype.itemsize > 8:
         out = np.zeros(shape, x.dtype)
-        np.add.at(out, index, x)
+        if once:
+            out[index] = x
+        else:
+            np.add.at(out, index, x)
         return out
     flat_index = np.arange(size).reshape(shape)[index]
     total = np.bincount(flat_index.ravel(), np.broadcast_to(x, flat_index.shape).ravel(), size)

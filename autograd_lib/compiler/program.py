@@ -33,8 +33,7 @@ class Program:
         # The forward function saves what the backward functions read of it.
         grads = [gx for _, _, grads in trace.backward.values() for gx in grads]
         reads = [*grads, *[x for node in live_lines(grads, computed) for x in node.reads]]
-        saved = {x.number: x for x in traced_in(reads) if x.number in computed}
-        saved = tuple(saved.values())
+        saved = tuple({x.number: x for x in traced_in(reads) if x.number in computed}.values())
         writer = Writer(trace)
         if any(self._is_tensor):
             writer.function(writer.name, trace.inputs, lines, tuple(results), saved)

@@ -168,7 +168,9 @@ class Trace:
         return stand_in
 
     def input_of(self, t):
-        """Return what stands for `t`, a Tensor of a lower level, in every call: an input."""
+        """Return the input of the program for `t`, a Tensor from outside; any other Tensor as it is."""
+        if t.level > self.level or getattr(t, "trace", None) is self:
+            return t
         if type(t._value) is Traced:  # it was detached inside the function
             return t._value
         if id(t) not in self._closed_inputs:
@@ -183,9 +185,7 @@ class Trace:
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "
                 f"None, and tuples, lists and dicts of these, got {type(x).__name__}"
             )
-        if isinstance(x, Tensor) and x.level < self.level:
-            x = self.input_of(x)
-        self.outputs.append(x)
+        self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else x)
         return len(self.outputs) - 1
 
     def _backward(self, z):
@@ -208,7 +208,7 @@ class Trace:
                 f"{row.name}: an array of a finished call of a compiled function was used; return "
                 "it from the function instead"
             )
-        args = [self._on_level(a) for a in args]
+        args = [self.input_of(a) if isinstance(a, Tensor) else a for a in args]
         params = mapped(lambda a: to_array(a) if isinstance(a, Tensor) else a, params)
         above = [a for a in args if isinstance(a, Tensor) and a.level > self.level]
         if not above:
@@ -217,15 +217,6 @@ class Trace:
         z = top.process(row, args, params)
         z.edges = [(i, self._observed(row, rule, i)) for i, rule in z.edges]
         return z
-
-    def _on_level(self, a):
-        """Return an argument of a call; for a Tensor from outside of this trace, its input."""
-        inside = getattr(a, "trace", None) is self
-        return (
-            self.input_of(a)
-            if isinstance(a, Tensor) and a.level <= self.level and not inside
-            else a
-        )
 
     def add_line(self, row, args, params):
         """Return the Traced that a call of `row` makes, as a new line, or one that exists."""
@@ -378,13 +369,13 @@ def _before_broadcast(a):
 def _factor_times_one(row, args, z):
     """Return x for a line z = x * 1, 1 * x or x ** 1 that has the shape and dtype of x; else None."""
     pairs = {ops.multiply: [args, args[::-1]], ops.power: [args]}.get(row, ())
-    factors = [
+    factors = (
         x
         for x, one in pairs
         if type(x) is Traced and not isinstance(one, (Tensor, np.ndarray)) and one == 1
         if (x.shape, x.dtype) == (np.shape(z), np.asarray(z).dtype)
-    ]
-    return factors[0] if factors else None
+    )
+    return next(factors, None)
 
 
 def _cse_key(x):

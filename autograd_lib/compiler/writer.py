@@ -95,7 +95,9 @@ class Writer:
         buffers, out = assign_buffers(lines, results, lambda: self.numbered("m"))
         reads = [x for node in lines for x in node.reads]
         self.readers = Counter(x.number for x in [*results, *results, *reads])
-        last = {node.origin.call: node for node in lines}
+        written = [node for node in lines if not self.is_inlined(node)]
+        first = {node.origin.call: node for node in reversed(written)}
+        last = {node.origin.call: node for node in written}
         text = [f"def {name}({', '.join(map(self.name_of, inputs))}):"]
         if buffers:
             # Calls that run at the same time, in several threads, have buffers of their own.
@@ -104,17 +106,11 @@ class Writer:
             memory = f"{', '.join(buffers)},"
             text.append(f"    {memory} = {pool}.pop() if {pool} else (")
             text += [*(f"        {allocation}," for allocation in buffers.values()), "    )"]
-        last_call = None
-        for node in lines:
-            if not self.is_inlined(node):
-                line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.number))}"
-                comment = (
-                    node.origin.comment
-                    if node.origin.call == last_call
-                    else node.origin.first_comment
-                )
-                text.append(f"{line:<59} # {comment}" if comment else line)
-                last_call = node.origin.call
+        for node in written:
+            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.number))}"
+            is_first = first[node.origin.call] is node
+            comment = node.origin.first_comment if is_first else node.origin.comment
+            text.append(f"{line:<59} # {comment}" if comment else line)
         if buffers:
             text.append(f"    {pool}.append(({memory}))")
         result = self.returned_source(returned, inputs)

@@ -354,12 +354,11 @@ def _parameter(shape, fan_in, rng, dtype):
     return Tensor(np.asarray(rng.uniform(-bound, bound, shape), dtype), requires_grad=True)
 
 
-def _check_sizes(layer, rng=None, **sizes):
-    """Raise TypeError for a size that is no integer >= 0; return the generator for `rng`."""
+def _check_sizes(layer, **sizes):
+    """Raise TypeError for a size that is no integer >= 0."""
     for name, n in sizes.items():
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise TypeError(f"{type(layer).__name__}: {name} must be an integer >= 0, got {n!r}")
-    return as_generator(rng, type(layer).__name__)
 
 
 def _linear(layer, x, weight):
@@ -392,7 +391,8 @@ class Neuron(Module):
     """
 
     def __init__(self, in_features, activation=None, *, rng=None, dtype=float):
-        rng = _check_sizes(self, rng, in_features=in_features)
+        _check_sizes(self, in_features=in_features)
+        rng = as_generator(rng, "Neuron")
         self.weight = _parameter(in_features, in_features, rng, dtype)
         self.bias = _parameter((), in_features, rng, dtype)
         self.activation = activation
@@ -422,7 +422,8 @@ class Linear(Module):
     """
 
     def __init__(self, in_features, out_features, bias=True, *, rng=None, dtype=float):
-        rng = _check_sizes(self, rng, in_features=in_features, out_features=out_features)
+        _check_sizes(self, in_features=in_features, out_features=out_features)
+        rng = as_generator(rng, "Linear")
         self.weight = _parameter((out_features, in_features), in_features, rng, dtype)
         self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
@@ -449,7 +450,8 @@ class Embedding(Module):
     """
 
     def __init__(self, num_embeddings, embedding_dim, *, rng=None, dtype=float):
-        rng = _check_sizes(self, rng, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        _check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        rng = as_generator(rng, "Embedding")
         rows = rng.normal(size=(num_embeddings, embedding_dim))
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
@@ -528,7 +530,8 @@ class MultiheadAttention(Module):
     """
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, *, rng=None, dtype=float):
-        rng = _check_sizes(self, rng, embed_dim=embed_dim, num_heads=num_heads)
+        _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
+        rng = as_generator(rng, "MultiheadAttention")
         if not embed_dim or not num_heads or embed_dim % num_heads:
             raise ValueError(
                 "MultiheadAttention: embed_dim must be a positive multiple of num_heads, "
@@ -635,7 +638,8 @@ class Conv2d(Module):
         rng=None,
         dtype=float,
     ):
-        rng = _check_sizes(self, rng, in_channels=in_channels, out_channels=out_channels)
+        _check_sizes(self, in_channels=in_channels, out_channels=out_channels)
+        rng = as_generator(rng, "Conv2d")
         kh, kw = ops.pair(kernel_size, "Conv2d: kernel_size")
         fan_in = in_channels * kh * kw
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
@@ -734,7 +738,8 @@ class RNNCell(Module):
     """
 
     def __init__(self, input_size, hidden_size, activation=ops.tanh, *, rng=None, dtype=float):
-        rng = _check_sizes(self, rng, input_size=input_size, hidden_size=hidden_size)
+        _check_sizes(self, input_size=input_size, hidden_size=hidden_size)
+        rng = as_generator(rng, "RNNCell")
         if not callable(activation):
             raise TypeError(f"RNNCell: activation must be a function, got {activation!r}")
         self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng, dtype)
