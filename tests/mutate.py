@@ -4,11 +4,13 @@
     make mutate ARGS="tape"             those of a file; "compiler": of all files whose name starts so
     make mutate ARGS="tape:Tensor"      those in definitions whose name starts so
     make mutate ARGS="--all tape"       print the contract or test that fails for every other statement
-    make mutate ARGS="--write tape"     store what only tests detect, for the page *Read every line*
+    make mutate ARGS="--write tape"     store what only tests detect, for the page *Read every line*;
+                                        statements whose test is stored and still exists are skipped
 
-The contracts of autograd_course/tour/contracts.py run first and take 50 ms. Statements that no contract
-needs go through tests/engine, each in a process of its own, until a test fails. Infinite loops are stopped
-after a number of iterations or seconds.
+Each statement is deleted in a process of its own, forked from one that has imported NumPy and pytest. The
+contracts of autograd_course/tour/contracts.py run first and take 50 ms. If all are kept, the tests that
+failed for other statements of the same definition or file run next, then all of tests/engine, until a test
+fails. Infinite loops are stopped after a number of iterations or seconds.
 """
 
 import argparse
@@ -23,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 import hypothesis
-import numpy  # noqa: F401  here, so that each process has it from the start
+import hypothesis.extra.numpy  # with NumPy, here, so that each process has them from the start
 import pytest
 
 from autograd_course.tour.contracts import CONTRACTS, kept, outcomes
@@ -32,9 +34,11 @@ from autograd_course.tour.page import NOTICED
 
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests/engine"
-LONGEST = 40, 400  # seconds allowed for one test: of CPU time, and of wall time if it waits forever
+LONGEST = 20, 200  # seconds allowed for one test: of CPU time, and of wall time if it waits forever
 SLOW = {"test_a_million_ops_deep", "test_derivatives_of_a_deep_chain_by_every_transform"}
-MOST_STEPS = 30_000_000  # limit for one test; the test a million ops deep takes four million
+MOST_STEPS = 3_000_000  # limit for one test that is not in SLOW; the others take at most 300,000
+MOST_STEPS_SLOW = 30_000_000  # the test a million ops deep takes four million
+MOST_LIKELY = 30  # tests that run before all others
 MOST_MEMORY = 6 * 2**30  # bytes, to stop unbounded growth
 OPTIONS = [
     "-q",
@@ -47,62 +51,89 @@ OPTIONS = [
     f"--rootdir={ROOT}",
     "-p",
     "no:cacheprovider",
-    "-p",
-    "no:xdist",
-    "-p",
-    "no:nbval",
 ]
 
 
 class Watch:
-    """Limit the steps and seconds of each test, and store the name of the first that fails; a
-    pytest plugin.
+    """Limit the steps and seconds of each test, and write the name of the running or failed test
+    to `file`; a pytest plugin.
+
+    Only the tests named in `only` run, in this order, unless it is empty.
     """
 
-    failed = None
-
-    def __init__(self, finder):
-        self.finder = finder
+    def __init__(self, finder, file, only=()):
+        self.finder, self.file, self.only, self.has_failed = finder, file, list(only), False
 
     def pytest_collection_modifyitems(self, items):
         items.sort(key=lambda item: item.name in SLOW)
+        if self.only:
+            found = {item.nodeid: item for item in items}
+            items[:] = [found[name] for name in self.only if name in found]
 
-    def pytest_runtest_setup(self):
-        self.finder.steps = MOST_STEPS
+    def pytest_runtest_setup(self, item):
+        self.start(item.nodeid, MOST_STEPS_SLOW if item.name in SLOW else MOST_STEPS)
+
+    def start(self, name, steps=MOST_STEPS_SLOW):
+        self.file.write_text(name, encoding="utf-8")  # stays if a signal ends the process
+        self.finder.steps = steps
         signal.setitimer(
             signal.ITIMER_PROF, LONGEST[0]
         )  # the default action ends the process, as for the other signal
         signal.alarm(LONGEST[1])
 
     def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.failed = self.failed or report.nodeid
+        if report.failed and not self.has_failed:
+            self.has_failed = True
+            self.file.write_text(report.nodeid, encoding="utf-8")
 
     pytest_collectreport = pytest_runtest_logreport
 
 
-def noticed(statement, folder=HOME, tests=TESTS):
-    """Return the contract or test that fails without `statement`, or "".
+def notice(statement, file, likely, folder=HOME, tests=TESTS):
+    """Write the contract or test that fails without `statement` to `file`, or "".
 
-    This needs a process of its own.
+    The tests named in `likely` run before all others. This needs a process of its own.
     """
     if broken := [
         one
         for one, outcome in zip(CONTRACTS, outcomes(statement, folder=folder))
         if not kept(one, outcome)
     ]:
-        return f"contract: {broken[0].program.splitlines()[-1]}"
+        file.write_text(f"contract: {broken[0].program.splitlines()[-1]}", encoding="utf-8")
+        return
     for name in list(sys.modules):
         if name.partition(".")[0] in ("autograd_lib", "autograd_course", "tests"):
             del sys.modules[name]
-    finder = EngineWithout("autograd_lib", statement, folder, MOST_STEPS)
+    finder = EngineWithout("autograd_lib", statement, folder, MOST_STEPS_SLOW)
     sys.meta_path.insert(0, finder)
-    watch = Watch(finder)
-    for file in in_order(tests, statement.file):
-        watch.pytest_runtest_setup()
-        if pytest.main([*OPTIONS, f"--confcutdir={tests}", str(file)], plugins=[watch]):
-            return watch.failed or f"{file.name} cannot be run"
-    return ""
+    likely_files = sorted({ROOT / name.partition("::")[0] for name in likely})
+    runs = [(likely, likely_files)] if likely else []
+    for only, paths in [*runs, *(((), [path]) for path in in_order(tests, statement.file))]:
+        watch = Watch(finder, file, only)
+        watch.start(f"{paths[0].name} cannot be run")
+        code = pytest.main([*OPTIONS, f"--confcutdir={tests}", *map(str, paths)], plugins=[watch])
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return
+    file.write_text("", encoding="utf-8")
+
+
+def likely_tests(statement, known):
+    """Return the tests known to notice a statement of the same definition, then of the same file,
+    then of the compiler if it is one of the compiler's; of each kind the newest first.
+    """
+
+    def distance(place):
+        file, _, where = place.partition(":")
+        return (
+            (where != statement.where)
+            if file == statement.file
+            else 2
+            if file.partition("/")[0] == statement.file.partition("/")[0]
+            else 3
+        )
+
+    near = sorted((place for place in known if distance(place) < 3), key=distance)
+    return list(dict.fromkeys(by for place in near for by in reversed(known[place])))[:MOST_LIKELY]
 
 
 def in_order(tests, file):
@@ -128,18 +159,25 @@ def in_order(tests, file):
     )
 
 
-def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
+def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None, stored=()):
     """Return {statement: contract or test that fails without it, or ""}, from `cores` processes
     at a time.
+
+    `stored` maps definitions to {text of a statement: test}, as the file for the page does.
     """
+    outcomes(folder=folder)  # compiles the engine once for all processes
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # finding plugins takes longer than a test
     running, found = {}, {}
+    known = {place: list(texts.values()) for place, texts in dict(stored).items()}
 
     def wait():
         pid, status = os.wait()
         statement, file = running.pop(pid)
         stopped = f"stopped, {os.waitstatus_to_exitcode(status)}"
-        found[statement] = file.read_text(encoding="utf-8") if file.exists() else stopped
-        told(statement, found[statement], len(found))
+        by = found[statement] = file.read_text(encoding="utf-8") if file.exists() else stopped
+        if "::" in by:
+            known.setdefault(f"{statement.file}:{statement.where}", []).append(by)
+        told(statement, by, len(found))
 
     with tempfile.TemporaryDirectory() as kept_in:
         for number, statement in enumerate(chosen):
@@ -153,7 +191,7 @@ def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None):
                 resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 os.dup2(1, 2)
-                file.write_text(noticed(statement, folder, tests), encoding="utf-8")
+                notice(statement, file, likely_tests(statement, known), folder, tests)
             finally:
                 os._exit(0)
         while running:
@@ -191,6 +229,13 @@ def write_down(found, file=NOTICED):
     )
 
 
+def is_stored(statement, stored):
+    """Return True if a test that still exists is stored for `statement`."""
+    by = stored.get(f"{statement.file}:{statement.where}", {}).get(statement.text.strip(), "")
+    file, _, test = by.partition("[")[0].partition("::")
+    return bool(test) and f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
 def main(*arguments):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -210,8 +255,13 @@ def main(*arguments):
     )
     hypothesis.settings.load_profile("mutate")
     chosen, started = chosen_by(given.patterns), time.monotonic()
+    stored = json.loads(NOTICED.read_text(encoding="utf-8"))
+    if given.write:
+        chosen = [one for one in chosen if not is_stored(one, stored)]
 
     def told(statement, by, done):
+        if given.write:
+            write_down({statement: by})
         if given.all or not by:
             print(
                 f"autograd_lib/{statement.file}.py:{statement.line} in {statement.where or 'the module'}"
@@ -221,9 +271,7 @@ def main(*arguments):
         elif sys.stdout.isatty():
             print(f"\r{done} of {len(chosen)}", end="\r", flush=True)
 
-    found = mutate(chosen, len(os.sched_getaffinity(0)), told=told)
-    if given.write:
-        write_down(found)
+    found = mutate(chosen, len(os.sched_getaffinity(0)), told=told, stored=stored)
     counts = (
         Counter(one.file for one in chosen),
         Counter(one.file for one, by in found.items() if not by),

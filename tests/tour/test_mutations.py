@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutate
 import pytest
 
 import autograd_lib as ag
@@ -105,3 +106,23 @@ def test_make_mutate_reports_the_survivors(planted):
         and len(by) == 3
         and all(test.endswith("::test_planted") for test in by.values())
     ), by
+
+
+def test_tests_that_noticed_neighbours_run_first():
+    one = mutations.Statement("compiler/plan", "ufunc", 1, "x = 1")
+    known = {
+        "tape:ufunc": ["t::other_file"],
+        "compiler/trace:f": ["t::compiler"],
+        "compiler/plan:g": ["t::file"],
+        "compiler/plan:ufunc": ["t::older", "t::newer", "t::file"],
+    }
+    expected = ["t::file", "t::newer", "t::older", "t::compiler"]
+    assert mutate.likely_tests(one, known) == expected
+
+
+def test_a_statement_is_stored_until_its_text_or_its_test_changes():
+    place, name = "tape:f", "test_tests_that_noticed_neighbours_run_first"
+    stored = {place: {"x = 1": f"tests/tour/test_mutations.py::{name}[a]"}}
+    stored[place]["z = 1"] = "tests/tour/test_mutations.py::test_that_was_renamed"
+    ones = [mutations.Statement("tape", "f", 1, text) for text in ("  x = 1", "x = 2", "z = 1")]
+    assert [mutate.is_stored(one, stored) for one in ones] == [True, False, False]
