@@ -491,6 +491,207 @@ PARTS = {
             ),
         ],
     ),
+    "trace": Part(
+        "compile: record one call",
+        [
+            (
+                "compiler/trace:Trace compiler/trace:Trace.__init__ compiler/trace:Trace._record",
+                "20 What a program contains",
+                "A `Trace` calls the function once, on a level of its own, and keeps what it needs "
+                "for the program. It raises an error if the function did something that a program "
+                "would not repeat, for example if it drew random numbers or changed a list among "
+                "its arguments.",
+            ),
+            (
+                "compiler/trace:Trace.process compiler/trace:Trace._on_level",
+                "20 The library's tracer (optional)",
+                "Every call of a row reaches this method while the function is recorded. The call "
+                "becomes a line, unless a `grad` inside the function has a Tensor on a higher "
+                "level. Then the tape records the call, and its rules come here later.",
+            ),
+            (
+                "compiler/trace:Trace.add_line compiler/trace:_cse_key",
+                "20 The tracer",
+                "Your `Noted` writes one line for each call. This method first looks for a line "
+                "that computes the same value, and uses that line again.",
+            ),
+            (
+                "compiler/trace:Trace._traced compiler/trace:Trace._input compiler/trace:Trace.input_of",
+                "20 What a program contains",
+                "The inputs of a program are the arguments and every Tensor that the function "
+                "closes over.",
+            ),
+            (
+                "compiler/trace:Trace._output compiler/trace:Trace._backward",
+                "20 The backward pass, as lines",
+                "The results are arrays, Tensors, numbers or strings. From each result that "
+                "requires a gradient, a backward pass is recorded in the same way, so its "
+                "operations become lines too.",
+            ),
+        ],
+        [
+            (
+                "compiler/trace:OuterTransform compiler/trace:_StandIn compiler/trace:_refuse_grad compiler/trace:_rng_states",
+                "20 What a program contains",
+                "For a Tensor among its arguments the function receives a stand-in, whose `.grad` "
+                "cannot be read. Inside a `grad` that was open before, the function itself runs. "
+                "The states of the random generators show whether it drew numbers.",
+            ),
+        ],
+    ),
+    "comments": Part(
+        "compile: shorter lines, and their names",
+        [
+            (
+                "compiler/trace:Trace._inlined compiler/trace:_before_broadcast compiler/trace:_factor_times_one "
+                "compiler/trace:Trace._copied",
+                "20 The tracer",
+                "These save lines: `softmax` is recorded as the operations inside it, a product "
+                "with 1 needs no line, and an array is not broadcast before an operation that "
+                "broadcasts it anyway. An array that is not traced is copied, because the function "
+                "may write into it later.",
+            ),
+            (
+                "compiler/trace:Trace._observed compiler/trace:Origin compiler/trace:NO_ORIGIN "
+                "compiler/trace:Trace._caller_of compiler/trace:_formula",
+                "20 The backward pass of a layer",
+                "A line of the backward pass has a comment: the formula of its rule, or that two "
+                "gradients are added. To write it, these record which rule is running.",
+            ),
+            (
+                "compiler/trace:Trace._note_names compiler/trace:ENGINE",
+                "20 The library's tracer (optional)",
+                "The names in a program are those of your variables, found in the frames of your "
+                "functions.",
+            ),
+        ],
+    ),
+    "calls": Part(
+        "compile: which program runs",
+        [
+            (
+                "compiler/__init__:MAX_PROGRAMS compiler/__init__:compile compiler/__init__:compile.__init__ "
+                "compiler/__init__:compile.__call__ compiler/__init__:compile._record compiler/__init__:compile.source",
+                "20 What a program contains",
+                "`compile` keeps one program for each form of the arguments. A call looks for its "
+                "program, records one if there is none, and runs it.",
+            ),
+            (
+                "compiler/signature:STATIC compiler/signature:leaf_signature compiler/signature:signature",
+                "20 What a program contains",
+                "The form of the arguments contains every shape, dtype, int, string and key. The "
+                "values of arrays, Tensors and floats are not part of it, because a program reads "
+                "them at each call.",
+            ),
+        ],
+        [
+            (
+                "compiler/signature:copy_argument compiler/__init__:compile.__get__ "
+                "compiler/__init__:compile.__reduce__ compiler/__init__:compile._compare",
+                "20 What a program contains",
+                "These replace the values among the arguments by inputs, make `compile` work on "
+                "methods and with pickle, and compare a program with its function if you pass "
+                "`check=True`.",
+            ),
+        ],
+    ),
+    "program": Part(
+        "compile: a program, its lines and its memory",
+        [
+            (
+                "compiler/program:Program compiler/program:Program.__init__ compiler/program:Program.run compiler/program:Program.fits "
+                "compiler/program:Program._outputs compiler/program:_values",
+                "20 Memory: what the backward pass keeps",
+                "A program consists of one forward function and of one backward function for each "
+                "result that requires a gradient. The forward function also returns the values "
+                "that the backward functions read.",
+            ),
+            (
+                "compiler/program:Program._recorded compiler/program:_shared_rule",
+                "20 The backward pass, as lines",
+                "To the tape, a whole program is one node. Its rules share one call of the "
+                "backward function.",
+            ),
+            (
+                "compiler/plan:live_lines",
+                "20 Dead code elimination",
+                "Start at the results and follow the inputs. A line that is never reached is dead "
+                "code.",
+            ),
+            (
+                "compiler/plan:assign_buffers compiler/plan:LARGE",
+                "20 Memory: what the backward pass keeps",
+                "A large result is written into memory that is kept between calls. A line may use "
+                "a buffer again after the last line that reads it.",
+            ),
+            (
+                "compiler/plan:ufunc compiler/plan:takes_out compiler/plan:UFUNCS",
+                "20 A buffer reused too early (optional)",
+                "Only some functions can write into a given array: ufuncs with the argument "
+                "`out`, and the table's `where`.",
+            ),
+            (
+                "compiler/plan:memory_root compiler/plan:VIEWS compiler/plan:is_user_op",
+                "20 A buffer reused too early (optional)",
+                "A view shares the memory of another line, so the buffer must wait for the readers "
+                "of both. A row of your own may return one of its arguments, so its arguments keep "
+                "their memory.",
+            ),
+        ],
+    ),
+    "writer": Part(
+        "compile: write a function",
+        [
+            (
+                "compiler/writer:Writer compiler/writer:Writer.__init__ compiler/writer:Writer.function",
+                "20 The library's tracer (optional)",
+                "The writer turns a list of lines into the text of a Python function: the "
+                "parameters, one assignment for each line with its comment, and the results.",
+            ),
+            (
+                "compiler/writer:Writer.build",
+                "20 The library's tracer (optional)",
+                "Python compiles the text. Objects that cannot be written as text are passed to it "
+                "by name.",
+            ),
+            (
+                "compiler/writer:Writer.name_of compiler/writer:Writer.unique_name compiler/writer:Writer.numbered",
+                "20 The library's tracer (optional)",
+                "A value has your name for it if there is one, `g_x` if it is the gradient of x, "
+                "and otherwise a numbered name such as t1.",
+            ),
+        ],
+        [
+            (
+                "compiler/writer:Writer.returned_source compiler/writer:Writer.is_inlined",
+                "20 What a program contains",
+                "A result that shares its memory with an input or with another result is copied. A "
+                "transpose that is read once needs no line.",
+            ),
+        ],
+    ),
+    "source": Part(
+        "compile: write an expression",
+        [
+            (
+                "compiler/writer:Writer.expression compiler/writer:SIGNS compiler/writer:METHODS compiler/writer:POSITIONAL",
+                "20 The library's tracer (optional)",
+                "This writes the right-hand side of a line as a person would: an operator where "
+                "Python has one, a method where NumPy has one, and otherwise a call.",
+            ),
+            (
+                "compiler/writer:Writer.value_source compiler/writer:Writer.index_source compiler/writer:_Code",
+                "20 The library's tracer (optional)",
+                "These write one argument: a name, a number, an index, or a tuple or list of them.",
+            ),
+            (
+                "compiler/writer:Writer.function_name compiler/writer:Writer.constant compiler/writer:MOST_ENTRIES",
+                "20 What a program contains",
+                "Functions and arrays that cannot be written as text have names above the "
+                "functions of the program.",
+            ),
+        ],
+    ),
 }
 DELETIONS = {
     "own": Deletion(

@@ -17,7 +17,7 @@ from ..quiz.questions import Ask, Panel, as_html, fold
 from ..quiz.texts import Question
 from ..widgets.sliders import explore
 from .contracts import CONTRACTS, kept, outcomes, reached
-from .mutations import HOME, READ, statements
+from .mutations import DELETED, HOME, READ, statements
 from .order import BESIDE, DELETIONS, PARTS, PATIENTS
 
 NOTICED = HOME.parent / "autograd_course/tour/noticed.json"
@@ -155,7 +155,7 @@ def definition_of(statement):
 def deletable_in(key):
     """Return every Statement of a part, in reading order."""
     every = {}
-    for file in READ:
+    for file in DELETED:
         for one in statements(file):
             every.setdefault(definition_of(one), []).append(one)
     return [
@@ -404,7 +404,7 @@ def find(where, line):
     """
     found = [
         one
-        for file in READ
+        for file in DELETED
         for one in statements(file)
         if definition_of(one).name == where and one.text.strip().startswith(line)
     ]
