@@ -503,7 +503,7 @@ PARTS = {
                 "its arguments.",
             ),
             (
-                "compiler/trace:Trace.process compiler/trace:Trace._on_level",
+                "compiler/trace:Trace.process",
                 "20 The library's tracer (optional)",
                 "Every call of a row reaches this method while the function is recorded. The call "
                 "becomes a line, unless a `grad` inside the function has a Tensor on a higher "
