@@ -317,7 +317,7 @@ function nearest(values, typed) {
 // --- Predictions -----------------------------------------------------------------------------------------------------
 
 const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
-const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
+const HOW = {number: "Write it like 17, −0.3, 1/7, 2e-9 or 3*4 + log(2).", row: "Write it like 17, −0.3, 11.",
              shape: "Write it like (8, 5), or () for a single number."};
 // localStorage holds the same record as JupyterLab's progress.json, and the reader's text of each cell.
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
@@ -427,36 +427,79 @@ function agrees({kind, value, room, shown}, text) {
 }
 
 function numbersOf(text) {
-    const inner = text.trim().replace(/^(np\.|torch\.)?(array|tensor)/, "").replace(/^[[\]() ]+|[[\]() ]+$/g, "");
-    return inner.replace(/\s+%/g, "%").split(inner.includes(";") && !/,\s/.test(inner) ? /\s*;\s*/ : /[\s,;]+/);
+    let inner = text.trim().replace(/^(np\.|torch\.)?(array|tensor)/, "").replace(/^[[\]() ]+|[[\]() ]+$/g, "");
+    const more = inner.split("(").length - inner.split(")").length;     // of these brackets were parts of a number
+    inner = "(".repeat(Math.max(-more, 0)) + inner + ")".repeat(Math.max(more, 0));
+    const decimalCommas = inner.includes(";") && !/,\s/.test(inner);
+    inner = inner.replace(/\s+%/g, "%").replace(/\s*([*/^·×÷])\s*|\s+([+−-])\s+|([a-z])\s+/g, "$1$2$3");
+    return inner.split(decimalCommas ? /\s*;\s*/ : /[\s,;]+/);
 }
 
-// Return the number in "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36" or "5 · 16", as quiz/questions.py does.
-function parse(text) {
-    let plain = text.trim().replace(/^about\s+/, "").replace(/(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
-    plain = plain.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "").replaceAll("**", "^").replace(/[·×⋅]/g, "*");
-    plain = plain.replace(/^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|[%°]$/g, "").replace(/^[=≈~<>≤≥]+/, "");
-    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
-        plain = plain.replaceAll(",", "");
-    const factors = plain.replaceAll(",", ".").split("*").map(factor);
-    return factors.includes(undefined) ? undefined : factors.reduce((product, x) => product * x);
-}
+// Return the number in a text, or the result of its arithmetic, as quiz/arithmetic.py does (tests/quiz/typed.json is
+// for both); undefined if the text has none.
+const parse = (() => {
+    const SPELLINGS = [["−", "-"], ["–", "-"], ["∞", "inf"], ["·", "*"], ["×", "*"], ["⋅", "*"], ["÷", "/"],
+                       ["**", "^"], ["²", "^2"], ["³", "^3"], ["√", "sqrt "], ["π", "pi"], ["\u00a0", " "]];
+    const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, log10: Math.log10, sqrt: Math.sqrt,
+                       sin: Math.sin, cos: Math.cos, tan: Math.tan, tanh: Math.tanh, abs: Math.abs};
+    const CONSTANTS = {pi: Math.PI, e: Math.E, inf: Infinity, nan: NaN};
+    const OPERATORS = {"+": (x, y) => x + y, "-": (x, y) => x - y, "*": (x, y) => x * y, "/": (x, y) => x / y, "^": (x, y) => x ** y};
+    const THOUSANDS = "[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])";
+    const NUMBER = `(?:${THOUSANDS}(?:\\.[0-9]*)?|[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?`;
+    const TOKEN = new RegExp(`${NUMBER}|log(?:2|10)(?=\\()|[a-z]+|[^ ]`, "g"), LONGEST = 200;
+    const unreadable = () => { throw new RangeError(); };
+    let tokens;
 
-// Return the number in "3", "1/3" or "-2^10".
-function factor(text) {
-    const [above, ...below] = text.split("/");
-    if (below.length) {
-        const [x, y] = [factor(above), number(below[0])];
-        return below.length > 1 || x === undefined || !y ? undefined : x / y;
+    const next = wanted => tokens.length && wanted.includes(tokens[0]) ? tokens.shift() : "";
+    function applied(apply, ...values) {
+        const value = apply(...values);
+        const isOut = Number.isNaN(value) ? !values.some(Number.isNaN) : !Number.isFinite(value) && values.every(Number.isFinite);
+        return isOut ? unreadable() : value;
     }
-    const power = text.match(/^([+-]?)(\d+\.?\d*)\^\(?([+-]?\d\d?)\)?$/);
-    return power ? (power[1] === "-" ? -1 : 1) * power[2] ** power[3] : number(text);
-}
-
-function number(text) {
-    return /^[+-]?inf$/.test(text) ? Number(text.replace("inf", "Infinity"))
-        : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
-}
+    function leftToRight(signs, operand) {
+        let value = operand();
+        for (let sign = next(signs); sign; sign = next(signs))
+            value = applied(OPERATORS[sign], value, operand());
+        return value;
+    }
+    const sum = () => leftToRight("+-", product), product = () => leftToRight("*/", signed);
+    function signed() {
+        const sign = next("+-");
+        return sign === "-" ? -signed() : sign ? signed() : power();
+    }
+    function power() {
+        const value = atom();
+        return next("^") ? applied(OPERATORS["^"], value, signed()) : value;
+    }
+    function atom() {
+        if (next("(")) {
+            const value = sum();
+            return next(")") ? value : unreadable();
+        }
+        const token = tokens.shift() ?? "";
+        if (Object.hasOwn(FUNCTIONS, token))
+            return applied(FUNCTIONS[token], tokens[0] === "(" ? atom() : power());
+        if (Object.hasOwn(CONSTANTS, token))
+            return CONSTANTS[token];
+        if (!RegExp(`^${NUMBER}$`).test(token))
+            unreadable();
+        return Number((RegExp(`^${THOUSANDS}`).test(token) ? token.replaceAll(",", "") : token).replace(",", "."));
+    }
+    return text => {
+        let plain = text.trim().replace(/^about\s+/, "").replace(/([0-9])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
+        SPELLINGS.forEach(([typed, written]) => plain = plain.replaceAll(typed, written));
+        plain = plain.replace(/^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|\s*[%°]$/g, "").replace(/^[=≈~<>≤≥ ]+/, "");
+        plain = plain.replace(/\b(np|math|torch)\./g, "").replace(/([0-9]) (?=[0-9]{3}(?![0-9]))/g, "$1");
+        tokens = plain.length > LONGEST ? [] : plain.toLowerCase().match(TOKEN) ?? [];
+        try {
+            const value = sum();
+            return tokens.length ? undefined : value;
+        } catch (error) {
+            if (!(error instanceof RangeError))     // also: brackets nested too deeply
+                throw error;
+        }
+    };
+})();
 
 function keep(key, text) {
     unkept.delete(key);

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..drawing.formatting import number
 from ..drawing.picture import Picture
+from ..quiz.arithmetic import number_in
 from . import walks
-from .problems import Box, Mark, Problem, hint_of, judged, value_in
+from .problems import Box, Mark, Problem, hint_of, judged
 
 KEYS = {
     "hand.nudge": "00",
@@ -89,7 +90,7 @@ def _problem(key, question, asked, reveal, drawn):
     ]
 
     def one(i, text):
-        got = value_in(text)
+        got = number_in(text)
         if _near(got, asked[i].right):
             return Mark(True)
         hint = hint_of(mistakes[i], lambda wrong: _near(got, wrong))
@@ -226,12 +227,12 @@ def _order(key, rng):
         given = {}
         for i, text in enumerate(texts):
             try:
-                given[i] = value_in(text)
+                given[i] = number_in(text)
             except ValueError:
                 continue
 
         def one(i, text):
-            turn = value_in(text)
+            turn = number_in(text)
             if turn not in range(2, last + 1):
                 return Mark(False, f"The turns are 2 to {last}: L has the first.")
             same = [names[k] for k, other in given.items() if k != i and other == turn]

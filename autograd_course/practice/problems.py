@@ -1,7 +1,6 @@
 """The parts that all kinds of problem share, and the notation that their boxes accept."""
 
 import ast
-import operator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +11,6 @@ import autograd_lib as ag
 from ..grading.causes import likely, said
 from ..grading.sandbox import StepLimitExceeded
 from ..grading.sentences import sentence
-from ..quiz.questions import number_in
 
 
 @dataclass
@@ -83,67 +81,10 @@ def hint_of(mistakes, explains):
     return " Or: ".join(found[:2])
 
 
-# --- Numbers, also worked out: "3 · 10 + 10" --------------------------------------------------------------------------
-
-SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "\u00a0": " "})
-STEPS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-}
-
-
-TOO_LARGE = "is too large to be worked out."
-
-
-def value_in(text):
-    """Return the number in a text, or the result of its arithmetic.
-
-    Texts are such as "-6", "0,5", "1/3", "3·10 + 10" and "(2 − 5)^2".
-    """
-    try:
-        return number_in(text.strip())
-    except ValueError:
-        try:
-            return float(
-                _worked_out(
-                    ast.parse(
-                        text.translate(SIGNS).replace("^", "**").strip(" ="), mode="eval"
-                    ).body
-                )
-            )
-        except OverflowError:
-            raise ValueError(f"“{text.strip()}” {TOO_LARGE}") from None
-        except (
-            SyntaxError,
-            KeyError,
-            ArithmeticError,
-            TypeError,
-            ValueError,
-            RecursionError,
-            MemoryError,
-        ):
-            raise ValueError(
-                f"“{text}” is not a number. Write it like 17, −0.3, 1/7, or as 3·10 + 10."
-            ) from None
-
-
-def _worked_out(node):
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return float(node.value)
-    if isinstance(node, ast.UnaryOp):
-        return STEPS[type(node.op)](_worked_out(node.operand))
-    if isinstance(node, ast.BinOp):
-        return STEPS[type(node.op)](_worked_out(node.left), _worked_out(node.right))
-    raise KeyError(node)
-
-
 # --- Whole numbers without an end -------------------------------------------------------------------------------------
 
+SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "\u00a0": " "})
+TOO_LARGE = "is too large to be worked out."
 MOST_BITS = 10_000  # 3,000 digits: Python computes every digit of an integer and cannot be interrupted meanwhile
 
 

@@ -11,8 +11,9 @@ from autograd_lib.tape import Tensor
 
 from ..drawing.formatting import number
 from ..drawing.picture import Picture
+from ..quiz.arithmetic import number_in
 from ..widgets import graph
-from .problems import Box, Mark, Problem, hint_of, judged, value_in
+from .problems import Box, Mark, Problem, hint_of, judged
 
 KEYS = {"walk.chain": "02", "walk.paths": "02", "walk.arithmetic": "03", "walk.functions": "04"}
 TITLES = {
@@ -356,12 +357,12 @@ def _problem(key, walk):
         given = {}
         for i, text in enumerate(texts):
             try:
-                given[i] = value_in(text)
+                given[i] = number_in(text)
             except ValueError:
                 continue
 
         def one(i, text):
-            got = value_in(text)
+            got = number_in(text)
             if _near(got, right[i]):
                 return Mark(True)
             follows = i >= first_card and _follows(

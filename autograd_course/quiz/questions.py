@@ -5,7 +5,7 @@ Nothing here raises and nothing has to be answered: an unanswered question can b
 
 import re
 from html import escape
-from math import isinf, prod
+from math import isinf
 
 import ipywidgets as widgets
 import mistune
@@ -15,9 +15,9 @@ from ..drawing import style
 from ..drawing.formatting import minus, number
 from ..drawing.table import table
 from ..grading import registered
+from .arithmetic import number_in
 from .texts import BROUGHT_BACK, CARDS, PLACEMENT, PREDICTIONS, RECALL
 
-_SIGNS = str.maketrans({"−": "-", "∞": "inf", "·": "*", "×": "*", "⋅": "*"})
 _to_html = mistune.create_markdown(plugins=["math", "table"])
 POLITE = 'role="status"'  # a screen reader reads it out when it comes
 _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible"}
@@ -65,10 +65,14 @@ def _agrees(text, answer, tolerance):
 
 
 def numbers_of(text):
-    """Return the texts of the numbers in "5, 7, 9", "[5 7 9]", "0,5; 0,7" or "tensor([5., 7.])"."""
+    """Return the texts of the numbers in "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" or "3 * 4, log 10"."""
     inner = re.sub(r"^(np\.|torch\.)?(array|tensor)", "", text.strip()).strip("[]() ")
+    more = inner.count("(") - inner.count(")")  # of these brackets were parts of a number
+    inner = "(" * -more + inner + ")" * more
     decimal_commas = ";" in inner and not re.search(r",\s", inner)
-    return re.split(r"\s*;\s*" if decimal_commas else r"[\s,;]+", re.sub(r"\s+%", "%", inner))
+    inner = re.sub(r"\s+%", "%", inner)
+    inner = re.sub(r"\s*([*/^·×÷])\s*|\s+([+−-])\s+|([a-z])\s+", r"\1\2\3", inner)
+    return re.split(r"\s*;\s*" if decimal_commas else r"[\s,;]+", inner)
 
 
 def _is_near(text, answer, tolerance):
@@ -83,39 +87,12 @@ def near(x, answer, tolerance):
     return x == answer or not isinf(answer) and abs(x - answer) <= room + 1e-12
 
 
-def number_in(text):
-    """Return the number in "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36" or "5 · 16"."""
-    plain = re.sub(r"^about\s+", "", text.strip())
-    plain = re.sub(r"(\d)\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
-    plain = plain.translate({**_SIGNS, ord(" "): None}).replace("**", "^")
-    plain = re.sub(r"^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|[%°]$", "", plain)
-    plain = plain.lstrip("=≈~<>≤≥")
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
-        plain = plain.replace(",", "")
-    try:
-        return prod(map(_factor_in, plain.replace(",", ".").split("*")))
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"“{text}” is not a number. Write it like 17, −0.3, 1/7 or 2e-9."
-        ) from None
-
-
-def _factor_in(text):
-    """Return the number in "3", "1/3" or "-2^10"."""
-    above, slash, below = text.partition("/")
-    if slash:
-        return _factor_in(above) / float(below)
-    if power := re.fullmatch(r"([+-]?)(\d+\.?\d*)\^\(?([+-]?\d\d?)\)?", text):
-        return float(power[1] + "1") * float(power[2]) ** int(power[3])
-    return float(text)
-
-
 def shape_in(text):
-    if not re.fullmatch(r"\s*(torch\.Size)?[\s\d,x×*()\[\]]*", text):
+    if not re.fullmatch(r"\s*(torch\.Size)?[\s0-9,x×*()\[\]]*", text):
         raise ValueError(
             f"“{text}” is not a shape. Write it like (8, 5), or () for a single number."
         )
-    return tuple(map(int, re.findall(r"\d+", text)))
+    return tuple(map(int, re.findall("[0-9]+", text)))
 
 
 def shown(answer):

@@ -11,7 +11,7 @@ the notebook. Every text is Markdown with $maths$.
     recall("02", [Question("Which points does the central difference use?", reveal="Those at x − h and x + h."), …three…])
     card("02", ["Multiply along a path, add over the paths.", …at most six…])
 
-The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3", "1e-8"), a tuple is a shape
+The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3", "3*4 + log(2)"), a tuple is a shape
 ("(2, 3)"), a list a row of numbers ("5, 7, 9"), a bool is yes or no, and a text is one of `choices`. None is not entered.
 The reveal begins with the answer and gives the reason.
 """
