@@ -443,10 +443,16 @@ def _cost(Design, f, xs, operations, repeats):
         start = perf_counter()
         _back(Design, *_record(Design, f, xs))
         times.append(perf_counter() - start)
+    size = min(_held(Design, f, xs) for _ in range(3))  # other threads allocate memory too
+    return Cost(min(times) / operations * 1e6, size / operations, visits(Design, f, *xs))
+
+
+def _held(Design, f, xs):
+    """Return the bytes that the recorded values of f(*xs) hold."""
     gc.collect()
     tracemalloc.start()
     kept = _record(Design, f, xs)
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     del kept
-    return Cost(min(times) / operations * 1e6, size / operations, visits(Design, f, *xs))
+    return size

@@ -5,9 +5,17 @@ import tracemalloc
 
 import numpy as np
 
+# NumPy's arrays alone, because the kernel's other threads allocate memory at any time.
+ARRAYS = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
+
+
+def _held():
+    """Return the bytes of the arrays that were allocated since tracing began and still exist."""
+    return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([ARRAYS]).traces)
+
 
 def footprint(forward, unit=1e6, back=True):
-    """Return the memory that `forward()` holds with its result, and the peak up to the end of `backward()`.
+    """Return the memory of the arrays that `forward()` holds with its result, and the peak of all memory up to the end of `backward()`.
 
     Both are in units of `unit` bytes: 1e6 for megabytes, `x.nbytes` for arrays like x. Without `back`
     no `backward()` runs. Memory allocated before the call is not counted. `forward` returns a Tensor;
@@ -17,7 +25,7 @@ def footprint(forward, unit=1e6, back=True):
     tracemalloc.start()
     try:
         z = forward()
-        held = tracemalloc.get_traced_memory()[0]
+        held = _held()
         if back:
             z.backward(np.ones(z.shape))
         return held / unit, tracemalloc.get_traced_memory()[1] / unit
@@ -28,7 +36,7 @@ def footprint(forward, unit=1e6, back=True):
 def by_layer(model, x):
     """Return [(name, held, result)] in MB for every layer of a Sequential called on x.
 
-    `held` is the memory that the layer adds, and `result` the size of its output, which is part of
+    `held` is the memory of the arrays that the layer adds, and `result` the size of its output, which is part of
     `held` unless the output is a view.
     """
     gc.collect()
@@ -36,13 +44,13 @@ def by_layer(model, x):
     try:
         found, results = [], [x]
         for layer in model.layers:
-            before = tracemalloc.get_traced_memory()[0]
+            before = _held()
             results.append(layer(results[-1]))
             name = getattr(layer, "name", type(layer).__name__)
             found.append(
                 (
                     name,
-                    (tracemalloc.get_traced_memory()[0] - before) / 1e6,
+                    (_held() - before) / 1e6,
                     results[-1].data.nbytes / 1e6,
                 )
             )
