@@ -498,7 +498,8 @@ a[2, 3], a[1, 1] = np.inf, np.nan
 same.append(np.array_equal(a @ a, in_order(a, a), equal_nan=True))
 same = [bool(one) for one in same]
 a, b = rng.normal(size=(64, 64)), rng.normal(size=(64, 64))
-faster = seconds(a.astype("float32"), b.astype("float32")) / seconds(a, b)
+small = a.astype("float32"), b.astype("float32")
+faster = max(seconds(*small) / seconds(a, b) for _ in range(3))  # another process may slow one down
 json.dumps([same, pyodide_kernel.SCRATCH, faster])
 """
 
