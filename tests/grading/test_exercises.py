@@ -129,9 +129,10 @@ def test_wrong_answers_get_their_cause(name, record_property):
     )
 
 
+@pytest.mark.rotating(GRADER, "autograd_lib/", "autograd_course/source.py")
 @pytest.mark.parametrize("name", NAMES)
 def test_mistakes_of_an_exercise_get_their_hint(name):
-    """The most frequent wrong answers get their hints; this runs for every exercise each time."""
+    """The most frequent wrong answers get their hints, also after a change of the engine."""
     found = {i: fault(name, i) for i in range(answer_cases.count_of_mistakes(name))}
     assert not any(found.values()), "\n\n".join(filter(None, found.values()))
 

@@ -7,9 +7,12 @@ from types import SimpleNamespace
 
 import answer_cases
 import pytest
+import rotation
 
 from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.locate_error import slip
+
+GRADER = ("autograd_course/grading/",)  # a change there concerns every lesson
 
 TWO = SimpleNamespace(
     parts=["left", "right"],
@@ -120,8 +123,10 @@ def test_a_class_is_compared_too():
 
 
 def test_no_solution_has_one_and_most_edits_have():
+    """Of the lessons that this run of the suite tests at length (rotation.py)."""
     found = []
-    for exercise in EXERCISES.values():
+    chosen = [name for name in EXERCISES if rotation.is_chosen(name[:2], GRADER)]
+    for exercise in map(EXERCISES.get, chosen):
         assert slip(exercise, answer(exercise, exercise.solution)) == "", exercise.name
         edits = [
             wrong
@@ -133,7 +138,7 @@ def test_no_solution_has_one_and_most_edits_have():
             for wrong in edits
             if "(" in exercise.stub
         ]
-    assert sum(map(bool, found)) > 0.6 * len(found) > 100
+    assert sum(map(bool, found)) > 0.6 * len(found) > 60
 
 
 def answer(exercise, code):

@@ -84,7 +84,7 @@ def curvature(text):
 
     def diverges(rate):
         w = np.ones(2)
-        for _ in range(4000):
+        for _ in range(50):
             w = w - rate * curvatures * w
         return not np.abs(w).max() <= 1  # nan counts as large
 
