@@ -17,11 +17,17 @@ import kernels
 import nbformat
 import nbval.plugin
 import pytest
+import rotation
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-STARTUP = str(
-    NOTEBOOKS.parent / "web/kernel_startup.py"
-)  # as for the site, with every picture of the sliders
+# As for the site: with every picture behind the sliders, or with a few.
+STARTUP, FEW_FRAMES = (
+    NOTEBOOKS.parent / "web/kernel_startup.py",
+    Path(__file__).parent / "few_frames.py",
+)
+# Folders in which a change affects the pictures of every lesson, and pages whose sliders tests move at every commit.
+DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
+MOVED = {"02", "03", "playground"}
 RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
 formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # undo STARTUP
@@ -38,6 +44,12 @@ def pytest_configure(config):
     nbval.plugin.RunningKernel = Kernel
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if isinstance(item, nbval.plugin.IPyNbCell):
+        Kernel.next_page = item.parent.path  # for the kernel that nbval is about to start
+
+
 def pytest_runtest_teardown(item):
     if isinstance(item, nbval.plugin.IPyNbCell):
         keep(item)
@@ -50,11 +62,12 @@ class Kernel(nbval.plugin.RunningKernel):
 
     whole = None  # the notebook, once nbval has run every cell without an error
     stays = None  # the most recent of these kernels
+    next_page = None  # the notebook whose first cell nbval runs next
 
-    def __init__(self, kernel_name="python3", cwd=None, **options):
+    def __init__(self, kernel_name="python3", cwd=None, page=None, **options):
         self.folder = copied_folder()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONSTARTUP", STARTUP)
+            patch.setenv("PYTHONSTARTUP", str(startup(page or Kernel.next_page)))
             super().__init__("python3" if FORKED else kernel_name, cwd=str(self.folder), **options)
 
     def run(self, cell):
@@ -91,6 +104,12 @@ class Kernel(nbval.plugin.RunningKernel):
                 Kernel.stays = None
 
 
+def startup(page):
+    """Return the file that starts the kernel of a notebook: with every picture if a test of this run moves its sliders."""
+    name = rotation.name_of(page)
+    return STARTUP if name in MOVED or rotation.is_chosen(name, DRAWINGS) else FEW_FRAMES
+
+
 def let_go():
     if Kernel.stays:
         Kernel.stays.stop()
@@ -103,7 +122,7 @@ def going_on(path):
     After that, animated pictures are drawn only once.
     """
     stayed = Kernel.stays is not None and Kernel.stays.whole == path
-    kernel = Kernel.stays if stayed else Kernel()
+    kernel = Kernel.stays if stayed else Kernel(page=path)
     try:
         outputs = notebook(path) if stayed else kernel.run_all(nbformat.read(path, as_version=4))
         kernel.run(nbformat.v4.new_code_cell(UNDO))
@@ -133,11 +152,11 @@ def keep(cell):
         file.kernel.whole = file.path
 
 
-def ran(notebook):
-    """Run all cells of the notebook in a copy of the folder, and return it; an error in a cell
-    raises.
+def ran(notebook, path):
+    """Run all cells of the notebook of `path` in a copy of the folder, and return it; an error in a
+    cell raises.
     """
-    kernel = Kernel()
+    kernel = Kernel(page=path)
     try:
         return with_what_is_left(kernel.run_all(notebook), kernel.folder)
     finally:
@@ -190,7 +209,7 @@ def notebook(path):
     from a new run.
     """
     if not kept(path).exists():
-        store(ran(nbformat.read(path, as_version=4)), path)
+        store(ran(nbformat.read(path, as_version=4), path), path)
     return nbformat.read(kept(path), as_version=4)
 
 

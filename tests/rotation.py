@@ -6,8 +6,9 @@ third.
 
 Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a
 page, or try each of its wrong answers. `rotating("a/folder/")` runs for every lesson if the change
-touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path.
-`rotating(every=9)` takes a ninth in place of a third.
+touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path;
+but `-k lesson_03` leaves out the other browsers. `rotating(every=9)` takes a ninth in place of a
+third, and `rotating("a/folder/", every=0)` none: it runs only if that folder changed.
 """
 
 import os
@@ -21,10 +22,15 @@ import parts
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+
+def name_of(notebook):
+    """Return "03" for the notebook of lesson 03, or "engine"."""
+    return re.match(r"\d\d|\w+", notebook.stem)[0]
+
+
 PAGES = tuple(
-    re.match(r"\d\d|\w+", path.stem)[0]  # "03", or "engine"
-    for path in sorted(ROOT.glob("notebooks/*.ipynb"))
-    if path.stem != "notation"
+    name_of(path) for path in sorted(ROOT.glob("notebooks/*.ipynb")) if path.stem != "notation"
 )
 # Environment variables by which the first process tells the others its results.
 NUMBER = "ROTATING_NUMBER"
@@ -97,12 +103,12 @@ def pytest_report_header():
 
 def is_chosen(page, folders=(), every=3):
     """Return True if the long tests of a page run; tests without a page, None, always do."""
-    if NUMBER not in os.environ or page is None:
+    if NUMBER not in os.environ or page is None and every:
         return True
-    changed = os.environ[CHANGED]
-    return page in choose(PAGES, int(os.environ[NUMBER]), changed, every) or any(
-        file.startswith(tuple(folders)) for file in changed.splitlines()
-    )
+    number, changed = int(os.environ[NUMBER]), os.environ[CHANGED]
+    if any(file.startswith(tuple(folders)) for file in changed.splitlines()):
+        return True
+    return bool(every) and page in choose(PAGES, number, changed, every)
 
 
 def page_of(item):
@@ -116,10 +122,36 @@ def is_left_out(item):
     return rotating and not is_chosen(page_of(item), rotating.args, **rotating.kwargs)
 
 
+def only_lesson(config):
+    """Return "03" for `-k lesson_03` without `--all`, else None."""
+    found = re.fullmatch(r"lesson_(\d\d)", config.option.keyword.strip())
+    return found and not config.getoption("--all") and found[1]
+
+
+def is_of_others(path, lesson):
+    """Return True if a file or folder contains only tests of other lessons or of the engine."""
+    other = re.search(r"tests/lessons/lesson_(\d\d)$|notebooks/(\d\d)_\w+\.ipynb$", path.as_posix())
+    return bool(other and lesson not in other.groups() or path == ROOT / "tests/engine")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Collect nothing of other lessons for `-k lesson_03`, because that would take half of its time."""
+    if (lesson := only_lesson(config)) and is_of_others(collection_path, lesson):
+        return True
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    if NUMBER not in os.environ:
+    if only_lesson(config):  # a page in another browser takes as long as half of the other tests
+        seldom = [item.get_closest_marker("rotating") for item in items]
+        out = {
+            item
+            for item, marker in zip(items, seldom)
+            if marker and marker.kwargs.get("every") == 9
+        }
+    elif NUMBER in os.environ:
+        out = {item for item in items if is_left_out(item)}
+    else:
         return
-    out = [item for item in items if is_left_out(item)]
-    config.hook.pytest_deselected(items=out)
-    items[:] = [item for item in items if item not in set(out)]
+    config.hook.pytest_deselected(items=list(out))
+    items[:] = [item for item in items if item not in out]

@@ -517,7 +517,7 @@ def test_untouched_notebook_says_not_yet(path):
         )
         worked_in |= stub.source != EXERCISES[name].stub
         stub.source = EXERCISES[name].stub
-    untouched = once.ran(notebook) if worked_in else once.notebook(path)
+    untouched = once.ran(notebook, path) if worked_in else once.notebook(path)
     assert verdicts(untouched.cells, of_lesson(path)) == dict.fromkeys(of_lesson(path), "not yet")
     assert untouched.metadata.left == {}, "nothing was done, so nothing is kept"
 

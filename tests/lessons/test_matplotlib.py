@@ -39,7 +39,7 @@ def test_the_folds_are_found():
 @pytest.mark.rotating
 @pytest.mark.parametrize("path", FOLDS, ids=lambda path: path.stem)
 def test_what_a_fold_says_to_paste_draws_a_figure(path):
-    kernel = once.Kernel()
+    kernel = once.Kernel(page=path)
     try:
         kernel.run(nbformat.v4.new_code_cell(once.UNDO))
         kernel.run_all(with_folds(path))

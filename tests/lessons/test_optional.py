@@ -36,7 +36,7 @@ def test_a_lesson_runs_without_its_optional_parts(path):
     notebook.cells = required(notebook.cells)
     if len(notebook.cells) == count:
         return  # nothing is optional, and nbval runs the whole lesson
-    kernel = once.Kernel()
+    kernel = once.Kernel(page=path)
     try:
         kernel.run(nbformat.v4.new_code_cell(once.UNDO))  # draw each slider once
         kernel.run_all(notebook)

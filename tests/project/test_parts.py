@@ -10,9 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+import once
 import pytest
 import rotation
-from parts import part_of
+from parts import lesson_of, part_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,12 +148,16 @@ def test_long(name): pass
 def test_longer(name): pass
 @pytest.mark.rotating("tests/project/")
 @pytest.mark.parametrize("name", LESSONS)
-def test_of_a_folder(name): pass"""
+def test_of_a_folder(name): pass
+@pytest.mark.rotating("tests/project/", every=0)
+def test_of_all_pages(): pass
+@pytest.mark.rotating("docs/", every=0)
+def test_left_out(): pass"""
 
 
 @pytest.mark.parametrize(
     "options, everything",
-    [([], False), (["-k", "long or folder"], True)],
+    [([], False), (["-k", "long or folder or out or all"], True)],
 )
 def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
     """A third of the lessons is run, or all of them if a folder named in the marker has changed."""
@@ -187,3 +192,34 @@ def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
     longer = re.findall(r"test_longer\[(\w+)", found)
     assert len(set(longer)) == 25 if everything else 1 <= len(set(longer)) <= 3, found
     assert set(re.findall(r"test_of_a_folder\[(\d\d)", found)) == set(LESSONS), found
+    assert "test_of_all_pages" in found and ("test_left_out" in found) == everything, found
+
+
+def test_pages_whose_sliders_no_test_moves_get_few_pictures(monkeypatch):
+    """Their page still shows what each slider draws at its start and at both ends."""
+    monkeypatch.setenv(rotation.NUMBER, "1")
+    monkeypatch.setenv(rotation.CHANGED, "")
+    started = {
+        name: once.startup(Path(f"notebooks/{name}.ipynb"))
+        for name in ["01_measure_a_slope", "03_derive_the_arithmetic", "05_walk_backward", "engine"]
+    }
+    assert list(started.values()) == [
+        *[once.STARTUP, once.STARTUP],
+        *[once.FEW_FRAMES, once.FEW_FRAMES],
+    ]
+    for changed in ["autograd_lib/ops.py", "web/site.js"]:
+        monkeypatch.setenv(rotation.CHANGED, changed)
+        assert once.startup(Path("notebooks/engine.ipynb")) == once.STARTUP
+    monkeypatch.delenv(rotation.NUMBER)
+    assert once.startup(Path("notebooks/05_walk_backward.ipynb")) == once.STARTUP
+
+
+def test_one_lesson_collects_no_tests_of_others(request):
+    """`-k lesson_03` looks for them in every other file."""
+    assert rotation.is_of_others(ROOT / "tests/lessons/lesson_04", "03")
+    assert rotation.is_of_others(ROOT / "notebooks/04_derive_the_functions.ipynb", "03")
+    assert rotation.is_of_others(ROOT / "tests/engine", "03")
+    for path in ["tests/lessons/lesson_03", "notebooks/03_derive_the_arithmetic.ipynb", "tests"]:
+        assert not rotation.is_of_others(ROOT / path, "03")
+    engine = [item for item in request.session.items if "tests/engine/" in item.nodeid]
+    assert not [item for item in engine if lesson_of(item)]

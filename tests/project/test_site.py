@@ -49,8 +49,6 @@ NAMES = [
     "teachers_guide",
     "classroom",
 ]
-# A change there affects the pictures of every lesson.
-DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
@@ -80,13 +78,17 @@ def test_a_notebook_is_run_for_its_page(capfd):
 STALE = 44
 
 
-def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(record_property):
+@pytest.mark.rotating(*once.DRAWINGS)
+@pytest.mark.parametrize("name", ["engine"])
+def test_each_line_of_the_engine_breaks_a_contract_or_names_the_test_that_fails(
+    name, record_property
+):
     """The notebook deletes each statement in turn. If a statement is not listed, run make mutate
     ARGS=--write
     """
     shown = [
         output["data"][precomputed_frames.MIME]
-        for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
+        for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
         if cell.source.startswith("delete_lines")
         for output in cell.outputs
     ]
@@ -819,7 +821,7 @@ def seen(drawing, words=True):
     return re.sub(unseen, "", drawing, flags=re.DOTALL)
 
 
-@pytest.mark.rotating(*DRAWINGS)
+@pytest.mark.rotating(*once.DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_a_slider_changes_its_picture(name, record_property):
     """Along a slider most pictures differ. The other controls are at their start or, if that hides
@@ -859,7 +861,7 @@ def test_a_slider_changes_its_picture(name, record_property):
     record_property("summary", f"{name}: fewest shapes that differ under a slider: {poorest[1]}")
 
 
-@pytest.mark.rotating(*DRAWINGS)
+@pytest.mark.rotating(*once.DRAWINGS)
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_words_in_pictures_can_be_read(name):
     """Words do not overlap, stay within their picture, and are not small; no colour of the lesson
@@ -1108,6 +1110,7 @@ def test_what_is_searched_stays_small(site):
     assert len(gzip.compress((site / "search.js").read_bytes())) <= 130_000
 
 
+@pytest.mark.rotating(*once.DRAWINGS, every=0)  # only then every picture is on the pages
 def test_the_whole_course_is_as_large_to_read_as_is_said(site):
     said = re.search(
         r"whole course takes ([\d.]+) MB",
