@@ -128,7 +128,7 @@ class Tensor(Value):
         After an assignment, a backward pass through a Tensor computed from the old value raises.
         Writing into items, `t.data[0] = 1`, is not noticed. An array of another floating dtype
         changes the dtype of this Tensor and of its `.grad`. Inside a transform the value is
-        read-only, and a constant to every derivative.
+        read-only, and a constant to every derivative; while `compile` records, it is a Traced.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -379,7 +379,8 @@ def match_input(gx, node, i):
 def leaf_gradients(output, g):
     """Return a list of (leaf, gradient) of a whole pass, and of results that retain theirs.
 
-    No two of these gradients share memory, and no gradient is a view of another array.
+    No two of these gradients share memory, and no gradient is a view of another array. The gradient
+    of a result is copied, because the pass also hands it to the rules of that result.
     """
     grads, used = [], set()
     for t, gx, _ in backward_pass(output, g):

@@ -93,7 +93,8 @@ def _shared_rule(backward, saved):
     """Return one rule for all inputs: the backward function runs when the first gradient is due.
 
     `k` is the position of a gradient in what the backward function returns. The tape asks for the
-    gradients in order, and for each once in a backward pass.
+    gradients in order, and for each once in a backward pass; so a gradient is dropped here as soon
+    as the tape has it. The other arguments of a rule, the result and the inputs, are not needed.
     """
     grads = []
 

@@ -144,7 +144,7 @@ class Trace:
     # --- Inputs and outputs ---------------------------------------------------------------------
 
     def _traced(self, value):
-        """Return a new Traced on the level of this program."""
+        """Return a new Traced on the level of this program: an input, until `add_line` fills it in."""
         node = new_tensor(Traced, value, self.level)
         node.trace, node.origin, node.root = self, NO_ORIGIN, node
         return node
