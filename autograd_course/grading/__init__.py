@@ -304,7 +304,7 @@ def check(name, answer):
 
 
 def _tried(error):
-    """Return in words which call raised `error`: an exercise may give a text of its own."""
+    """Describe the call that raised `error` in words, by the exercise's own text if it has one."""
     difference = getattr(error, "raised_in", None)
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 

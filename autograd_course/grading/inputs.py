@@ -154,12 +154,12 @@ class Draw:
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
-        """Return one of these functions, as `another`; now and then multiplied by −40."""
+        """Return one of these functions, chosen by `another`; one in three is multiplied by −40."""
         f = self.another(*few)
         return f if self.arriving.integers(3) else _turned(f)
 
     def times(self, *few):
-        """Return a count: one of these, as `another`, and once 130, above any likely limit."""
+        """Return a count: one of these, chosen by `another`, and once 130, above any likely limit."""
         return self._long(0, 300) or (
             130 if self.round == 5 and self.another_g else self.another(*few)
         )

@@ -184,7 +184,7 @@ class _Reading:
         return [one for statement in _single(statements) for one in self.parts(statement)]
 
     def parts(self, statement):
-        """Return the statements that remain of one."""
+        """Return the statements that replace `statement`, none if it is left out."""
         match statement:
             case ast.With():
                 names = {called(item.context_expr) for item in statement.items}

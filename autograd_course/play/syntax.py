@@ -1,4 +1,4 @@
-"""Name the parts of a parsed text that its readers look at, and the error that says what to write instead."""
+"""Name the parts of a parsed text, and define the error that says what to write instead."""
 
 import ast
 
@@ -19,7 +19,7 @@ def walk(node, *kinds):
 
 
 def reads(node, bound=frozenset()):
-    """Yield the names in a tree that are read and are not variables of a function or of a comprehension in it."""
+    """Yield the names that a tree reads, without the variables of functions and comprehensions in it."""
     match node:
         case ast.FunctionDef(args=arguments, body=body):
             for default in arguments.defaults:

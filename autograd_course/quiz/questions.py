@@ -1,6 +1,6 @@
 """predict, recall, card, place: the learner answers first, then sees. Their texts are in lessons/lesson_NN/exercises.py.
 
-Nothing here raises and nothing has to be answered: an unanswered question can be opened, and counts for nothing.
+No function here raises an error, and no question has to be answered: the learner can reveal an unanswered one, which is not counted.
 """
 
 import re

@@ -652,7 +652,7 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """Return the parameters that the check's `train` sets: two epochs are enough to tell scores apart."""
+    """Return the parameters that the check's `train` sets; two epochs suffice to tell the scores apart."""
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 
 
