@@ -415,7 +415,7 @@ def two_knobs(answer):
             1,
             "1 would be right for an addition. This is another operation: upstream × local = gradient of x.",
         ),
-        (10, "That is the gradient of x. By what was −4 multiplied to give it?"),
+        (10, "That is the gradient of x. Which factor turns −4 into it?"),
         (-4, "That is the gradient of z. By what is it multiplied to give the gradient of x?"),
         (
             5,

@@ -313,7 +313,7 @@ def _right(program, *pairs):
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
     explained="""
         Compare with the rules in the table: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
-        the same lines, with a tangent in the place of g. (For `1 / x` and for − the class
+        the same lines, with a tangent in place of g. (For `1 / x` and for − the class
         would need more methods of this sort: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[

@@ -425,7 +425,7 @@ class Counted:
 
 
 _PLAIN = "With a plain array nothing is recorded. Pass z itself to the next step: step(z)."
-_SHAPED = "The gradient of a result has the shape of the result: at the end np.ones(s.shape), and then z.backward(g) as it is."
+_SHAPED = "The gradient of a result has the shape of the result: at the end np.ones(s.shape), and then z.backward(g) unchanged."
 
 
 @exercise(
@@ -566,7 +566,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
         edit(
             "g = start.grad",
             "g = -start.grad",
-            "The size is right, but the sign turns at each segment. Take start.grad as it is.",
+            "The size is right, but the sign turns at each segment. Use start.grad unchanged.",
         ),
         edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED),
         edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),

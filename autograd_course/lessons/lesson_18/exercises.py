@@ -459,7 +459,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
     question="""
         Fill in the five blanks of attention's backward pass. d is `K.shape[-1]`. The comment behind each blank gives its
         shape, and the line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
-        PyTorch's `V.transpose(-2, -1)` leaves a NumPy matrix as it is.)""",
+        PyTorch's `V.transpose(-2, -1)` leaves a NumPy matrix unchanged.)""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = ...                            # (n, m)   from Z = P @ V
@@ -947,7 +947,7 @@ WHOLE = (
         edit(
             "/ s",
             "/ np.sqrt(s * s - 1e-5)",
-            "s has eps in it already, and stays as it is handed in.",
+            "s already contains eps, so use s unchanged.",
         ),
         edit(
             "np.mean(g * z, axis=-1, keepdims=True)",

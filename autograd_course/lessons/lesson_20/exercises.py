@@ -248,7 +248,7 @@ def _outcome(kind, probe):
                 self.lines.append(...)
                 return ...      # the result, as a value that writes down too""",
     hints=[
-        "`values` shows the pattern: take the name in place of `x.value`, and leave a number as it is.",
+        "`values` shows the pattern: take the name in place of `x.value`, and leave a number unchanged.",
         "A line is a tuple of three: `(name, function, names)`.",
         "Return a new `Noted`. Its value is `function` of the values, and it shares the list of lines.",
         (
@@ -1008,7 +1008,9 @@ _ENTRIES = (
             "np.ones(b.shape)",
             "That is the local gradient of b, for one row. Multiply by the upstream gradient, g_t2.",
         ),
-        _slip("g_b", "g_W.sum(axis=0)", "g_W has x in it. At b arrives g_t2, as it is."),
+        _slip(
+            "g_b", "g_W.sum(axis=0)", "g_W has x in it. The gradient of b comes from g_t2 alone."
+        ),
         _slip(
             "g_b",
             "np.ones((1, len(x))) @ g_t2",

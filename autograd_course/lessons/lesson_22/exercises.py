@@ -46,7 +46,7 @@ prediction(
 prediction(
     "22.cut",
     question="""
-        `cut` returns x as it is, but its rule clips g to the range from −1 to 1. Which gradient of x does the engine give for
+        `cut` returns x unchanged, but its rule clips g to the range from −1 to 1. Which gradient of x does the engine give for
         3·cut(x)? And which for the same function in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
     reveal="""**1 and 2**. In one part the upstream gradient of cut is 3, which becomes 1. In two parts it is 1.5 for each cut, and
@@ -222,7 +222,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(
             _INSIDE,
             "inside = w / 2",
-            "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g as it is.",
+            "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g on unchanged.",
         ),
         edit(
             _BIT,
@@ -250,8 +250,8 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         ),
         (
             _row(lambda g, z, x: g * z),
-            "g · z turns g round for every bit of −1. Straight through means that g goes "
-            "back as it is.",
+            "g · z reverses the sign of g for every bit of −1. Straight through means that g is "
+            "passed on unchanged.",
         ),
         (
             _row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
@@ -284,20 +284,20 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         (_row(lambda g, z, x: g * (x <= 1)), "Below −1 g still goes through: |x| ≤ 1."),
         (
             _row(lambda g, z, x: g * np.maximum(1 - np.abs(x), 0)),
-            "That is a tent of slopes. g goes back as it is where |w| ≤ 1.",
+            "That is a tent of slopes. g is passed on unchanged where |w| ≤ 1.",
         ),
         (
             _row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
-            "That is a hill of slopes. g goes back as it is where |w| ≤ 1.",
+            "That is a hill of slopes. g is passed on unchanged where |w| ≤ 1.",
         ),
         (
             _row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)),
-            "Do not round g: it goes through as it is.",
+            "Do not round g: pass it on unchanged.",
         ),
         (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: no abs."),
         (
             _row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
-            "z is the bit: times z turns g round where w is below 0. It goes through as it is.",
+            "z is the bit, so g · z reverses the sign of g where w is below 0. Pass g on unchanged.",
         ),
         (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1."),
     ],
@@ -556,7 +556,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
             "[*corners[1:], np.zeros(len(corners[0]))]",
             "The last leg leads back to the first corner, which need not be 0.",
         ),
-        edit("total +=", "total =", "= forgets what was there: add up with +=."),
+        edit("total +=", "total =", "= discards the earlier sum: add up with +=."),
         edit(
             "return total",
             "return total / steps",
