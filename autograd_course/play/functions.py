@@ -59,14 +59,18 @@ def _size(x, axis=None):
 
 def _cross_entropy(z, target):
     """Return the mean cross-entropy of scores; the target is a class, one for each row, or probabilities."""
-    target_data = np.asarray(constant_data(target))
     if np.ndim(constant_data(z)) not in (1, 2):
         raise ValueError("cross_entropy: expected scores in an array, such as z = [2, 1, -1]")
     logs = ag.log_softmax(z)
-    if target_data.shape == z.shape:
+    if np.shape(constant_data(target)) == z.shape:
         return -ag.mean(ag.sum(target * logs, axis=-1))
-    classes = target_data.astype(int)
-    rows = (np.arange(len(classes)),) if z.ndim == 2 else ()
+    return _nll(logs, target)
+
+
+def _nll(logs, target):
+    """Return the mean of -log p of the classes in `target`, PyTorch's `nll_loss`."""
+    classes = np.asarray(constant_data(target)).astype(int)
+    rows = (np.arange(len(classes)),) if logs.ndim == 2 else ()
     return -ag.mean(logs[(*rows, classes)])
 
 
@@ -166,6 +170,7 @@ FUNCTIONS = {
     "maximum": Function(ag.maximum, "torch.maximum"),
     "minimum": Function(ag.minimum, "torch.minimum"),
     "where": Function(ag.where, "torch.where"),
+    "select": Function(ag.where, "torch.where"),
     "clip": Function(ag.clip, "torch.clamp"),
     "clamp": Function(ag.clip, "torch.clamp"),
     "matmul": Function(ag.matmul, "torch.matmul"),
@@ -196,6 +201,8 @@ FUNCTIONS = {
     # losses
     "mse_loss": Function(lambda y, target: ag.mean((y - target) ** 2), F + "mse_loss"),
     "cross_entropy": Function(_cross_entropy, F + "cross_entropy"),
+    "nll_loss": Function(_nll, F + "nll_loss"),
+    "l1_loss": Function(lambda y, target: ag.mean(ag.abs(y - target)), F + "l1_loss"),
     "binary_cross_entropy": Function(_binary_cross_entropy, F + "binary_cross_entropy"),
     "binary_cross_entropy_with_logits": Function(
         lambda z, target: ag.mean(ag.softplus(z) - z * target),

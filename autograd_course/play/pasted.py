@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from .functions import CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
+from .layers import LAYERS
 from .syntax import CannotDraw, assign, called, loaded, stored, walk
 
 RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an unnamed result
@@ -44,16 +45,6 @@ NOT_RECORDING = {"no_grad", "inference_mode", "pause"}
 SAME = {
     *("double", "float", "half", "cpu", "cuda", "to", "clone", "contiguous", "requires_grad_"),
     *("copy", "type", "astype", "cast"),
-}
-# Layers and losses without parameters, by the function that each is.
-LAYERS = {
-    "ReLU": "relu",
-    "Tanh": "tanh",
-    "Sigmoid": "sigmoid",
-    "MSELoss": "mse_loss",
-    "BCELoss": "binary_cross_entropy",
-    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
-    "CrossEntropyLoss": "cross_entropy",
 }
 # What says nothing about the numbers that are computed.
 IGNORED_KEYWORDS = {

@@ -14,7 +14,9 @@ import numpy as np
 
 from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES
 from .interpreter import constant_value
+from .layers import written_out
 from .pasted import RESULT_NAMES, forward_pass
+from .school import as_python, not_python, with_products
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
@@ -100,9 +102,9 @@ def read(text):
             f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
         )
     text, left_out = _plain(text)
-    tree = _parsed(text)
+    tree = with_products(_parsed(text))
     _name_modules(tree, left_out)
-    pasted = forward_pass(tree.body)
+    pasted = forward_pass(written_out(tree.body, CONSTRUCTORS))
     left_out += pasted.left_out
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
         _check(statement)
@@ -126,57 +128,30 @@ def read(text):
 
 # --- From a text to a tree ---------------------------------------------------------------------------------------------
 
-SIGNS = str.maketrans(
-    {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "÷": "/", "π": "pi", "²": "**2", "³": "**3"}
-    | {
-        "½": "0.5",
-        "¼": "0.25",
-        "√": "sqrt",
-        "⋅": "*",
-        "’": "'",
-        "“": '"',
-        "”": '"',
-        "\xa0": " ",
-        "\r": "",
-        "^": "**",
-    }
-)
 PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[\d*\]: ?)", re.MULTILINE)
 OUTPUT = re.compile(r"^Out ?\[\d*\]:.*$", re.MULTILINE)
 NOT_COMPUTED = re.compile(
     r"^[ \t]*(?:import|from)\b.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$", re.MULTILINE
 )
-DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
-PRIME = re.compile(r"\b([A-Za-z]\w*)'\((?=[^'\n]*$)", re.MULTILINE)  # f'(3)
-PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
-QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""")  # texts and comments
 
 
 def _plain(text):
     """Return the text as Python would be written, line by line, and the lines of it that compute nothing."""
-    text = textwrap.dedent(text.translate(SIGNS)).rstrip()
-    if found := re.search(r"\\[a-zA-Z]+|\$", QUOTED.sub("", text)):
-        raise CannotDraw(
-            f"{found[0]} looks like LaTeX. Write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
-        )
+    text = textwrap.dedent(text).rstrip()
     if ">>>" in text:  # lines without a prompt are what Python answered
         lines = text.split("\n")
         text = "\n".join(line if PROMPT.match(line) else "" for line in lines)
     text = OUTPUT.sub("", PROMPT.sub("", text))
     left_out = [line.strip() for line in NOT_COMPUTED.findall(text)]
     text = NOT_COMPUTED.sub("", text)
-    text = PRIME.sub(r"grad(\1)(", text)
-    text = DEFINITION.sub(r"\1 = lambda \2:", text)
-    return PRODUCT.sub(r"\1*", text), left_out
+    return as_python(text), left_out
 
 
 def _parsed(text):
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise CannotDraw(
-            f"Line {error.lineno}: {error.msg}. Write it as in Python: 2*x, x**2, exp(-x)."
-        ) from None
+        raise CannotDraw(not_python(text, error)) from None
     except (ValueError, MemoryError, RecursionError):
         raise CannotDraw("The text cannot be read; write an expression, " + EXAMPLE) from None
     level, depth = [tree], 0

@@ -1,0 +1,249 @@
+"""Write layers, models and small classes out as functions and numbers.
+
+`fc = nn.Linear(2, 3)` becomes an input fc_weight, an input fc_bias and a function fc(x). An object of a class of the text becomes
+its attributes and methods: self.w of `net = Net()` is the name w, or net_w where w is taken, and net(x) is its `forward`.
+"""
+
+import ast
+import copy
+
+from .syntax import CannotDraw, assign, called, walk
+
+# Layers and losses without parameters, by the function that each is.
+LAYERS = {
+    "ReLU": "relu",
+    "Tanh": "tanh",
+    "Sigmoid": "sigmoid",
+    "Softplus": "softplus",
+    "GELU": "gelu",
+    "SiLU": "silu",
+    "ELU": "elu",
+    "LeakyReLU": "leaky_relu",
+    "LogSoftmax": "log_softmax",
+    "Softmax": "softmax",
+    "MSELoss": "mse_loss",
+    "L1Loss": "l1_loss",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss",
+}
+PASSES_ON = {"Dropout", "Identity", "Flatten"}  # layers that a picture of one row leaves out
+CALLED = ("forward", "__call__")
+KEPT = {"train", "eval", "parameters", "zero_grad", "grad", "to", "cuda", "state_dict"}
+
+
+def written_out(body, known):
+    """Return the statements with models and objects written out.
+
+    Parameters
+    ----------
+    body : list of ast statements.
+    known : names of classes that the playground has, which stay as they are.
+    """
+    writer = _Writer(body, known)
+    return writer.statements(body) if writer.classes or writer.makes_layers(body) else body
+
+
+class _Writer:
+    def __init__(self, body, known):
+        tree = ast.Module(body, [])
+        self.classes = {one.name: one for one in body if isinstance(one, ast.ClassDef)}
+        self.classes = {name: one for name, one in self.classes.items() if name not in known}
+        self.used = {node.id for node in walk(tree, ast.Name)} | {
+            node.arg for node in walk(tree, ast.arg)
+        }
+        self.attributes = {}  # {name of an object: {attribute: its name}}
+
+    def makes_layers(self, body):
+        made = [one.value for one in body if isinstance(one, ast.Assign)]
+        return any(self.is_made(value) for value in made)
+
+    def is_made(self, value):
+        """Return whether an expression makes a layer with numbers of its own, a model or an object."""
+        if not isinstance(value, ast.Call):
+            return False
+        return called(value) in {"Linear", "Sequential", *self.classes} and (
+            called(value) != "Linear" or len(value.args) > 1 or bool(value.keywords)
+        )
+
+    def statements(self, body):
+        """Return the statements of the text, with those that make objects replaced by what they make."""
+        self.instances = {
+            called(one.value)
+            for one in body
+            if isinstance(one, ast.Assign) and self.is_made(one.value)
+        }
+        written = []
+        for statement in body:
+            if isinstance(statement, ast.ClassDef) and statement.name in self.classes:
+                continue
+            self.hoist(statement, written)
+            written += self.one(statement)
+        unused = [name for name in self.classes if name not in self.instances]
+        if unused and not any(not isinstance(one, (ast.Import, ast.ImportFrom)) for one in written):
+            name = unused[-1]
+            raise CannotDraw(
+                f"The class {name} is not used yet. Add lines that use it, for example model = {name}(), then y = model(x)."
+            )
+        return written
+
+    def hoist(self, statement, written):
+        """Give a model that is called where it is made, `Net()(x)`, a name and a line of its own."""
+        for call in walk(statement, ast.Call):
+            if isinstance(call.func, ast.Call) and called(call.func) in {
+                *self.classes,
+                "Sequential",
+            }:
+                name = self.free("model", "model_")
+                self.instances.add(called(call.func))
+                written += self.make(name, call.func)
+                call.func = ast.copy_location(ast.Name(name, ast.Load()), call)
+
+    def one(self, statement):
+        if isinstance(statement, ast.Assign) and self.is_made(statement.value):
+            target = statement.targets[0]
+            if isinstance(target, ast.Name):
+                return self.make(target.id, statement.value)
+        return [_Attributes(self.attributes).visit(statement)]
+
+    # --- What an object consists of ---
+
+    def make(self, name, call):
+        """Return the statements that a layer, a model or an object called `name` consists of."""
+        kind = called(call)
+        if kind == "Linear":
+            return self.linear(name, call)
+        if kind == "Sequential":
+            return self.sequential(name, call)
+        return self.instance(name, call)
+
+    def linear(self, name, call):
+        given = dict(zip(("in_features", "out_features", "bias"), call.args))
+        given |= {one.arg: one.value for one in call.keywords}
+        n, m = (ast.unparse(given[one]) for one in ("in_features", "out_features"))
+        has_bias = ast.unparse(given.get("bias", ast.Constant(True))) != "False"
+        weight = self.attribute(name, "weight", f"{name}_weight")
+        lines = [f"{weight} = uniform(-1/sqrt({n}), 1/sqrt({n}), ({m}, {n}))"]
+        bias = ""
+        if has_bias:
+            bias = self.attribute(name, "bias", f"{name}_bias")
+            lines.append(f"{bias} = uniform(-1/sqrt({n}), 1/sqrt({n}), ({m},))")
+        lines.append(f"{name} = lambda x: linear({', '.join(filter(None, ('x', weight, bias)))})")
+        return self.parsed(lines, call)
+
+    def sequential(self, name, call):
+        statements, steps = [], []
+        for i, layer in enumerate(call.args):
+            part = f"{name}_{i}"
+            if called(layer) in PASSES_ON:
+                continue
+            if called(layer) in LAYERS:
+                steps.append(LAYERS[called(layer)])
+            elif self.is_made(layer):
+                statements += self.make(part, layer)
+                steps.append(part)
+            elif isinstance(layer, ast.Name):
+                steps.append(layer.id)
+            else:
+                return [assign(name, call, call)]  # the reader says what to write instead
+        value = "x"
+        for step in steps:
+            value = f"{step}({value})"
+        return [*statements, *self.parsed([f"{name} = lambda x: {value}"], call)]
+
+    def instance(self, name, call):
+        """Return the attributes of an object as assignments, and its methods as functions."""
+        methods = {
+            one.name: copy.deepcopy(one)
+            for one in self.classes[called(call)].body
+            if isinstance(one, ast.FunctionDef)
+        }
+        self.attributes[name] = mine = {}
+        begins = methods.pop("__init__", None)
+        statements = self.beginning(name, begins, call) if begins else []
+        for method in methods:
+            if method in CALLED:
+                mine[method] = name
+            elif method not in KEPT and not method.startswith("_"):
+                mine[method] = self.free(method, f"{name}_{method}")
+        for method, function in methods.items():
+            if method not in mine:
+                continue
+            first, *function.args.args = function.args.args or [ast.arg("self")]
+            function.name = mine[method]
+            function = _Attributes({**self.attributes, first.arg: mine}).visit(function)
+            statements.append(function)
+        return statements
+
+    def beginning(self, name, begins, call):
+        """Return what remains of `__init__`: its arguments and the attributes that it sets."""
+        first, *arguments = begins.args.args
+        defaults = begins.args.defaults
+        given = dict(
+            zip([one.arg for one in arguments[len(arguments) - len(defaults) :]], defaults)
+        )
+        given |= dict(zip([one.arg for one in arguments], call.args))
+        given |= {one.arg: one.value for one in call.keywords}
+        statements = []
+        attributes = {**self.attributes, first.arg: self.attributes[name]}
+        for argument, value in given.items():
+            if getattr(value, "id", "") != argument:
+                statements.append(assign(argument, value, call))
+        for statement in begins.body:
+            calls = {called(one) for one in walk(statement, ast.Call)}
+            if "super" in calls or _is_text(statement):
+                continue
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == first.arg:
+                value = _Attributes(attributes).visit(statement.value)
+                part = self.attribute(name, target.attr, f"{name}_{target.attr}")
+                if self.is_made(value):
+                    statements += self.make(part, value)
+                    self.attributes[name].pop("", None)
+                elif getattr(value, "id", "") == target.attr == part:
+                    continue
+                else:
+                    statements.append(assign(part, value, statement))
+            else:
+                statements.append(_Attributes(attributes).visit(statement))
+        return statements
+
+    # --- Names ---
+
+    def attribute(self, name, attribute, otherwise):
+        """Return the name that an attribute of an object gets, and remember it."""
+        of_layer = attribute in ("weight", "bias")
+        found = otherwise if of_layer else self.free(attribute, otherwise)
+        self.attributes.setdefault(name, {})[attribute] = found
+        return found
+
+    def free(self, name, otherwise):
+        found = name if name not in self.used else otherwise
+        self.used.add(found)
+        return found
+
+    def parsed(self, lines, at):
+        statements = ast.parse("\n".join(lines)).body
+        for node in ast.walk(ast.Module(statements, [])):
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, at)
+        return statements
+
+
+class _Attributes(ast.NodeTransformer):
+    """Write self.w as the name that it has, and self.fc.weight as fc_weight."""
+
+    def __init__(self, attributes):
+        self.attributes = attributes
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        name = getattr(node.value, "id", "")
+        found = self.attributes.get(name, {}).get(node.attr)
+        return ast.copy_location(ast.Name(found, node.ctx), node) if found else node
+
+
+def _is_text(statement):
+    value = getattr(statement, "value", None)
+    return isinstance(statement, ast.Expr) and isinstance(value, ast.Constant)

@@ -1,0 +1,291 @@
+"""Write mathematics as people write it, `f(x) = x² sin x` or LaTeX, as Python.
+
+A line that Python can read stays as it is. Only a line that it cannot read is read again here, as mathematics.
+"""
+
+import ast
+import re
+
+from .functions import FUNCTIONS
+from .syntax import CannotDraw, walk
+
+# A sign, and what it is in Python.
+SIGNS = str.maketrans(
+    {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "^": "**"}
+    | {"½": "0.5", "¼": "0.25", "√": " sqrt ", "σ": "sigmoid", "≤": "<=", "≥": ">=", "≠": "!="}
+    | {"’": "'", "“": '"', "”": '"', "\xa0": " ", "\u200b": "", "\ufeff": "", "\r": ""}
+)
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿˣ⁽⁾", "0123456789-+nx()")
+LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+# LaTeX, in this order.
+LATEX = [
+    (re.compile(pattern), by)
+    for pattern, by in (
+        (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
+        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-z])|\\[,;:!]|&", " "),
+        (r"\\(?:quad|qquad)\b|\\\\", " "),
+        (r"\\d?frac\{d\}\{d\w\}", " "),
+        (r"\\(?:text|mathrm|operatorname|mathbf|mathit)\{(\w+)\}", r" \1 "),
+        (r"\\(hat|tilde|bar)\{?(\w)\}?", r" \2_\1 "),
+        (r"_\{(\w+)\}", r"_\1"),
+        (r"\\(?:cdot|times)(?![a-z])", "*"),
+        (r"\\sigma\s*(?=\()", " sigmoid"),
+        (r"\\(sin|cos|tan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
+        (r"\\(alpha|beta|gamma|delta|epsilon|eta|theta|mu|phi|omega|sigma|lambda)(?![a-z])", r" \1_"),
+        (r"\\d?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"((\1)/(\2))"),
+    )
+]  # fmt: skip
+DERIVATIVE = re.compile(
+    r"^\s*(?:(?:d|∂) ?/ ?(?:d|∂)\w\b|(?:[a-z']+ )*?(?:derivative|gradient|slope|differentiate)\b(?: of)?(?: the function)?)",
+    re.IGNORECASE,
+)
+WHERE = re.compile(r";\s*|,?\s+(?:at|where|when|with|for)\s+(?=\w+\s*=)|,\s*(?=\w+\s*=[^=])")
+DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
+PRIME = re.compile(r"\b([A-Za-z]\w*)'\((?=[^'\n]*$)", re.MULTILINE)  # f'(3)
+PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
+# What Python reads as something else: sin²(x), |x| and xe^x.
+MATHEMATICS = re.compile(
+    r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*"
+)
+LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
+ARROW = re.compile(r"^\s*(\w+)\s*:\s*(\w)\s*(?:->|→|↦)", re.MULTILINE)  # f: x → x²
+TOKEN = re.compile(r"\s*(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|[^\W\d]\w*|\*\*|[<>=!]=|\S)")
+NOT_FACTORS = {"+", "-", "*", "/", "@", "**", ")", "]", ",", "=", "<", ">", "==", "<=", ">=", "!="}
+
+
+def as_python(text):
+    """Return the text with every line that only mathematicians can read written for Python.
+
+    Raises
+    ------
+    CannotDraw
+        If LaTeX remains.
+    """
+    text = re.sub(r"[⁰¹²³⁴-⁹⁻ⁿˣ]+", lambda found: f"**({found[0].translate(RAISED)})", text)
+    text = re.sub(r"([₀-₉])(?=[^\W\d_₀-₉])", r"\1 ", text)  # θ₁x
+    text = re.sub(r"π(?=[\w(])", "pi*", text).replace("π", "pi")
+    text = ARROW.sub(r"\1(\2) =", text).translate(SIGNS).translate(LOWERED)
+    text = re.sub(r"\blog_(2|10)\b", r"log\1", text)
+    if found := re.search(r"[∫∑Σ∏]|^\s*lim\b", text):
+        raise CannotDraw(
+            f"{found[0].strip()} cannot be read here. Write a sum out, for example x1**2 + x2**2, or as sum(x**2)."
+        )
+    latex = LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text))
+    if latex:
+        text = _without_latex(text, latex[0])
+    text = PRIME.sub(r"grad(\1)(", text)
+    plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
+    if _parses(plain) and not MATHEMATICS.search(text):
+        return plain
+    lines = zip(text.split("\n"), plain.split("\n"))
+    read_again = "\n".join(_line(line, simple) for line, simple in lines)
+    return read_again if _parses(read_again) else plain
+
+
+def not_python(text, error):
+    """Return the sentence for a text that neither Python nor this module can read."""
+    if re.search(r"=>|\bMath\.|\b(?:const|let|var|double|float|int|function)\s+\w+\s*[=({]", text):
+        return "This looks like JavaScript or C. Write it as in Python: y = x**2 + tanh(3*x)."
+    if re.search(r"\botherwise\b|\{[^}]*\bif\b|\bcases\b", text):
+        return "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
+    if "cannot assign to" in error.msg:
+        return "An equation cannot be drawn. Write one name on the left of =, for example y = x**2 - 1."
+    if re.search(r"(?:[^\W\d_]{2,},? ){3}", text) and not re.search(r"[=(*]", text):
+        return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
+    return (
+        f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
+    )
+
+
+def _parses(text):
+    try:
+        ast.parse(text)
+        return True
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+
+
+def _without_latex(text, first):
+    for pattern, by in LATEX:
+        while pattern.search(text):
+            text = pattern.sub(by, text)
+    if re.search(r"\\[a-zA-Z]+|\$", text):
+        raise CannotDraw(
+            f"{first} looks like LaTeX. Write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
+        )
+    text = text.replace("{", "(").replace("}", ")")
+    return "\n".join(line.strip() for line in text.split("\n"))
+
+
+def _line(line, simple):
+    """Return a line as Python, or as it was if it cannot be read as mathematics either."""
+    if _parses(simple.strip()) and not MATHEMATICS.search(line):
+        return simple
+    parts = WHERE.split(DERIVATIVE.sub("", line.strip()).strip(" :?.;"))
+    try:
+        return "; ".join(_Reader(part).line() for part in parts)
+    except (_NotMathematics, RecursionError):
+        return simple
+
+
+class _NotMathematics(Exception):
+    pass
+
+
+class _Reader:
+    """Read one line by recursive descent: sums of products of powers, where nothing between two factors is a product."""
+
+    def __init__(self, text):
+        self.tokens, self.bars = TOKEN.findall(text), 0
+
+    def line(self):
+        """Return `name = expression` or `f = lambda x: expression`."""
+        tokens, head, arguments = self.tokens, "", []
+        if "=" in tokens:
+            at = tokens.index("=")
+            if at == 1:
+                head = f"{tokens[0]} = "
+            elif re.fullmatch(r"[^\W\d]\w* \( [\w ,]+ \)", " ".join(tokens[:at])):
+                arguments = tokens[2 : at - 1 : 2]
+                head = f"{tokens[0]} = lambda {', '.join(arguments)}: "
+            else:
+                raise _NotMathematics
+            tokens = tokens[at + 1 :]
+        afterwards = [*tokens[1:], ""]
+        self.tokens = [
+            letter
+            for token, after in zip(tokens, afterwards)
+            for letter in _letters(token, arguments, after)
+        ][::-1]
+        read = self.sum()
+        if self.tokens:
+            raise _NotMathematics
+        return head + read
+
+    @property
+    def next(self):
+        return self.tokens[-1] if self.tokens else ""
+
+    def take(self, *expected):
+        if not self.tokens or expected and self.next not in expected:
+            raise _NotMathematics
+        return self.tokens.pop()
+
+    def sum(self):
+        read = self.product()
+        while self.next in {"+", "-", "<", ">", "<=", ">=", "=="}:
+            read += f" {self.take()} {self.product()}"
+        return read
+
+    def product(self):
+        read = self.factor()
+        while True:
+            if self.next in {"*", "/", "@"}:
+                read += self.take() + self.factor()
+            elif self.begins_factor():
+                if _is_word(self.next):
+                    raise _NotMathematics
+                read += f"*{self.factor()}"
+            else:
+                return read
+
+    def begins_factor(self):
+        return bool(self.tokens) and self.next not in NOT_FACTORS and not (
+            self.next == "|" and self.bars
+        )  # fmt: skip
+
+    def factor(self):
+        if self.next in {"+", "-"}:
+            return self.take() + self.factor()
+        base = self.atom()
+        if self.next == "**":
+            return f"{base}{self.take()}{self.factor()}"
+        return base
+
+    def atom(self):
+        token = self.take()
+        if token == "(":
+            bars, self.bars = self.bars, 0
+            read = f"({self.sum()})"
+            self.bars = bars
+            self.take(")")
+            return read
+        if token == "|":
+            self.bars += 1
+            read = f"abs({self.sum()})"
+            self.take("|")
+            self.bars -= 1
+            return read
+        if re.fullmatch(r"[\d.].*", token):
+            return token
+        if not token.isidentifier():
+            raise _NotMathematics
+        if token in FUNCTIONS and token != "t":
+            return self.application(token)
+        if self.next == "(" and len(token) > 1:
+            return token + self.arguments()
+        if _is_word(token) and self.begins_factor():
+            raise _NotMathematics
+        return token
+
+    def application(self, name):
+        """Return a function's call: of what is in brackets, or of the factors that follow, as in sin 2x."""
+        power = ""
+        if self.next == "**":
+            power = self.take() + self.factor()
+            if power[2:3] == "-":
+                raise CannotDraw(
+                    f"The playground does not know the inverse of {name}. Write 1/{name}(x) for a reciprocal."
+                )
+        if self.next == "(":
+            return f"{name}{self.arguments()}{power}"
+        read = self.factor()
+        while self.begins_factor() and self.next not in FUNCTIONS and self.next not in ("(", "|"):
+            read += f"*{self.factor()}"
+        return f"{name}({read}){power}"
+
+    def arguments(self):
+        self.take("(")
+        bars, self.bars = self.bars, 0
+        parts = [self.sum()]
+        while self.next == ",":
+            self.take()
+            parts.append(self.sum())
+        self.bars = bars
+        self.take(")")
+        return f"({', '.join(parts)})"
+
+
+def _is_word(token):
+    """Return whether a token is a word of several letters, which belongs to a sentence rather than to a product."""
+    return len(token) > 1 and token.isalpha() and token not in {*FUNCTIONS, "pi"}
+
+
+def _letters(token, arguments, after):
+    """Return x, y of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
+    several = set(token) <= set(arguments) or after == "**" and re.fullmatch("[txyz]e", token)
+    return [*token] if several else [token]
+
+
+class _Products(ast.NodeTransformer):
+    def __init__(self, defined):
+        self.defined = defined
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        name = getattr(node.func, "id", "")
+        if isinstance(node.func, (ast.BinOp, ast.UnaryOp, ast.Constant)):
+            name = "x"  # (x + 1)(x - 1)
+        if len(name) != 1 or name in self.defined or name in {*FUNCTIONS, *"fghFGH"}:
+            return node
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            return node
+        return ast.copy_location(ast.BinOp(node.func, ast.Mult(), node.args[0]), node)
+
+
+def with_products(tree):
+    """Return the tree with x*(x + 1) in place of x(x + 1), where the text defines no function x."""
+    functions = {node.name for node in walk(tree, ast.FunctionDef)}
+    stored = {node.id for node in walk(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
+    arguments = {node.arg for node in walk(tree, ast.arg)}
+    return _Products(functions | stored | arguments).visit(tree)
