@@ -57,6 +57,14 @@ def _size(x, axis=None):
     return list(shape) if axis is None else shape[int(axis)]
 
 
+def _linear(x, W, b=0.0):
+    """Return `x @ W.T + b`, PyTorch's `linear`."""
+    if not np.ndim(constant_data(x)):
+        n = np.shape(constant_data(W))[-1]
+        raise ValueError(f"a layer expects an array; add a line such as x = torch.ones({n})")
+    return x @ W.T + b
+
+
 def _cross_entropy(z, target):
     """Return the mean cross-entropy of scores; the target is a class, one for each row, or probabilities."""
     if np.ndim(constant_data(z)) not in (1, 2):
@@ -180,7 +188,7 @@ FUNCTIONS = {
     "bmm": Function(ag.matmul, "torch.matmul"),
     "outer": Function(lambda x, y: ag.reshape(x, (-1, 1)) * y, "torch.outer"),
     "einsum": Function(ag.einsum, "torch.einsum"),
-    "linear": Function(lambda x, W, b=0.0: x @ W.T + b, F + "linear"),
+    "linear": Function(_linear, F + "linear"),
     # along an axis
     "sum": Function(_total, "torch.sum"),
     "mean": Function(ag.mean, "torch.mean"),
@@ -254,7 +262,7 @@ def _shape(name, shape):
     shape = tuple(int(size) for size in shape)
     if any(size < 0 for size in shape) or math.prod(shape) > MOST_ENTRIES:
         raise ValueError(
-            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}"
+            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}; use a smaller one"
         )
     return shape
 
@@ -278,7 +286,7 @@ def _random(draw, scaled=False):
     `draw(generator, shape)` draws them. If `scaled`, two numbers before the shape are a place and a width, as for np.random.normal.
     """
 
-    def make(*given, size=None, shape=None, loc=0.0, scale=1.0, mean=None, stddev=None):
+    def make(*given, size=None, shape=None, loc=0.0, scale=1.0, mean=None, stddev=None, seed=0):
         lists = [one for one in given if isinstance(one, (list, tuple))]
         numbers = [one for one in given if not isinstance(one, (list, tuple))]
         if scaled:
@@ -289,7 +297,7 @@ def _random(draw, scaled=False):
         for one in (size, shape, *lists):
             size_given = size_given if one is None else one
         size_given = size_given if isinstance(size_given, (list, tuple)) else [size_given]
-        values = draw(np.random.default_rng(0), _shape("random numbers", size_given)).round(2)
+        values = draw(np.random.default_rng(seed), _shape("random numbers", size_given)).round(2)
         return loc + scale * values if scaled else values
 
     return make

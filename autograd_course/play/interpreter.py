@@ -6,6 +6,7 @@ Nothing here can reach Python's own functions, files or modules: a name is a var
 import ast
 import math
 import operator
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ OPERATORS = {
     ast.GtE: operator.ge,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
 }
 
 
@@ -101,6 +104,10 @@ def run(program, values=()):
         output = walk.variables.get(program.output)
         if isinstance(output, (list, tuple)):
             output = walk.guarded(None, array, output)
+        if isinstance(output, dict) and output:
+            raise CannotDraw(
+                f"{program.output} is a dict. End with one of its values, for example {program.output}[{next(iter(output))!r}]."
+            )
         if program.upstream is not None:
             output = walk.guarded(None, operator.mul, output, array(walk.value(program.upstream)))
     if not isinstance(output, ag.Tensor) or not output.requires_grad:
@@ -143,6 +150,7 @@ class _Interpreter:
     def __init__(self, variables):
         self.variables = dict(variables)
         self.steps = self.depth = 0
+        self.draws = Counter()  # of every call that draws random numbers
 
     # --- Statements ---
 
@@ -233,6 +241,10 @@ class _Interpreter:
                 return self.named(node)
             case ast.Tuple() | ast.List():
                 return [self.value(part) for part in node.elts]
+            case ast.Dict():
+                return {
+                    self.value(key): self.value(one) for key, one in zip(node.keys, node.values)
+                }
             case ast.BinOp():
                 return self.operate(node, self.value(node.left), node.right)
             case ast.UnaryOp(op=ast.Not()):
@@ -333,7 +345,10 @@ class _Interpreter:
             return value
         if np.ndim(value.data if isinstance(value, ag.Tensor) else value):
             return [value[i] for i in range(len(value))]
-        raise self.error(node, "expected a list, a range or an array")
+        raise self.error(
+            node,
+            "a single number has no items. Give the name that stands there a list first, for example xs = [1.0, 2.0]",
+        )
 
     def comprehend(self, node, generators):
         outside = self.variables
@@ -358,6 +373,8 @@ class _Interpreter:
             case ast.Constant(value=None):
                 return None
         value = constant(self.value(node))
+        if isinstance(value, str):
+            return value
         value = value.data if isinstance(value, ag.Tensor) else value
         if (
             np.ndim(value) == 0
@@ -405,6 +422,9 @@ class _Interpreter:
         named = {
             key: tuple(value) if isinstance(value, list) else value for key, value in named.items()
         }
+        if hasattr(node, "draw"):
+            named["seed"] = node.draw + 100 * self.draws[node.draw]
+            self.draws[node.draw] += 1
         if (
             function in (getattr(FUNCTIONS.get(called(node)), "call", None),)
             and called(node) not in TAKES_LIST

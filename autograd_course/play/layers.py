@@ -28,7 +28,7 @@ LAYERS = {
     "CrossEntropyLoss": "cross_entropy",
     "NLLLoss": "nll_loss",
 }
-PASSES_ON = {"Dropout", "Identity", "Flatten"}  # layers that a picture of one row leaves out
+PASSES_ON = {"Dropout", "Identity"}  # layers that a model leaves out when it is evaluated
 CALLED = ("forward", "__call__")
 KEPT = {"train", "eval", "parameters", "zero_grad", "grad", "to", "cuda", "state_dict"}
 
@@ -49,15 +49,18 @@ class _Writer:
     def __init__(self, body, known):
         tree = ast.Module(body, [])
         self.classes = {one.name: one for one in body if isinstance(one, ast.ClassDef)}
-        self.classes = {name: one for name, one in self.classes.items() if name not in known}
+        self.classes = {
+            name: one
+            for name, one in self.classes.items()
+            if name not in known and "Function" not in map(called, one.bases)
+        }
         self.used = {node.id for node in walk(tree, ast.Name)} | {
             node.arg for node in walk(tree, ast.arg)
         }
         self.attributes = {}  # {name of an object: {attribute: its name}}
 
     def makes_layers(self, body):
-        made = [one.value for one in body if isinstance(one, ast.Assign)]
-        return any(self.is_made(value) for value in made)
+        return any(self.is_made(_bare(one.value)) for one in body if isinstance(one, ast.Assign))
 
     def is_made(self, value):
         """Return whether an expression makes a layer with numbers of its own, a model or an object."""
@@ -69,11 +72,11 @@ class _Writer:
 
     def statements(self, body):
         """Return the statements of the text, with those that make objects replaced by what they make."""
-        self.instances = {
-            called(one.value)
-            for one in body
-            if isinstance(one, ast.Assign) and self.is_made(one.value)
-        }
+        self.instances = set()
+        for one in body:
+            if isinstance(one, ast.Assign) and self.is_made(_bare(one.value)):
+                one.value = _bare(one.value)
+                self.instances.add(called(one.value))
         written = []
         for statement in body:
             if isinstance(statement, ast.ClassDef) and statement.name in self.classes:
@@ -112,11 +115,9 @@ class _Writer:
     def make(self, name, call):
         """Return the statements that a layer, a model or an object called `name` consists of."""
         kind = called(call)
-        if kind == "Linear":
-            return self.linear(name, call)
-        if kind == "Sequential":
-            return self.sequential(name, call)
-        return self.instance(name, call)
+        if kind in self.classes:
+            return self.instance(name, call)
+        return self.linear(name, call) if kind == "Linear" else self.sequential(name, call)
 
     def linear(self, name, call):
         given = dict(zip(("in_features", "out_features", "bias"), call.args))
@@ -172,6 +173,10 @@ class _Writer:
                 continue
             first, *function.args.args = function.args.args or [ast.arg("self")]
             function.name = mine[method]
+            for node in walk(function, ast.Attribute):  # what a method sets is its own variable
+                if isinstance(node.ctx, ast.Store) and getattr(node.value, "id", "") == first.arg:
+                    if node.attr not in mine:
+                        self.attribute(name, node.attr, f"{name}_{node.attr}")
             function = _Attributes({**self.attributes, first.arg: mine}).visit(function)
             statements.append(function)
         return statements
@@ -187,10 +192,7 @@ class _Writer:
         given |= {one.arg: one.value for one in call.keywords}
         statements = []
         attributes = {**self.attributes, first.arg: self.attributes[name]}
-        for argument, value in given.items():
-            if getattr(value, "id", "") != argument:
-                statements.append(assign(argument, value, call))
-        for statement in begins.body:
+        for statement in _Given(given).visit(begins).body:
             calls = {called(one) for one in walk(statement, ast.Call)}
             if "super" in calls or _is_text(statement):
                 continue
@@ -198,12 +200,11 @@ class _Writer:
             if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == first.arg:
                 value = _Attributes(attributes).visit(statement.value)
                 part = self.attribute(name, target.attr, f"{name}_{target.attr}")
+                if isinstance(value, ast.Constant) and value.value is None:
+                    continue
                 if self.is_made(value):
                     statements += self.make(part, value)
-                    self.attributes[name].pop("", None)
-                elif getattr(value, "id", "") == target.attr == part:
-                    continue
-                else:
+                elif getattr(value, "id", "") != part:
                     statements.append(assign(part, value, statement))
             else:
                 statements.append(_Attributes(attributes).visit(statement))
@@ -242,6 +243,24 @@ class _Attributes(ast.NodeTransformer):
         name = getattr(node.value, "id", "")
         found = self.attributes.get(name, {}).get(node.attr)
         return ast.copy_location(ast.Name(found, node.ctx), node) if found else node
+
+
+class _Given(ast.NodeTransformer):
+    """Write the values that a function is called with in place of its arguments."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def visit_Name(self, node):
+        read = isinstance(node.ctx, ast.Load) and node.id in self.values
+        return copy.deepcopy(self.values[node.id]) if read else node
+
+
+def _bare(value):
+    """Return `Net()` of `Net().to(device)`."""
+    while isinstance(value, ast.Call) and called(value) in KEPT:
+        value = getattr(value.func, "value", None)
+    return value
 
 
 def _is_text(statement):

@@ -17,7 +17,17 @@ RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an un
 # Calls that show or train, or that prepare it.
 LEFT_OUT = {
     *("print", "draw_dot", "render", "show", "plot", "display", "draw_graph", "live_graph"),
-    *("title", "figure", "assert_allclose", "allclose", "isclose", "retain_grad", "attach_grad"),
+    *(
+        "argmax",
+        "argmin",
+        "title",
+        "figure",
+        "assert_allclose",
+        "allclose",
+        "isclose",
+        "retain_grad",
+        "attach_grad",
+    ),
     *("set_default_dtype", "zero_", "register_hook", "watch"),
     *("manual_seed", "seed", "set_seed", "PRNGKey", "key", "split", "default_rng", "RandomState"),
     *("set_np", "set_printoptions", "use"),
@@ -35,7 +45,6 @@ GRADIENT_OF = {
 }
 AROUND = {
     "jit",
-    "vmap",
     "function",
     "checkpoint",
 }  # they change how a function runs, not its values
@@ -169,6 +178,7 @@ class _Reading:
         self.held = set()  # names that kept statements assign
         self.own = set()  # functions of the program
         self.gradients = {}  # df of `df = grad(f)`, with the function f
+        self.mapped = {}  # batched of `batched = vmap(f)`, with the call of vmap
         self.layers = {}  # loss_fn of `loss_fn = nn.MSELoss()`, with mse_loss
 
     def kept(self, statements):
@@ -255,6 +265,10 @@ class _Reading:
         if isinstance(value, ast.Call) and called(value) in ("symbols", "Symbol"):
             self.left_out.append(text)  # a name without a value is an input
             return []
+        if name and called(of := _without_jit(value)) == "vmap" and isinstance(of, ast.Call):
+            self.mapped[name] = of
+            self.left_out.append(text)
+            return []
         if isinstance(value, ast.Call) and called(value) in LAYERS and not value.args:
             self.layers[name] = LAYERS[called(value)]
             self.left_out.append(text)
@@ -325,15 +339,14 @@ class _Reading:
         if not isinstance(node, ast.Call) or not node.args:
             return None
         inner = node.args[0]
-        if called(node) in AROUND:
+        if called(node) in {*AROUND, "vmap"}:
             return self.differentiated(inner)
         if called(node) not in GRADIENT_OF:
             return None
         if self.differentiated(inner):
             self.second = True
             return SECOND
-        while isinstance(inner, ast.Call) and called(inner) in AROUND and inner.args:
-            inner = inner.args[0]
+        inner = _without_jit(inner)
         known = isinstance(inner, ast.Lambda) or called(inner) in {*self.own, *FUNCTIONS}
         return inner if known and not isinstance(inner, ast.Call) else None
 
@@ -373,6 +386,13 @@ class _Reading:
         return any(self.differentiated(call) for call in walk(value, ast.Call))
 
 
+def _without_jit(value):
+    """Return the function f of `jit(f)`."""
+    while isinstance(value, ast.Call) and called(value) in AROUND and value.args:
+        value = value.args[0]
+    return value
+
+
 SECOND = ast.Constant("the gradient of a gradient")
 
 
@@ -380,11 +400,15 @@ class _Plain(ast.NodeTransformer):
     """Write `x.double()` as x, `loss_fn(y, t)` as mse_loss(y, t), and random numbers without their key or generator."""
 
     def __init__(self, reading):
-        self.gone, self.layers = reading.gone, reading.layers
+        self.gone, self.layers, self.mapped = reading.gone, reading.layers, reading.mapped
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        function = node.func
+        function = self.mapped.get(getattr(node.func, "id", ""), node.func)
+        if isinstance(function, ast.Call) and called(function) == "vmap" and function.args:
+            return _for_each_row(function, node)
+        if called(node) == "jit" and len(node.args) == 1:
+            return node.args[0]
         if isinstance(function, ast.Call) and called(function) in LAYERS and not function.args:
             node.func = ast.copy_location(ast.Name(LAYERS[called(function)], ast.Load()), node)
         elif isinstance(function, ast.Name) and function.id in self.layers:
@@ -396,9 +420,34 @@ class _Plain(ast.NodeTransformer):
             if function.attr in RANDOM and of in self.gone:
                 node.func = ast.copy_location(ast.Name(function.attr, ast.Load()), node)
         if called(node) in RANDOM:
-            node.args = [one for one in node.args if getattr(one, "id", "") not in self.gone]
+            node.args = [one for one in node.args if not self.is_key(getattr(one, "id", ""))]
         node.keywords = [one for one in node.keywords if one.arg not in IGNORED_KEYWORDS]
         return node
+
+    def is_key(self, name):
+        """Return whether a name is that of a key or generator of random numbers."""
+        return name in self.gone or bool(re.fullmatch(r"(\w*_)?(sub)?(key|rng)\d*|k\d", name))
+
+
+def _for_each_row(vmap, call):
+    """Return `stack([f(w, row) for row in xs])` for `vmap(f, in_axes=(None, 0))(w, xs)`."""
+    given = [*vmap.args[1:2], *(one.value for one in vmap.keywords if one.arg == "in_axes")]
+    axes = ast.literal_eval(given[0]) if given else 0
+    axes = axes if isinstance(axes, tuple) else (axes,) * len(call.args)
+    if set(axes) - {0, None} or len(axes) != len(call.args):
+        raise CannotDraw("Only vmap along axis 0 is read; write x.T for another axis.")
+    rows = [f"row{i}" for i, axis in enumerate(axes) if axis == 0]
+    arrays = [ast.unparse(one) for one, axis in zip(call.args, axes) if axis == 0]
+    arguments = [
+        f"row{i}" if axis == 0 else ast.unparse(one)
+        for i, (one, axis) in enumerate(zip(call.args, axes))
+    ]
+    items = f"zip({', '.join(arrays)})" if len(rows) > 1 else arrays[0]
+    text = f"stack([({ast.unparse(vmap.args[0])})({', '.join(arguments)}) for {', '.join(rows)} in {items}])"
+    tree = ast.parse(text, mode="eval").body
+    for part in walk(tree, ast.expr, ast.comprehension):
+        ast.copy_location(part, call)
+    return tree
 
 
 def _gradients_by_hand(tree):

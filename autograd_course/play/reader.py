@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES
+from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
 from .interpreter import constant_value
 from .layers import written_out
 from .pasted import RESULT_NAMES, forward_pass
@@ -29,7 +29,7 @@ NODES = (
     *(ast.Module, ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.If, ast.While),
     *(ast.FunctionDef, ast.Return, ast.Pass, ast.Break, ast.Continue),
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Call, ast.Attribute),
-    *(ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp),
+    *(ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.GeneratorExp),
     *(ast.comprehension, ast.Lambda, ast.arguments, ast.arg, ast.keyword, ast.Name, ast.Constant),
     *(ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context),
 )
@@ -38,7 +38,7 @@ INSTEAD = {
     ast.With: "training is not shown here. Paste one forward pass, without the loop and without `with`",
     ast.ClassDef: "a class cannot be read here. Paste the lines that compute; Value(2.0) and torch.tensor(2.0) are known",
     ast.Try: "leave `try` out and paste the lines that compute",
-    ast.Dict: "a dict cannot be read here. Give each of its values a name of its own",
+    ast.DictComp: "write the dict out, for example {'w': 1.0, 'b': 0.5}",
     ast.JoinedStr: "leave texts out; only numbers and arrays are computed here",
     ast.Subscript: "an entry cannot be assigned. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
@@ -51,6 +51,8 @@ INSTEAD = {
     "Conv2d": "a convolution has too many values to be drawn; see lesson 14",
     "Sequential": "write the layers one after the other, for example relu(W1 @ x + b1)",
     "Module": "write the layers out, for example W @ x + b",
+    "Flatten": "write x.reshape(1, -1) in place of Flatten",
+    "Dropout": "leave Dropout out, or multiply with a mask such as [1.0, 0.0, 1.0]",
     "MSELoss": "write the loss as mean((y - t)**2)",
     "BCELoss": "write the loss as binary_cross_entropy(p, t)",
     "CrossEntropyLoss": "write the loss as -log_softmax(z)[k], with the number of the class for k",
@@ -60,6 +62,10 @@ INSTEAD = {
     "step": "training is not shown here. Paste one forward pass, without the optimizer",
     "SGD": "training is not shown here. Paste one forward pass, without the optimizer",
     "Adam": "training is not shown here. Paste one forward pass, without the optimizer",
+    "fori_loop": "write the loop out: for i in range(4): v = v*x",
+    "scan": "write the loop out: for x in xs: h = tanh(w*h + x)",
+    "while_loop": "write the loop out: while x < 10: x = 2*x",
+    "cond": "write f(x) if x > 0 else g(x) in place of cond",
     "erf": "the playground does not know erf; use gelu",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     "integrate": "the playground cannot integrate",
@@ -110,14 +116,18 @@ def read(text):
         _check(statement)
     if not pasted.statements:
         raise CannotDraw(f"Write an expression of names, {EXAMPLE}: each name gets a slider.")
-    inputs, statements = _inputs(
-        pasted.statements, _plain_numbers(pasted.statements, pasted.upstream)
-    )
+    statements = _named_entries(pasted.statements)
+    _number_draws(statements)
+    inputs, statements = _inputs(statements, _plain_numbers(statements, pasted.upstream))
     statements, last = _named(statements)
     output = pasted.asked if pasted.asked in stored(*statements) else last
     statements, unused, read_names = _needed(statements, output, pasted.upstream)
     left_out += [ast.unparse(one) for one in unused]
-    left_out += [f"{name} = {start}" for name, start in inputs.items() if name not in read_names]
+    left_out += [
+        f"{name} = {start}"
+        for name, start in inputs.items()
+        if name not in read_names and name in text
+    ]
     inputs = {name: start for name, start in inputs.items() if name in read_names}
     if not inputs:
         raise CannotDraw(
@@ -177,11 +187,14 @@ def _name_modules(tree, imports):
 
 def _check(tree):
     """Raise CannotDraw if there is more in the tree than arithmetic, loops, conditions and known functions."""
-    texts = {
-        id(call.args[0])
-        for call in walk(tree, ast.Call)
-        if called(call) == "einsum" and call.args and isinstance(call.args[0], ast.Constant)
-    }
+    texts = set()
+    for node in walk(tree, ast.Call, ast.Dict, ast.Subscript):
+        if isinstance(node, ast.Dict):
+            texts |= {id(key) for key in node.keys}
+        elif isinstance(node, ast.Subscript):
+            texts.add(id(node.slice))
+        elif called(node) == "einsum":
+            texts |= {id(one) for one in node.args[:1]}
     for node in ast.walk(tree):
         line = f"Line {getattr(node, 'lineno', '?')}: "
         if not isinstance(node, NODES):
@@ -193,8 +206,10 @@ def _check(tree):
             for target in getattr(node, "targets", None) or [node.target]:
                 if not isinstance(target, (ast.Name, ast.Tuple)):
                     raise CannotDraw(line + INSTEAD.get(type(target), "assign to a name") + ".")
-        if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):
-            if not (id(node) in texts and re.fullmatch(r"[a-z, >.-]{1,40}", node.value)):
+        if isinstance(node, ast.Constant) and not isinstance(
+            node.value, (bool, int, float, type(None))
+        ):
+            if not (id(node) in texts and _is_key(node.value)):
                 raise CannotDraw(line + INSTEAD[ast.JoinedStr] + ".")
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
             raise CannotDraw(line + "leave decorators and keyword-only arguments out.")
@@ -205,6 +220,13 @@ def _check(tree):
             raise CannotDraw(f"{line}{name} begins with _; give it another name.")
         if isinstance(node, ast.Attribute) and not _known_attribute(node):
             raise CannotDraw(f"{line}{_unknown(name)}.")
+
+
+def _is_key(value):
+    """Return whether a constant is the index of an einsum or a key of a dict."""
+    return isinstance(value, str) and bool(
+        re.fullmatch(r"[a-z, >.-]{1,40}|[A-Za-z]\w{0,30}", value)
+    )
 
 
 def _known_attribute(node):
@@ -255,6 +277,32 @@ def _functions(statements):
         elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
             found[called(statement.targets[0])] = statement.value.args
     return found
+
+
+def _number_draws(statements):
+    """Give each call that draws random numbers a number, so that it draws others, and always the same."""
+    calls = [call for one in statements for call in walk(one, ast.Call) if called(call) in RANDOM]
+    for number, call in enumerate(calls):
+        call.draw = number
+
+
+def _named_entries(statements):
+    """Return the statements with a name for each number in a dict: `w = 2.0` and `p = {'w': w}` for `p = {'w': 2.0}`."""
+    used = {node.id for one in statements for node in walk(one, ast.Name)}
+    used |= {node.arg for one in statements for node in walk(one, ast.arg)}
+    written = []
+    for statement in statements:
+        of = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        for table in walk(statement, ast.Dict) if of else ():
+            for i, (key, value) in enumerate(zip(table.keys, table.values)):
+                if isinstance(value, (ast.Name, ast.Dict)) or not isinstance(key, ast.Constant):
+                    continue
+                name = f"{of}_{key.value}" if key.value in used else str(key.value)
+                used.add(name)
+                written.append(assign(name, value, value))
+                table.values[i] = ast.copy_location(ast.Name(name, ast.Load()), value)
+        written.append(statement)
+    return written
 
 
 def _inputs(statements, plain):
@@ -439,7 +487,7 @@ def _plain_numbers(statements, upstream):
                 plain |= loaded(node) - loaded(*lengths)
             elif isinstance(node, ast.Call) and called(node) in ("reshape", "view", "unsqueeze"):
                 plain |= {one.id for part in node.args for one in walk(part, ast.Name)} & whole
-            elif isinstance(node, ast.Call) and called(node) == "cross_entropy":
+            elif isinstance(node, ast.Call) and called(node) in ("cross_entropy", "nll_loss"):
                 plain |= loaded(*node.args[1:]) & set(stored(*statements))
             elif isinstance(node, (ast.keyword, ast.Slice)):
                 plain |= {one.id for one in walk(node, ast.Name)} & whole

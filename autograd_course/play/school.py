@@ -21,6 +21,8 @@ LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 LATEX = [
     (re.compile(pattern), by)
     for pattern, by in (
+        (r"\\sqrt\[(\d)\]\{([^{}]*)\}", r"((\2)**(1/\1))"),
+        (r"(?<![\\\w{])(?!ln|pi)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
         (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
         (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-z])|\\[,;:!]|&", " "),
         (r"\\(?:quad|qquad)\b|\\\\", " "),
@@ -28,6 +30,7 @@ LATEX = [
         (r"\\(?:text|mathrm|operatorname|mathbf|mathit)\{(\w+)\}", r" \1 "),
         (r"\\(hat|tilde|bar)\{?(\w)\}?", r" \2_\1 "),
         (r"_\{(\w+)\}", r"_\1"),
+        (r"(_\d)(?=[A-Za-z])", r"\1 "),
         (r"\\(?:cdot|times)(?![a-z])", "*"),
         (r"\\sigma\s*(?=\()", " sigmoid"),
         (r"\\(sin|cos|tan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
