@@ -47,8 +47,14 @@ def _norm(x):
     return ag.sqrt(ag.sum(x * x)) if np.any(constant_data(x)) else ag.sum(ag.abs(x))
 
 
-def _product(x):
-    return reduce(ag.multiply, [x[i] for i in np.ndindex(np.shape(constant_data(x)))])
+def _product(x, axis=None):
+    """Return the product of all entries, or of those along an axis."""
+    x = ag.reshape(x, -1) if axis is None else ag.swapaxes(x, int(axis), 0)
+    return reduce(ag.multiply, [x[i] for i in range(len(x))])
+
+
+def _expand_as(x, like):
+    return ag.broadcast_to(x, np.shape(constant_data(like)))
 
 
 def _size(x, axis=None):
@@ -221,6 +227,7 @@ FUNCTIONS = {
     "reshape": Function(_reshape, "torch.reshape"),
     "view": Function(_reshape, "torch.reshape"),
     "flatten": Function(lambda x: ag.reshape(x, -1), "torch.flatten"),
+    "expand_as": Function(_expand_as, "torch.Tensor.expand_as"),
     "permute": Function(_permute, "torch.permute"),
     "transpose": Function(_transpose, "torch.transpose"),
     "t": Function(_transpose, "torch.transpose"),

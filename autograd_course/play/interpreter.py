@@ -6,6 +6,7 @@ Nothing here can reach Python's own functions, files or modules: a name is a var
 import ast
 import math
 import operator
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -468,7 +469,10 @@ class _Interpreter:
             TypeError,
             ValueError,
         ) as error:
-            raise self.error(node, str(error).partition("\n")[0]) from None
+            told = str(error).partition("\n")[0]
+            if re.search(r"positional argument|unexpected keyword", told):
+                told = f"the playground does not know all of these arguments of {called(node)}; leave out those after the first"
+            raise self.error(node, told) from None
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MOST_WHOLE:
             value = float(value) if abs(value) < 1e300 else math.inf
         return value if isinstance(value, (_Function, bool)) else self.sized(node, value)

@@ -31,6 +31,7 @@ LAYERS = {
 PASSES_ON = {"Dropout", "Identity"}  # layers that a model leaves out when it is evaluated
 CALLED = ("forward", "__call__")
 KEPT = {"train", "eval", "parameters", "zero_grad", "grad", "to", "cuda", "state_dict"}
+MOST_LAYERS = 20  # that a comprehension may make
 
 
 def written_out(body, known):
@@ -60,7 +61,7 @@ class _Writer:
         self.attributes = {}  # {name of an object: {attribute: its name}}
 
     def makes_layers(self, body):
-        return any(self.is_made(_bare(one.value)) for one in body if isinstance(one, ast.Assign))
+        return any(self.is_made(bare(one.value)) for one in body if isinstance(one, ast.Assign))
 
     def is_made(self, value):
         """Return whether an expression makes a layer with numbers of its own, a model or an object."""
@@ -74,8 +75,8 @@ class _Writer:
         """Return the statements of the text, with those that make objects replaced by what they make."""
         self.instances = set()
         for one in body:
-            if isinstance(one, ast.Assign) and self.is_made(_bare(one.value)):
-                one.value = _bare(one.value)
+            if isinstance(one, ast.Assign) and self.is_made(bare(one.value)):
+                one.value = bare(one.value)
                 self.instances.add(called(one.value))
         written = []
         for statement in body:
@@ -135,7 +136,7 @@ class _Writer:
 
     def sequential(self, name, call):
         statements, steps = [], []
-        for i, layer in enumerate(call.args):
+        for i, layer in enumerate(_unrolled(call.args)):
             part = f"{name}_{i}"
             if called(layer) in PASSES_ON:
                 continue
@@ -256,7 +257,30 @@ class _Given(ast.NodeTransformer):
         return copy.deepcopy(self.values[node.id]) if read else node
 
 
-def _bare(value):
+def _unrolled(layers):
+    """Yield the layers of a list, and those of `*[nn.Linear(2, 2) for _ in range(3)]` one by one."""
+    for layer in layers:
+        listed = layer.value if isinstance(layer, ast.Starred) else layer
+        times = _times(listed)
+        if isinstance(listed, ast.List):
+            yield from listed.elts
+        elif times is not None:
+            yield from (copy.deepcopy(listed.elt) for _ in range(min(times, MOST_LAYERS)))
+        else:
+            yield layer
+
+
+def _times(comprehension):
+    """Return how often a comprehension over `range(3)` repeats its element, or None."""
+    match comprehension:
+        case ast.ListComp(
+            generators=[ast.comprehension(iter=ast.Call(args=[ast.Constant(value=int(n))]))]
+        ):
+            return n
+    return None
+
+
+def bare(value):
     """Return `Net()` of `Net().to(device)`."""
     while isinstance(value, ast.Call) and called(value) in KEPT:
         value = getattr(value.func, "value", None)

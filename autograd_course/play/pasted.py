@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from .functions import CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
-from .layers import LAYERS
+from .layers import LAYERS, bare
 from .syntax import CannotDraw, assign, called, loaded, stored, walk
 
 RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an unnamed result
@@ -93,6 +93,8 @@ def forward_pass(body):
         reading.left_out += [ast.unparse(one) for one in statements[end:]]
         statements = statements[:end]
     if not any(map(_computes, statements)) and reading.printed:
+        shown = ast.unparse(reading.printed)
+        reading.left_out = [one for one in reading.left_out if f"{shown})" not in one]
         statements.append(reading.result(reading.printed))
     if not statements and reading.second:
         raise CannotDraw(
@@ -199,6 +201,8 @@ class _Reading:
                 return self.leave(statement)
             case ast.FunctionDef():
                 return self.definition(statement)
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                return self.kept(statement.body)
             case ast.For() | ast.While() | ast.If():
                 return self.block(statement)
             case ast.Assign() | ast.AugAssign() | ast.Expr():
@@ -269,7 +273,8 @@ class _Reading:
             self.mapped[name] = of
             self.left_out.append(text)
             return []
-        if isinstance(value, ast.Call) and called(value) in LAYERS and not value.args:
+        if called(bare(value)) in LAYERS and not bare(value).args:
+            value = bare(value)
             self.layers[name] = LAYERS[called(value)]
             self.left_out.append(text)
             return []

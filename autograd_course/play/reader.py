@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
-from .interpreter import constant_value
+from .interpreter import constant_value, run
 from .layers import written_out
 from .pasted import RESULT_NAMES, forward_pass
-from .school import as_python, not_python, with_products
+from .school import as_python, not_python
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
@@ -108,7 +108,7 @@ def read(text):
             f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
         )
     text, left_out = _plain(text)
-    tree = with_products(_parsed(text))
+    tree = _parsed(text)
     _name_modules(tree, left_out)
     pasted = forward_pass(written_out(tree.body, CONSTRUCTORS))
     left_out += pasted.left_out
@@ -118,7 +118,7 @@ def read(text):
         raise CannotDraw(f"Write an expression of names, {EXAMPLE}: each name gets a slider.")
     statements = _named_entries(pasted.statements)
     _number_draws(statements)
-    inputs, statements = _inputs(statements, _plain_numbers(statements, pasted.upstream))
+    inputs, free, statements = _inputs(statements, _plain_numbers(statements, pasted.upstream))
     statements, last = _named(statements)
     output = pasted.asked if pasted.asked in stored(*statements) else last
     statements, unused, read_names = _needed(statements, output, pasted.upstream)
@@ -133,7 +133,17 @@ def read(text):
         raise CannotDraw(
             f"There is nothing to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
         )
-    return Program(inputs, statements, output, pasted.upstream, left_out)
+    return _begun(Program(inputs, statements, output, pasted.upstream, left_out), free)
+
+
+def _begun(program, free):
+    """Return the Program with another start than 1 for its free inputs, if it gives nan or inf there: log(1 - p)."""
+    for start in (1.0, 0.5, 2.0):
+        inputs = {name: start if name in free else at for name, at in program.inputs.items()}
+        begun = program._replace(inputs=inputs)
+        if not {*free} & {*inputs} or np.all(np.isfinite(run(begun).output.data)):
+            return begun
+    return program
 
 
 # --- From a text to a tree ---------------------------------------------------------------------------------------------
@@ -306,7 +316,7 @@ def _named_entries(statements):
 
 
 def _inputs(statements, plain):
-    """Return ({name: start}, the statements without those that only give an input its value).
+    """Return {name: start}, the names without a value, and the statements without those that only give an input its value.
 
     Inputs are the names without a value, which start at 1, and the names that are set once, to a number or an array. If nothing
     but functions and inputs is there, the last function is called.
@@ -346,11 +356,11 @@ def _inputs(statements, plain):
                 inputs[name] = value
             else:
                 rest.append(statement)
-        for name in _free(rest, own):
-            inputs.setdefault(name, 1.0)
+        free = [name for name in _free(rest, own) if name not in inputs]
+        inputs |= dict.fromkeys(free, 1.0)
         if inputs:
             break
-    return inputs, rest
+    return inputs, free, rest
 
 
 def _defines(statement):
@@ -390,7 +400,7 @@ def _spread(statement, functions, before):
         names = [one.arg for one in call.func.args.args]
     elif isinstance(call.func, ast.Name) and call.func.id in functions:
         names = [one.arg for one in functions[call.func.id].args]
-    elif called(call) in FUNCTIONS and called(call) not in functions:
+    elif called(call) in FUNCTIONS and called(call) not in functions and not _is_method(call):
         names = ["x", "y"]
     else:
         return [statement]
@@ -409,6 +419,12 @@ def _spread(statement, functions, before):
     for one, argument in zip(call.keywords, arguments[len(call.args) :]):
         one.value = argument
     return [*lines, statement]
+
+
+def _is_method(call):
+    """Return whether a call is one of a value, x.sum(0), and not of a module, torch.sum(x)."""
+    of = getattr(call.func, "value", None)
+    return of is not None and called(of) not in MODULES
 
 
 def _read_first(statements):
@@ -515,6 +531,11 @@ def _named(statements):
         name = getattr(target, "id", "")
     else:  # the last assignment in a loop or a condition
         name = (stored(*getattr(last, "body", []), *getattr(last, "orelse", [])) or [""])[-1]
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Tuple):
+        first = called(last.targets[0].elts[0])
+        raise CannotDraw(
+            f"The last line computes several values. Add a line with the one to draw, for example {first}."
+        )
     if not name:
         raise CannotDraw(f"The last line must compute one value, {EXAMPLE}.")
     return statements, name

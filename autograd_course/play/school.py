@@ -7,7 +7,7 @@ import ast
 import re
 
 from .functions import FUNCTIONS
-from .syntax import CannotDraw, walk
+from .syntax import CannotDraw, called, stored, walk
 
 # A sign, and what it is in Python.
 SIGNS = str.maketrans(
@@ -24,6 +24,7 @@ LATEX = [
         (r"\\sqrt\[(\d)\]\{([^{}]*)\}", r"((\2)**(1/\1))"),
         (r"(?<![\\\w{])(?!ln|pi)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
         (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
+        (r"\\displaystyle\s*\{(.*)\}", r"\1"),
         (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-z])|\\[,;:!]|&", " "),
         (r"\\(?:quad|qquad)\b|\\\\", " "),
         (r"\\d?frac\{d\}\{d\w\}", " "),
@@ -51,6 +52,8 @@ MATHEMATICS = re.compile(
     r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*"
 )
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
+NUMBERED = re.compile(r"^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=[A-Za-z])")  # 36. f(x) = …, of an exercise
+NAMED_FUNCTIONS = {*"fghFGH"}  # letters before a bracket that are functions; others are factors
 ARROW = re.compile(r"^\s*(\w+)\s*:\s*(\w)\s*(?:->|→|↦)", re.MULTILINE)  # f: x → x²
 TOKEN = re.compile(r"\s*(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|[^\W\d]\w*|\*\*|[<>=!]=|\S)")
 NOT_FACTORS = {"+", "-", "*", "/", "@", "**", ")", "]", ",", "=", "<", ">", "==", "<=", ">=", "!="}
@@ -77,12 +80,22 @@ def as_python(text):
     if latex:
         text = _without_latex(text, latex[0])
     text = PRIME.sub(r"grad(\1)(", text)
-    plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
-    if _parses(plain) and not MATHEMATICS.search(text):
-        return plain
-    lines = zip(text.split("\n"), plain.split("\n"))
-    read_again = "\n".join(_line(line, simple) for line, simple in lines)
-    return read_again if _parses(read_again) else plain
+    functions = {*NAMED_FUNCTIONS, *(name for name, _ in DEFINITION.findall(text))}
+    variables = {
+        name for _, names in DEFINITION.findall(text) for name in re.findall(r"\w+", names)
+    }
+    for _ in range(2):  # products are found once every line can be read
+        plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
+        tree = _tree(plain)
+        again = _lines_with_products(tree, variables) if tree else set()
+        if tree and not again and not MATHEMATICS.search(text):
+            return plain
+        lines = enumerate(zip(text.split("\n"), plain.split("\n")), start=1)
+        text = "\n".join(
+            _line(line, functions) if _is_mathematics(line, simple) or number in again else simple
+            for number, (line, simple) in lines
+        )
+    return text if _tree(text) else plain
 
 
 def not_python(text, error):
@@ -100,12 +113,12 @@ def not_python(text, error):
     )
 
 
-def _parses(text):
+def _tree(text):
+    """Return the tree of a text, or None if Python cannot read it."""
     try:
-        ast.parse(text)
-        return True
+        return ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
+        return None
 
 
 def _without_latex(text, first):
@@ -116,19 +129,23 @@ def _without_latex(text, first):
         raise CannotDraw(
             f"{first} looks like LaTeX. Write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
         )
-    text = text.replace("{", "(").replace("}", ")")
+    text = text.translate(str.maketrans("{}[]", "()()"))
     return "\n".join(line.strip() for line in text.split("\n"))
 
 
-def _line(line, simple):
+def _is_mathematics(line, simple):
+    return bool(MATHEMATICS.search(line)) or not _tree(simple.strip())
+
+
+def _line(line, functions):
     """Return a line as Python, or as it was if it cannot be read as mathematics either."""
-    if _parses(simple.strip()) and not MATHEMATICS.search(line):
-        return simple
-    parts = WHERE.split(DERIVATIVE.sub("", line.strip()).strip(" :?.;"))
+    text = NUMBERED.sub("", line.partition("#")[0].strip())
+    parts = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))
+    indent = line[: len(line) - len(line.lstrip())]
     try:
-        return "; ".join(_Reader(part).line() for part in parts)
+        return indent + "; ".join(_Reader(part, functions).line() for part in parts)
     except (_NotMathematics, RecursionError):
-        return simple
+        return line
 
 
 class _NotMathematics(Exception):
@@ -138,8 +155,8 @@ class _NotMathematics(Exception):
 class _Reader:
     """Read one line by recursive descent: sums of products of powers, where nothing between two factors is a product."""
 
-    def __init__(self, text):
-        self.tokens, self.bars = TOKEN.findall(text), 0
+    def __init__(self, text, functions):
+        self.tokens, self.functions, self.bars = TOKEN.findall(text), functions, 0
 
     def line(self):
         """Return `name = expression` or `f = lambda x: expression`."""
@@ -225,7 +242,7 @@ class _Reader:
             raise _NotMathematics
         if token in FUNCTIONS and token != "t":
             return self.application(token)
-        if self.next == "(" and len(token) > 1:
+        if self.next == "(" and (len(token) > 1 or token in self.functions):
             return token + self.arguments()
         if _is_word(token) and self.begins_factor():
             raise _NotMathematics
@@ -270,25 +287,20 @@ def _letters(token, arguments, after):
     return [*token] if several else [token]
 
 
-class _Products(ast.NodeTransformer):
-    def __init__(self, defined):
-        self.defined = defined
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        name = getattr(node.func, "id", "")
-        if isinstance(node.func, (ast.BinOp, ast.UnaryOp, ast.Constant)):
-            name = "x"  # (x + 1)(x - 1)
-        if len(name) != 1 or name in self.defined or name in {*FUNCTIONS, *"fghFGH"}:
-            return node
-        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
-            return node
-        return ast.copy_location(ast.BinOp(node.func, ast.Mult(), node.args[0]), node)
-
-
-def with_products(tree):
-    """Return the tree with x*(x + 1) in place of x(x + 1), where the text defines no function x."""
-    functions = {node.name for node in walk(tree, ast.FunctionDef)}
-    stored = {node.id for node in walk(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
-    arguments = {node.arg for node in walk(tree, ast.arg)}
-    return _Products(functions | stored | arguments).visit(tree)
+def _lines_with_products(tree, variables):
+    """Return the numbers of the lines that call what is no function: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
+    defined = {node.name for node in walk(tree, ast.FunctionDef)} | {*FUNCTIONS, *NAMED_FUNCTIONS}
+    numbers = {
+        called(one.targets[0])
+        for one in walk(tree, ast.Assign)
+        if isinstance(one.value, ast.Constant)
+    }
+    defined |= {*stored(tree)} - numbers
+    defined |= {node.arg for node in walk(tree, ast.arg)} - variables
+    lines = set()
+    for call in walk(tree, ast.Call):
+        name = getattr(call.func, "id", "")
+        variable = len(name) == 1 and name not in defined and len(call.args) == 1
+        if variable or isinstance(call.func, (ast.BinOp, ast.UnaryOp, ast.Constant)):
+            lines.add(call.lineno)
+    return lines

@@ -26,7 +26,7 @@ from .reader import CannotDraw, read
 STEP = "step"
 GRID = 16  # entries of an array that get a number box each: 4 × 4
 MEASURED = 16  # entries of an array whose slope is measured
-FITS = 520  # px: what is wider than that has no room on a phone for words that do not shrink
+FITS = 440  # px: on a phone, the words of a wider graph would overlap, so it scrolls
 STOPS = 12  # of a slider between the middle and its end
 START = "L = tanh(w*x + b)"
 
