@@ -8,58 +8,24 @@ import ast
 import re
 from typing import NamedTuple
 
+from .by_hand import computes, gradients_by_hand
 from .functions import CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
 from .layers import LAYERS, bare
+from .spellings import (
+    AROUND,
+    GRADIENT_OF,
+    IGNORED_KEYWORDS,
+    LEFT_OUT,
+    NOT_RECORDING,
+    OF_GRADIENTS,
+    RECORDING,
+    SAME,
+    SHOWN_BY,
+    TRAINS,
+)
 from .syntax import CannotDraw, assign, called, loaded, stored, walk
 
 RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an unnamed result
-
-# Calls that show or train, or that prepare it.
-LEFT_OUT = {
-    *("print", "draw_dot", "render", "show", "plot", "display", "draw_graph", "live_graph"),
-    *(
-        "argmax",
-        "argmin",
-        "title",
-        "figure",
-        "assert_allclose",
-        "allclose",
-        "isclose",
-        "retain_grad",
-        "attach_grad",
-    ),
-    *("set_default_dtype", "zero_", "register_hook", "watch"),
-    *("manual_seed", "seed", "set_seed", "PRNGKey", "key", "split", "default_rng", "RandomState"),
-    *("set_np", "set_printoptions", "use"),
-}
-TRAINS = {
-    *("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "train", "eval", "parameters", "step"),
-    *("zero_grad", "assign_sub", "apply_gradients", "update"),
-}
-# Attributes that hold or control gradients.
-OF_GRADIENTS = {"grad", "grad_fn", "requires_grad", "is_leaf", "label", "grad_req"}
-# Functions that make a function's gradient.
-GRADIENT_OF = {
-    *("grad", "value_and_grad", "jacobian", "jacrev", "jacfwd", "hessian"),
-    *("elementwise_grad", "egrad", "derivative"),
-}
-AROUND = {
-    "jit",
-    "function",
-    "checkpoint",
-}  # they change how a function runs, not its values
-RECORDING = {"GradientTape", "record", "enable_grad", "set_detect_anomaly", "autocast"}
-NOT_RECORDING = {"no_grad", "inference_mode", "pause"}
-# Methods that return the same numbers.
-SAME = {
-    *("double", "float", "half", "cpu", "cuda", "to", "clone", "contiguous", "requires_grad_"),
-    *("copy", "type", "astype", "cast"),
-}
-# What says nothing about the numbers that are computed.
-IGNORED_KEYWORDS = {
-    *("requires_grad", "dtype", "label", "name", "device", "trainable", "_children", "_op"),
-}
-SHOWN_BY = {"item", "numpy", "tolist", "asscalar", "detach", "data", "shape", "value"}
 
 
 class Pasted(NamedTuple):
@@ -92,7 +58,7 @@ def forward_pass(body):
         end = holds.index(True) + 1
         reading.left_out += [ast.unparse(one) for one in statements[end:]]
         statements = statements[:end]
-    if not any(map(_computes, statements)) and reading.printed:
+    if not any(map(computes, statements)) and reading.printed:
         shown = ast.unparse(reading.printed)
         reading.left_out = [one for one in reading.left_out if f"{shown})" not in one]
         statements.append(reading.result(reading.printed))
@@ -114,13 +80,6 @@ def forward_pass(body):
     if body and not asked and _shown(body[-1]) in reading.held:
         asked = _shown(body[-1])
     return Pasted(statements, asked, reading.upstream, reading.left_out)
-
-
-def _computes(statement):
-    """Return whether a statement is more than a definition or a start value."""
-    if not isinstance(statement, ast.Assign):
-        return not isinstance(statement, ast.FunctionDef)
-    return bool(loaded(statement.value) - {*MODULES, *CONSTRUCTORS, *FUNCTIONS})
 
 
 def _single(statements):
@@ -172,7 +131,7 @@ class _Reading:
     def __init__(self, body):
         tree = ast.Module(body, [])
         self.names = {node.id for node in walk(tree, ast.Name)}
-        self.by_hand = _gradients_by_hand(tree)
+        self.by_hand = gradients_by_hand(tree)
         self.left_out, self.asked, self.upstream, self.gradient_call = [], None, None, None
         self.printed = self.known_class = None
         self.trains = self.second = False
@@ -455,74 +414,8 @@ def _for_each_row(vmap, call):
     return tree
 
 
-def _gradients_by_hand(tree):
-    """Return the names of the gradients that a program computes itself, such as dx, dL_dw and grad_w.
-
-    Nothing but other gradients and updates, `w -= lr*dw`, reads them; a dx that is read elsewhere is no gradient.
-    """
-    lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
-    functions = {node.name for node in walk(tree, ast.FunctionDef)}
-    names = {node.id for node in walk(tree, ast.Name)} | functions
-    targets = {id(one): set(stored(one)) for one in lines}
-    found = {
-        name
-        for one in lines
-        for name in targets[id(one)]
-        if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
-    }
-    found |= {name for name in functions if _is_gradient(name, names)}
-    rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one)]
-    while True:
-        used = set()
-        for one in lines:
-            if not (targets[id(one)] & found or _is_update(one) or _prints(one)):
-                used |= loaded(one) & found
-        if not used:
-            break
-        found -= used
-    computes = any(_computes(one) and not targets[id(one)] & found for one in rest)
-    return found if computes or functions - found else set()
-
-
-def _is_gradient(name, names):
-    """Return whether a name is that of a derivative in the program: dx, df_dx, grad_x, x_grad or gradient."""
-    if name in ("gradient", "derivative", "backward"):
-        return True
-    words = re.fullmatch(
-        r"(?:grad|gradient)_(\w+)|(\w+)_(?:grad|gradient|prime|deriv|derivative)", name
-    )
-    if words:
-        return (words[1] or words[2]) in names
-    if not name.startswith("d"):
-        return False
-    rest = name[1:].lstrip("_")
-    splits = [
-        (rest[:i].rstrip("_"), rest[i + 1 :].lstrip("_")) for i, c in enumerate(rest) if c == "d"
-    ]
-    return rest in names or any(
-        of in {*names, "L", "E", "J", "C"} and by in names for of, by in splits
-    )
-
-
-def _is_update(statement):
-    """Return whether a statement subtracts from a value: `w -= lr*dw` or `w = w - lr*dw`."""
-    if isinstance(statement, ast.AugAssign):
-        return isinstance(statement.op, ast.Sub)
-    value = statement.value
-    return (
-        isinstance(statement, ast.Assign)
-        and isinstance(value, ast.BinOp)
-        and isinstance(value.op, ast.Sub)
-        and called(value.left) == called(statement.targets[0]) != ""
-    )
-
-
 def _head(loop):
     """Return the first line of a loop."""
     if isinstance(loop, ast.While):
         return f"while {ast.unparse(loop.test)}"
     return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}"
-
-
-def _prints(statement):
-    return isinstance(statement.value, ast.Call) and called(statement.value) == "print"

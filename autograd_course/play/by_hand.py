@@ -1,0 +1,80 @@
+"""Find the gradients that a program computes by hand, such as dx, dL_dw and grad_w, which the playground does itself."""
+
+import ast
+import re
+
+from .functions import CONSTRUCTORS, FUNCTIONS, MODULES
+from .syntax import called, loaded, stored, walk
+
+
+def computes(statement):
+    """Return whether a statement is more than a definition or a start value."""
+    if not isinstance(statement, ast.Assign):
+        return not isinstance(statement, ast.FunctionDef)
+    return bool(loaded(statement.value) - {*MODULES, *CONSTRUCTORS, *FUNCTIONS})
+
+
+def gradients_by_hand(tree):
+    """Return the names of the gradients that a program computes itself, such as dx, dL_dw and grad_w.
+
+    Nothing but other gradients and updates, `w -= lr*dw`, reads them; a dx that is read elsewhere is no gradient.
+    """
+    lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
+    functions = {node.name for node in walk(tree, ast.FunctionDef)}
+    names = {node.id for node in walk(tree, ast.Name)} | functions
+    targets = {id(one): set(stored(one)) for one in lines}
+    found = {
+        name
+        for one in lines
+        for name in targets[id(one)]
+        if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
+    }
+    found |= {name for name in functions if _is_gradient(name, names)}
+    rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one)]
+    while True:
+        used = set()
+        for one in lines:
+            if not (targets[id(one)] & found or _is_update(one) or _prints(one)):
+                used |= loaded(one) & found
+        if not used:
+            break
+        found -= used
+    computing = any(computes(one) and not targets[id(one)] & found for one in rest)
+    return found if computing or functions - found else set()
+
+
+def _is_gradient(name, names):
+    """Return whether a name is that of a derivative in the program: dx, df_dx, grad_x, x_grad or gradient."""
+    if name in ("gradient", "derivative", "backward"):
+        return True
+    words = re.fullmatch(
+        r"(?:grad|gradient)_(\w+)|(\w+)_(?:grad|gradient|prime|deriv|derivative)", name
+    )
+    if words:
+        return (words[1] or words[2]) in names
+    if not name.startswith("d"):
+        return False
+    rest = name[1:].lstrip("_")
+    splits = [
+        (rest[:i].rstrip("_"), rest[i + 1 :].lstrip("_")) for i, c in enumerate(rest) if c == "d"
+    ]
+    return rest in names or any(
+        of in {*names, "L", "E", "J", "C"} and by in names for of, by in splits
+    )
+
+
+def _is_update(statement):
+    """Return whether a statement subtracts from a value: `w -= lr*dw` or `w = w - lr*dw`."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.op, ast.Sub)
+    value = statement.value
+    return (
+        isinstance(statement, ast.Assign)
+        and isinstance(value, ast.BinOp)
+        and isinstance(value.op, ast.Sub)
+        and called(value.left) == called(statement.targets[0]) != ""
+    )
+
+
+def _prints(statement):
+    return isinstance(statement.value, ast.Call) and called(statement.value) == "print"
