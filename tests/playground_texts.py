@@ -145,8 +145,8 @@ ANSWERED = {
     "import jax.numpy as jnp\nfrom jax import grad, jit, vmap\n\ndef predict(params, inputs):\n  for W, b in params:\n    outputs = jnp.dot(inputs, W) + b\n    inputs = jnp.tanh(outputs)  # inputs to the next layer\n  return outputs                # no activation on last layer\n\ndef loss(params, inputs, targets):\n  preds = predict(params, inputs)\n  return jnp.sum((preds - targets)**2)\n\ngrad_loss = jit(grad(loss))": "a list first",
     "def f(x):\n    return jax.lax.fori_loop(0, 4, lambda i, v: v * x, 1.0)\njax.grad(f)(2.0)": "write the loop out",
     "f(x) = { x^2 if x<1; 2x-1 otherwise }": "where(x < 1",
-    "const f = (x) => Math.tanh(3 * x) + Math.pow(x, 2);": "JavaScript",
-    "double f(double x) { return x * x + 3 * x; }": "JavaScript",
+    "const f = (x) => Math.tanh(3 * x) + Math.pow(x, 2);": "another language",
+    "double f(double x) { return x * x + 3 * x; }": "another language",
     "what is the gradient of softmax?": "a formula, not",
     "y = tan^-1(x)": "inverse of tan",
     "x^2 + y^2 = 1": "An equation",
@@ -155,6 +155,7 @@ ANSWERED = {
     "model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))\nx = torch.randn(1, 784)\nloss = model(x).sum()": "use a smaller one",
     'import numpy as np\ndef gradient_descent(x, y, learning_rate=0.0001, iterations=10000):\n    """Simple gradient descent for univariate linear regression."""\n    x = np.array(x, dtype=float)\n    y = np.array(y, dtype=float)\n    m_curr = 0.0\n    b_curr = 0.0\n    n = len(x)\n    cost_history = []\n    for _ in range(iterations):\n        y_pred = m_curr * x + b_curr\n        cost = (1 / n) * np.sum((y - y_pred) ** 2)\n        cost_history.append(cost)\n        md = -(2 / n) * np.sum(x * (y - y_pred))\n        bd = -(2 / n) * np.sum(y - y_pred)\n        m_curr -= learning_rate * md\n        b_curr -= learning_rate * bd\n    return m_curr, b_curr, cost_history\n\nnp.random.seed(42)\nX = np.linspace(0, 100, 50)\ntrue_m, true_b = 1.5, 5.0\nnoise = np.random.randn(len(X)) * 5.0\nY = true_m * X + true_b + noise\nm_hat, b_hat, cost_history = gradient_descent(X, Y)\nprint(f"Learned parameters: m={m_hat:.3f}, b={b_hat:.3f}")': "several values",
     'class NeuralNetwork(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.flatten = nn.Flatten()\n        self.linear_relu_stack = nn.Sequential(\n            nn.Linear(4, 3),\n            nn.ReLU(),\n            nn.Linear(3, 2),\n        )\n    def forward(self, x):\n        x = self.flatten(x)\n        logits = self.linear_relu_stack(x)\n        return logits\nmodel = NeuralNetwork().to(device)\nX = torch.rand(1, 2, 2, device=device)\nlogits = model(X)\npred_probab = nn.Softmax(dim=1)(logits)\ny_pred = pred_probab.argmax(1)\nprint(f"Predicted class: {y_pred}")': "reshape(1, -1)",
+    'f5 <- expression((x**2*y) - x + 2*y + 3)\nx <- 1\ny <- 2\nfx5 <- D(f5, "x")': "another language",
 }
 
 # --- Collected after the playground was built -----------------------------------------------------------------------------
@@ -1344,6 +1345,148 @@ loss.backward()
     "a question": """\
 what is the derivative of x^2 sin(x)?
 """,
+    "values of another name": """\
+a = NumberWithGrad(3)
+b = a * 4
+c = b + 3
+d = b + 2
+e = c + d * 5
+e.backward(1)
+a.grad
+""",
+    "a LogisticRegression module that a loop trains": """\
+import torch
+import torch.nn as nn
+import torch.optim as optim
+class LogisticRegression(nn.Module):
+    def __init__(self, input_dim):
+        super(LogisticRegression, self).__init__()
+        self.linear = nn.Linear(input_dim, 1)
+
+    def forward(self, x):
+        outputs = torch.sigmoid(self.linear(x))
+        return outputs
+model = LogisticRegression(2)
+inputs = torch.tensor([[1.0, 2.0], [-1.0, 0.5]])
+labels = torch.tensor([[1.0], [0.0]])
+criterion = nn.BCELoss()
+optimizer = optim.SGD(model.parameters(), lr=0.01)
+num_epochs = 100
+for epoch in range(num_epochs):
+    outputs = model(inputs)
+    loss = criterion(outputs, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "random labels": """\
+import torch
+torch.manual_seed(42)
+n_samples = 16
+n_features = 5
+x = torch.randn(n_samples, n_features)  # input
+y = torch.randint(2, size=(n_samples, 1)).float()
+w = torch.randn(
+    n_features, 1, requires_grad=True
+)
+b = torch.randn(1, requires_grad=True)
+z = torch.matmul(x, w) + b
+y_hat = torch.sigmoid(z)
+loss = (-y * y_hat.log() - (1 - y) * (1 - y_hat).log()).mean()
+loss
+""",
+    "one step of an LSTM": """\
+input = [1.0, 0.5]
+prev_hidden = [0.0, 0.0]
+prev_cell = [0.0, 0.0]
+W_f = [[0.5, 0.3, 0.1, 0.2], [0.1, 0.4, 0.2, 0.3]]
+W_i = [[0.2, 0.1, 0.3, 0.4], [0.3, 0.2, 0.1, 0.5]]
+W_g = [[0.4, 0.2, 0.1, 0.3], [0.2, 0.5, 0.3, 0.1]]
+W_o = [[0.1, 0.3, 0.2, 0.4], [0.4, 0.1, 0.3, 0.2]]
+combined = np.concatenate([input, prev_hidden])
+f_t = sigmoid(W_f @ combined)
+i_t = sigmoid(W_i @ combined)
+g_t = tanh(W_g @ combined)
+o_t = sigmoid(W_o @ combined)
+c_t = f_t * prev_cell + i_t * g_t
+h_t = o_t * tanh(c_t)
+""",
+    "an LSTM cell as a class": """\
+import numpy as np
+class LSTMCell:
+    def __init__(self, input_size, hidden_size):
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.W_f = np.random.randn(hidden_size + input_size, hidden_size)
+        self.b_f = np.zeros((1, hidden_size))
+        self.W_C = np.random.randn(hidden_size + input_size, hidden_size)
+        self.b_C = np.zeros((1, hidden_size))
+        self.C = np.zeros((1, hidden_size))
+    def sigmoid(self, x):
+        return 1 / (1 + np.exp(-x))
+    def tanh(self, x):
+        return np.tanh(x)
+    def forward(self, x, h_prev):
+        concat_input = np.concatenate((h_prev, x), axis=1)
+        f_t = self.sigmoid(np.dot(concat_input, self.W_f) + self.b_f)  #forget gate
+        tilde_C_t = self.tanh(np.dot(concat_input, self.W_C) + self.b_C)
+        self.C = f_t * self.C + tilde_C_t
+        self.h = self.tanh(self.C)
+        return self.h
+cell = LSTMCell(1, 2)
+h = cell.forward(np.array([[0.5]]), np.zeros((1, 2)))
+""",
+    "an LSTM with a dict of weights": """\
+import numpy as np
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+def tanh(x):
+    return np.tanh(x)
+def lstm_forward(X, params):
+    h_prev, c_prev = 0, 0  # Initialize hidden and cell states
+    for t, x_t in enumerate(X, start=1):
+        f_t = sigmoid(params["Wf"] * x_t + params["Wnf"] * h_prev + params["bf"])
+        i_t = sigmoid(params["Wi"] * x_t + params["Wni"] * h_prev + params["bi"])
+        c_tilde = tanh(params["Wc"] * x_t + params["Wnc"] * h_prev + params["bc"])
+        c_t = f_t * c_prev + i_t * c_tilde
+        h_t = i_t * tanh(c_t)
+        h_prev, c_prev = h_t, c_t
+    return h_prev
+params = {
+    "Wf": 0.5, "Wnf": 0.1, "bf": 0,
+    "Wi": 0.6, "Wni": 0.2, "bi": 0,
+    "Wc": 0.7, "Wnc": 0.3, "bc": 0
+}
+X = [1, 2, 3]
+h_final = lstm_forward(X, params)
+Wy, by = 4, 0
+y_pred = Wy * h_final + by
+print(f"Predicted X4: {y_pred:.3f}")
+""",
+    "a straight-through step": """\
+def binary_with_ste(x):
+    # Forward: binary step function
+    # Backward: identity gradient
+    return (x > 0).float().detach() + x - x.detach()
+
+x = torch.tensor([0.6, -0.2, 1.5, -1.0], requires_grad=True)
+y = binary_with_ste(x)
+
+print("Forward values:", y)  # Will be [1, 0, 1, 0]
+y.sum().backward()
+print("Gradients:", x.grad)
+""",
+    "a straight-through round": """\
+def ste_round(x):
+    return torch.round(x) - x.detach() + x
+x = torch.tensor([0.4, 1.7], requires_grad=True)
+ste_round(x).sum().backward()
+""",
+    "in mathematics: Original Function: f(x,y) = x + y – xy²": "Original Function: f(x,y) = x + y – xy²",
+    "in mathematics: \\[f(x,y)=x^2y-x+2y+3\\] at (1,2)": "\\[f(x,y)=x^2y-x+2y+3\\] at (1,2)",
+    "in mathematics: f(x,y) = ln(xy) at (-2, -3)": "f(x,y) = ln(xy) at (-2, -3)",
+    "in mathematics: Compute the gradient of the function f(x, y) = x^3 + 2xy - log(y) at the point (x, y) = (2,1)": "Compute the gradient of the function f(x, y) = x^3 + 2xy - log(y) at the point (x, y) = (2,1)",
+    "in mathematics: f(x,y) = x*e^xy": "f(x,y) = x*e^xy",
 }
 COLLECTED_ANSWERED = {
     """\
@@ -1466,6 +1609,7 @@ DIFFERENT = {
     *("d2l's detach", "where with sqrt, PyTorch issue 187297", "norm plus epsilon"),
     *("two layers with nn.functional", "JAX issue 5798: where below 1"),
     "two Sequentials from comprehensions",
+    *("a straight-through step", "a straight-through round"),
 }
 # Texts that would do more than arithmetic if they were run. None of them is drawn.
 HOSTILE = [

@@ -162,6 +162,9 @@ FUNCTIONS = {
     "abs": Function(ag.abs, "torch.abs"),
     "negative": Function(ag.negative, "torch.neg"),
     "sign": Function(lambda x: np.sign(constant(x)), "torch.sign"),
+    "round": Function(lambda x: np.round(constant(x)), "torch.round"),
+    "floor": Function(lambda x: np.floor(constant(x)), "torch.floor"),
+    "ceil": Function(lambda x: np.ceil(constant(x)), "torch.ceil"),
     "detach": Function(constant, "detach"),
     # two values
     "add": Function(ag.add, "torch.add"),
@@ -326,7 +329,19 @@ def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
     )
 
 
+def _integers(*given, low=0, high=None, size=None, seed=0):
+    """Return random whole numbers below a limit, or between two limits."""
+    limits = [one for one in given if not isinstance(one, (list, tuple))]
+    for one in given:
+        size = one if isinstance(one, (list, tuple)) else size
+    low, high = [low, high] if not limits else [0, *limits][-2:]
+    size = size if isinstance(size, (list, tuple)) else () if size is None else [size]
+    shape = _shape("random numbers", [size])
+    return np.random.default_rng(seed).integers(int(low), int(high), shape).astype(float)
+
+
 RANDOM = {
+    "randint": _integers,
     "rand": _random(np.random.Generator.random),
     "random": _random(np.random.Generator.random),
     "randn": _random(np.random.Generator.standard_normal),

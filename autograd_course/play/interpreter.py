@@ -277,8 +277,12 @@ class _Interpreter:
         raise self.error(node, "the playground cannot compute this")
 
     def named(self, node):
+        """Return the variable of that name, or what the playground knows under it."""
         if node.id in self.variables:
             return self.variables[node.id]
+        return self.known(node)
+
+    def known(self, node):
         for table in (CONSTANTS, ARRAYS, BUILT_IN):
             if node.id in table:
                 return table[node.id]
@@ -389,7 +393,7 @@ class _Interpreter:
         if isinstance(node.value, (ast.Name, ast.Attribute)) and _is_module(
             node.value, self.variables
         ):
-            return self.named(ast.copy_location(ast.Name(node.attr, ast.Load()), node))
+            return self.known(ast.copy_location(ast.Name(node.attr, ast.Load()), node))
         value = self.value(node.value)
         if isinstance(value, (list, float, int)):
             value = array(value)
@@ -506,6 +510,6 @@ BUILT_IN = {
     "range": _range,
     "len": len,
     "zip": lambda *lists: [list(row) for row in zip(*lists)],
-    "enumerate": lambda values: [list(row) for row in enumerate(values)],
+    "enumerate": lambda values, start=0: [list(row) for row in enumerate(values, start)],
 }
 TAKES_LIST = {"stack", "concatenate", "cat", "sum", "max", "min", "reshape", "view", "permute"}

@@ -7,6 +7,7 @@ its attributes and methods: self.w of `net = Net()` is the name w, or net_w wher
 import ast
 import copy
 
+from .functions import ARRAYS, FUNCTIONS
 from .syntax import CannotDraw, assign, called, walk
 
 # Layers and losses without parameters, by the function that each is.
@@ -55,9 +56,9 @@ class _Writer:
             for name, one in self.classes.items()
             if name not in known and "Function" not in map(called, one.bases)
         }
-        self.used = {node.id for node in walk(tree, ast.Name)} | {
-            node.arg for node in walk(tree, ast.arg)
-        }
+        self.used = {node.id for node in walk(tree, ast.Name)} | {*FUNCTIONS, *ARRAYS}
+        self.used |= {node.arg for node in walk(tree, ast.arg)}
+        self.unset = set()  # attributes that begin as None
         self.attributes = {}  # {name of an object: {attribute: its name}}
 
     def makes_layers(self, body):
@@ -174,13 +175,27 @@ class _Writer:
                 continue
             first, *function.args.args = function.args.args or [ast.arg("self")]
             function.name = mine[method]
+            kept_by = self.state(function, first.arg, mine)
             for node in walk(function, ast.Attribute):  # what a method sets is its own variable
                 if isinstance(node.ctx, ast.Store) and getattr(node.value, "id", "") == first.arg:
                     if node.attr not in mine:
                         self.attribute(name, node.attr, f"{name}_{node.attr}")
             function = _Attributes({**self.attributes, first.arg: mine}).visit(function)
+            for one in kept_by:  # what the method reads before it sets it
+                function.args.args.append(ast.arg(one))
+                function.args.defaults.append(ast.Name(one, ast.Load()))
+            ast.fix_missing_locations(function)
             statements.append(function)
         return statements
+
+    def state(self, function, object_name, mine):
+        """Return the names of the attributes with a value that a method reads and sets."""
+        uses = [one for one in walk(function, ast.Attribute) if called(one.value) == object_name]
+        reads, sets = (
+            {one.attr for one in uses if isinstance(one.ctx, kind)}
+            for kind in (ast.Load, ast.Store)
+        )
+        return [mine[one] for one in sorted(reads & sets) if one in mine and one not in self.unset]
 
     def beginning(self, name, begins, call):
         """Return what remains of `__init__`: its arguments and the attributes that it sets."""
@@ -202,6 +217,7 @@ class _Writer:
                 value = _Attributes(attributes).visit(statement.value)
                 part = self.attribute(name, target.attr, f"{name}_{target.attr}")
                 if isinstance(value, ast.Constant) and value.value is None:
+                    self.unset.add(target.attr)
                     continue
                 if self.is_made(value):
                     statements += self.make(part, value)

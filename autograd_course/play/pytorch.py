@@ -48,6 +48,8 @@ def torch_text(program, values=()):
     backward = f"{program.output}.sum().backward()"
     if program.upstream is not None:
         upstream = writer.visit(copy.deepcopy(program.upstream))
+        if isinstance(upstream, ast.Constant):
+            upstream = _tensor(ast.Constant(float(upstream.value)))
         backward = f"{program.output}.backward({ast.unparse(ast.fix_missing_locations(upstream))})"
     lines.append(backward)
     lines.append(f"print({', '.join(f'{leaf}.grad' for leaf in leaves.values())})")
@@ -124,9 +126,10 @@ class _Torch(ast.NodeTransformer):
 
     def visit_Call(self, node):
         name = called(node)
-        if isinstance(node.func, ast.Attribute) and not self.is_module(node.func.value):
-            node.args = [node.func.value, *node.args]
-        elif not isinstance(node.func, (ast.Name, ast.Attribute)) or name in self.variables:
+        if isinstance(node.func, ast.Attribute):
+            if not self.is_module(node.func.value):
+                node.args = [node.func.value, *node.args]
+        elif not isinstance(node.func, ast.Name) or name in self.variables:
             self.generic_visit(node)
             return node
         if name in RANDOM and not loaded(node) - {*MODULES, *RANDOM, *self.constants}:
@@ -185,7 +188,9 @@ class _Torch(ast.NodeTransformer):
             return ast.Attribute(node.args[0], "T", ast.Load())
         if name in ELEMENTWISE_OF_NUMBERS:
             node.args = [
-                _tensor(one) if _is_plain(one) or called(one) in self.lengths else one
+                _tensor(one)
+                if _is_plain(one) or _is_length(one) or called(one) in self.lengths
+                else one
                 for one in node.args
             ]
         if known in ("torch.reshape", "torch.permute"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RANDOM
 from .interpreter import constant_value, run
-from .layers import written_out
+from .layers import LAYERS, written_out
 from .pasted import RESULT_NAMES, forward_pass
 from .school import as_python, not_python
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
@@ -110,6 +110,7 @@ def read(text):
     text, left_out = _plain(text)
     tree = _parsed(text)
     _name_modules(tree, left_out)
+    _name_values(tree)
     pasted = forward_pass(written_out(tree.body, CONSTRUCTORS))
     left_out += pasted.left_out
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
@@ -190,6 +191,17 @@ def _name_modules(tree, imports):
     given -= {"plt", *MODULES, *stored(tree)}
     for node in walk(tree, ast.Name):
         node.id = "np" if node.id in given else node.id
+
+
+def _name_values(tree):
+    """Write Value(3) for NumberWithGrad(3), Node(3) and whatever else a text calls its values."""
+    classes = {one.name for one in walk(tree, ast.ClassDef)}
+    for call in walk(tree, ast.Call):
+        name = getattr(call.func, "id", "")
+        number = len(call.args) == 1 and isinstance(call.args[0], (ast.Constant, ast.UnaryOp))
+        if name[:1].isupper() and len(name) > 1 and number:
+            if name not in {*CONSTRUCTORS, *INSTEAD, *LAYERS, *classes}:
+                call.func.id = "Value"
 
 
 # --- The syntax that is allowed ----------------------------------------------------------------------------------------------

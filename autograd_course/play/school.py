@@ -22,7 +22,7 @@ LATEX = [
     (re.compile(pattern), by)
     for pattern, by in (
         (r"\\sqrt\[(\d)\]\{([^{}]*)\}", r"((\2)**(1/\1))"),
-        (r"(?<![\\\w{])(?!ln|pi)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
+        (r"(?<![\\\w{])(?!ln|pi|at|of|is)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
         (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
         (r"\\displaystyle\s*\{(.*)\}", r"\1"),
         (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-z])|\\[,;:!]|&", " "),
@@ -52,6 +52,11 @@ MATHEMATICS = re.compile(
     r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*"
 )
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
+OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
+# at (1, 2), at the point (x, y) = (1, 2)
+POINT = re.compile(r",?\s+at\s+(?:the point\s+)?(?:\(([\w, ]+)\)\s*=\s*)?\(([-\d., ]+)\)\s*[.?]?$")
+LISTED = re.compile(r"[^\s,]+")
+TITLE = re.compile(r"^[A-Za-z][A-Za-z ]+:\s+")  # Original function: …
 NUMBERED = re.compile(r"^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=[A-Za-z])")  # 36. f(x) = …, of an exercise
 NAMED_FUNCTIONS = {*"fghFGH"}  # letters before a bracket that are functions; others are factors
 ARROW = re.compile(r"^\s*(\w+)\s*:\s*(\w)\s*(?:->|→|↦)", re.MULTILINE)  # f: x → x²
@@ -79,6 +84,8 @@ def as_python(text):
     latex = LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text))
     if latex:
         text = _without_latex(text, latex[0])
+    if re.search(r"^\s*\w+ <- ", text, re.MULTILINE):
+        raise CannotDraw(OTHER_LANGUAGE)
     text = PRIME.sub(r"grad(\1)(", text)
     functions = {*NAMED_FUNCTIONS, *(name for name, _ in DEFINITION.findall(text))}
     variables = {
@@ -88,11 +95,13 @@ def as_python(text):
         plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
         tree = _tree(plain)
         again = _lines_with_products(tree, variables) if tree else set()
-        if tree and not again and not MATHEMATICS.search(text):
+        if tree and not again and not MATHEMATICS.search(text) and not _joins(text, variables):
             return plain
         lines = enumerate(zip(text.split("\n"), plain.split("\n")), start=1)
         text = "\n".join(
-            _line(line, functions) if _is_mathematics(line, simple) or number in again else simple
+            _line(line, functions)
+            if number in again or _is_mathematics(line, simple, variables)
+            else simple
             for number, (line, simple) in lines
         )
     return text if _tree(text) else plain
@@ -100,8 +109,10 @@ def as_python(text):
 
 def not_python(text, error):
     """Return the sentence for a text that neither Python nor this module can read."""
-    if re.search(r"=>|\bMath\.|\b(?:const|let|var|double|float|int|function)\s+\w+\s*[=({]", text):
-        return "This looks like JavaScript or C. Write it as in Python: y = x**2 + tanh(3*x)."
+    if re.search(
+        r"=>|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{", text
+    ):
+        return OTHER_LANGUAGE
     if re.search(r"\botherwise\b|\{[^}]*\bif\b|\bcases\b", text):
         return "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
     if "cannot assign to" in error.msg:
@@ -133,17 +144,30 @@ def _without_latex(text, first):
     return "\n".join(line.strip() for line in text.split("\n"))
 
 
-def _is_mathematics(line, simple):
-    return bool(MATHEMATICS.search(line)) or not _tree(simple.strip())
+def _is_mathematics(line, simple, variables):
+    """Return whether Python cannot read a line, or reads it as something else."""
+    return bool(MATHEMATICS.search(line)) or not _tree(simple.strip()) or _joins(line, variables)
+
+
+def _joins(text, variables):
+    """Return whether a name in a text consists of arguments of the function: xy of f(x, y) = e^xy."""
+    single = {name for name in variables if len(name) == 1}
+    names = {*re.findall(r"[^\W\d_]{2,}", text)} - variables
+    return any(set(name) <= single for name in names)
 
 
 def _line(line, functions):
     """Return a line as Python, or as it was if it cannot be read as mathematics either."""
-    text = NUMBERED.sub("", line.partition("#")[0].strip())
+    text = TITLE.sub("", NUMBERED.sub("", line.partition("#")[0].strip()))
+    given = []
+    if point := POINT.search(text):
+        text = text[: point.start()]
+        names = point[1] or (re.search(r"\w+\(([\w, ]+)\)\s*=", text) or ["", "x"])[1]
+        given = [f"{name} = {at}" for name, at in zip(*map(LISTED.findall, (names, point[2])))]
     parts = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))
     indent = line[: len(line) - len(line.lstrip())]
     try:
-        return indent + "; ".join(_Reader(part, functions).line() for part in parts)
+        return indent + "; ".join([_Reader(part, functions).line() for part in parts] + given)
     except (_NotMathematics, RecursionError):
         return line
 
@@ -282,9 +306,10 @@ def _is_word(token):
 
 
 def _letters(token, arguments, after):
-    """Return x, y of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
-    several = set(token) <= set(arguments) or after == "**" and re.fullmatch("[txyz]e", token)
-    return [*token] if several else [token]
+    """Return (x*y) of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
+    if len(token) > 1 and set(token) <= set(arguments):
+        return [*f"({'*'.join(token)})"]
+    return [*token] if after == "**" and re.fullmatch("[txyz]e", token) else [token]
 
 
 def _lines_with_products(tree, variables):
