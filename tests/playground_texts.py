@@ -1613,6 +1613,18 @@ DIFFERENT = {
 }
 # Texts that would do more than arithmetic if they were run. None of them is drawn.
 HOSTILE = [
+    "".join(
+        f"class A{i}:\n def __init__(s, x):\n  s.a = A{i + 1}(x + x)\n  s.b = A{i + 1}(x + x)\n"
+        for i in range(20)
+    )
+    + "class A20:\n def __init__(s, x):\n  s.a = x\nm = A0(x)\ny = x",
+    "class A:\n    def __init__(self):\n        self.a = A()\nm = A()\ny = m.a*x",
+    "class A:\n    def __init__(self):\n        __import__('os').system('true')\nm = A()\ny = m.a*x",
+    "p = {'__class__': x}\ny = p['__class__'].__bases__",
+    "y = x['__class__']",
+    "\\frac{" * 300,
+    "|" * 1999,
+    "loss = tanh(**x)",
     *(
         "__import__('os').system('true')",
         "x.__class__",

@@ -32,6 +32,7 @@ LAYERS = {
 PASSES_ON = {"Dropout", "Identity"}  # layers that a model leaves out when it is evaluated
 CALLED = ("forward", "__call__")
 KEPT = {"train", "eval", "parameters", "zero_grad", "grad", "to", "cuda", "state_dict"}
+MOST_NODES = 5000  # of the trees that objects are written out as
 MOST_LAYERS = 20  # that a comprehension may make
 
 
@@ -44,7 +45,14 @@ def written_out(body, known):
     known : names of classes that the playground has, which stay as they are.
     """
     writer = _Writer(body, known)
-    return writer.statements(body) if writer.classes or writer.makes_layers(body) else body
+    if not writer.classes and not writer.makes_layers(body):
+        return body
+    try:
+        return writer.statements(body)
+    except (KeyError, ValueError, RecursionError):
+        raise CannotDraw(
+            "The class or layer cannot be read. Write it as for PyTorch, or paste only the lines that compute."
+        ) from None
 
 
 class _Writer:
@@ -58,6 +66,7 @@ class _Writer:
         }
         self.used = {node.id for node in walk(tree, ast.Name)} | {*FUNCTIONS, *ARRAYS}
         self.used |= {node.arg for node in walk(tree, ast.arg)}
+        self.left = MOST_NODES
         self.unset = set()  # attributes that begin as None
         self.attributes = {}  # {name of an object: {attribute: its name}}
 
@@ -116,6 +125,7 @@ class _Writer:
 
     def make(self, name, call):
         """Return the statements that a layer, a model or an object called `name` consists of."""
+        self.spend(50)
         kind = called(call)
         if kind in self.classes:
             return self.instance(name, call)
@@ -208,7 +218,7 @@ class _Writer:
         given |= {one.arg: one.value for one in call.keywords}
         statements = []
         attributes = {**self.attributes, first.arg: self.attributes[name]}
-        for statement in _Given(given).visit(begins).body:
+        for statement in _Given(given, self.spend).visit(begins).body:
             calls = {called(one) for one in walk(statement, ast.Call)}
             if "super" in calls or _is_text(statement):
                 continue
@@ -226,6 +236,12 @@ class _Writer:
             else:
                 statements.append(_Attributes(attributes).visit(statement))
         return statements
+
+    def spend(self, nodes):
+        """Count the nodes that objects are made of, since classes in classes may make them without end."""
+        self.left -= nodes
+        if self.left < 0:
+            raise CannotDraw("The classes make too many values to be drawn; paste fewer layers.")
 
     # --- Names ---
 
@@ -265,12 +281,15 @@ class _Attributes(ast.NodeTransformer):
 class _Given(ast.NodeTransformer):
     """Write the values that a function is called with in place of its arguments."""
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, spend):
+        self.values, self.spend = values, spend
 
     def visit_Name(self, node):
-        read = isinstance(node.ctx, ast.Load) and node.id in self.values
-        return copy.deepcopy(self.values[node.id]) if read else node
+        if not isinstance(node.ctx, ast.Load) or node.id not in self.values:
+            return node
+        value = self.values[node.id]
+        self.spend(sum(1 for _ in ast.walk(value)))
+        return copy.deepcopy(value)
 
 
 def _unrolled(layers):

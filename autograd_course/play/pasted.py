@@ -396,9 +396,11 @@ class _Plain(ast.NodeTransformer):
 def _for_each_row(vmap, call):
     """Return `stack([f(w, row) for row in xs])` for `vmap(f, in_axes=(None, 0))(w, xs)`."""
     given = [*vmap.args[1:2], *(one.value for one in vmap.keywords if one.arg == "in_axes")]
-    axes = ast.literal_eval(given[0]) if given else 0
-    axes = axes if isinstance(axes, tuple) else (axes,) * len(call.args)
-    if set(axes) - {0, None} or len(axes) != len(call.args):
+    axes = ast.unparse(given[0]) if given else "0"
+    axes = [one.strip() for one in axes.strip("()").split(",") if one.strip()]
+    axes = [0 if one == "0" else None if one == "None" else one for one in axes]
+    axes = axes * len(call.args) if len(axes) == 1 else axes
+    if set(axes) - {0, None} or 0 not in axes or len(axes) != len(call.args):
         raise CannotDraw("Only vmap along axis 0 is read; write x.T for another axis.")
     rows = [f"row{i}" for i, axis in enumerate(axes) if axis == 0]
     arrays = [ast.unparse(one) for one, axis in zip(call.args, axes) if axis == 0]

@@ -235,6 +235,8 @@ def _check(tree):
                 raise CannotDraw(line + INSTEAD[ast.JoinedStr] + ".")
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
             raise CannotDraw(line + "leave decorators and keyword-only arguments out.")
+        if isinstance(node, ast.keyword) and node.arg is None:
+            raise CannotDraw(line + "write the arguments one by one in place of the **.")
         name = node.arg if isinstance(node, (ast.arg, ast.keyword)) else called(node)
         if name and name in INSTEAD and isinstance(node, (ast.Call, ast.Attribute)):
             raise CannotDraw(line + INSTEAD[name] + ".")

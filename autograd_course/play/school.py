@@ -159,16 +159,19 @@ def _joins(text, variables):
 def _line(line, functions):
     """Return a line as Python, or as it was if it cannot be read as mathematics either."""
     text = TITLE.sub("", NUMBERED.sub("", line.partition("#")[0].strip()))
-    given = []
+    given = []  # at (1, 2)
     if point := POINT.search(text):
         text = text[: point.start()]
         names = point[1] or (re.search(r"\w+\(([\w, ]+)\)\s*=", text) or ["", "x"])[1]
-        given = [f"{name} = {at}" for name, at in zip(*map(LISTED.findall, (names, point[2])))]
-    parts = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))
+        pairs = zip(*map(LISTED.findall, (names, point[2])))
+        given = [f"{name} = {at if '.' in at else at + '.0'}" for name, at in pairs]
+    first, *where = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))
+    # A whole number would stay plain in an exponent, but this one is where the function is looked at.
+    parts = [first, *(re.sub(r"=\s*(-?\d+)$", r"= \1.0", one) for one in where)]
     indent = line[: len(line) - len(line.lstrip())]
     try:
         return indent + "; ".join([_Reader(part, functions).line() for part in parts] + given)
-    except (_NotMathematics, RecursionError):
+    except (_NotMathematics, RecursionError, ValueError):
         return line
 
 
@@ -314,7 +317,10 @@ def _letters(token, arguments, after):
 
 def _lines_with_products(tree, variables):
     """Return the numbers of the lines that call what is no function: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
-    defined = {node.name for node in walk(tree, ast.FunctionDef)} | {*FUNCTIONS, *NAMED_FUNCTIONS}
+    defined = {node.name for node in walk(tree, ast.FunctionDef, ast.ClassDef)} | {
+        *FUNCTIONS,
+        *NAMED_FUNCTIONS,
+    }
     numbers = {
         called(one.targets[0])
         for one in walk(tree, ast.Assign)

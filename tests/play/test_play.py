@@ -122,6 +122,31 @@ def test_every_hostile_text_is_refused_or_is_arithmetic():
     assert len(drawn) <= 6, drawn
 
 
+def test_every_draw_of_random_numbers_gives_others_and_always_the_same():
+    text = "a = torch.randn(3)\nb = torch.randn(3)\nc = [random.random() for _ in range(3)]\nsum(a*b*c)"
+    a, b, c = read(text).inputs.values()
+    assert not np.array_equal(a, b) and len(set(c)) == 3
+    assert all(np.array_equal(*pair) for pair in zip((a, b, c), read(text).inputs.values()))
+
+
+def test_a_product_without_a_sign_binds_as_in_mathematics():
+    for text, value in {
+        "1/2 (x - 3)^2": 2.0,
+        "x(x + 1)^2": 4.0,
+        "(x + 1)(x + 2)^2": 18.0,
+        "sin 2x^2": np.sin(2),
+        "2|x - 4|": 6.0,
+        "f(x, y) = e^xy at (1, 2)": np.exp(2),
+    }.items():
+        assert np.isclose(run(read(text)).output.data, value), text
+
+
+def test_attributes_of_objects_get_names_that_are_free():
+    text = "class N:\n    def __init__(self, n):\n        self.w = torch.randn(n)\n    def forward(self, x):\n        return self.w*x\n"
+    program = read(text + "a = N(1)\nb = N(2)\ny = a(b.forward(x))")
+    assert [*program.inputs] == ["w", "b_w", "x"]
+
+
 def test_a_text_ends_after_a_fixed_number_of_steps():
     with pytest.raises(CannotDraw, match=f"{MOST_STEPS:,} steps"):
         run(read("for i in range(1000):\n    for j in range(1000):\n        x = x + 0.0"))
