@@ -238,7 +238,7 @@ class _Writer:
         return statements
 
     def spend(self, nodes):
-        """Count the nodes that objects are made of, since classes in classes may make them without end."""
+        """Count the nodes that are written out: a class may contain objects of its own class."""
         self.left -= nodes
         if self.left < 0:
             raise CannotDraw("The classes make too many values to be drawn; paste fewer layers.")
