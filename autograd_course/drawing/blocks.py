@@ -154,7 +154,7 @@ def _misfit(shapes, blocks, sign, formula):
             said.append(
                 f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}."
             )
-    said.append("The lengths must be equal, or one of them 1, which is repeated.")
+    said.append("Each pair must be equal, or one of them 1.")
     parts, x = [], 10
     for name, shape in shapes.items():
         x = _block(

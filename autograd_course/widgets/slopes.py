@@ -611,7 +611,7 @@ def _moving(p):
         rule.parts += still.over.parts
     numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
     drawn = (
-        "tangent: shown after you write your rule"
+        "tangent: write your rule first"
         if still.waits and not p.kink
         else f"tangent{'s' * p.kink}: slope {numbers}"
     )

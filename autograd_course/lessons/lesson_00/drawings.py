@@ -264,7 +264,7 @@ def as_read(dots, scores):
         f'<rect x="11" y="95" width="114" height="114" fill="none" stroke="{style.LINE}"/>',
         scan(np.array(dots), 12, 96, 112),
     ]
-    plot.words(12, 84, "the input of the model", anchor="start", size=13)
+    plot.words(12, 84, "the model's input", anchor="start", size=13)
     plot.frame(
         [(digit + 0.5, str(digit)) for digit in range(10)],
         [(part / 100, str(part)) for part in (0, 50, 100)],

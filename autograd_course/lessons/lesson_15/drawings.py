@@ -110,7 +110,7 @@ def sweeps(n, m):
         plot.words(
             left,
             42,
-            f"one per {what} of the Jacobian: {less}",
+            f"one per Jacobian {what}: {less}",
             style.INK if name == winner else style.FAINT,
             "start",
             13,
