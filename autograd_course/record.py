@@ -35,8 +35,8 @@ def read():
     """Return the learner's record, empty if there is none.
 
     It is {"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled",
-    "missed"}}, "cards": {lesson: [line, …]}, "lines": {derivation: [[text, shown], …]}, "gym":
-    {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
+    "missed"}}, "cards": {lesson: [line, …]}, "lines": {derivation: [[text, shown], …]},
+    "reasons": {derivation: chosen}, "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
 
     An exercise that was solved and is not in "tries" was so before tries were kept: how many it
     took is not known. A file that is none of ours is set aside as progress.damaged.json, and the
@@ -49,7 +49,15 @@ def read():
 
 
 def _empty():
-    return {"exercises": [], "predictions": {}, "cards": {}, "lines": {}, "gym": {}, "tries": {}}
+    return {
+        "exercises": [],
+        "predictions": {},
+        "cards": {},
+        "lines": {},
+        "reasons": {},
+        "gym": {},
+        "tries": {},
+    }
 
 
 def _read():
@@ -106,6 +114,7 @@ def sound(text):
             name: [[str(text), bool(shown)] for text, shown in lines]
             for name, lines in found.get("lines", {}).items()
         },
+        "reasons": {name: str(chosen) for name, chosen in found.get("reasons", {}).items()},
         "gym": {
             key: {name: int(one[name]) for name in ("right", "missed", "owed")}
             for key, one in found.get("gym", {}).items()
@@ -201,6 +210,11 @@ def card(lesson, lines):
 def derived(name, lines):
     """Record the accepted lines of a derivation, as [[text, whether it was shown], …]."""
     _change(lambda record: record["lines"].update({name: [list(line) for line in lines]}))
+
+
+def reasoned(name, chosen):
+    """Record the reason that was chosen for a line of derivation `name`; the first choice counts."""
+    _change(lambda record: record["reasons"].setdefault(name, chosen))
 
 
 def trained(key, right):

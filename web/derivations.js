@@ -7,10 +7,11 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
                    sinh: Math.sinh, cosh: Math.cosh, abs: Math.abs, sigmoid: x => 1 / (1 + Math.exp(-x))};
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
-const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["²", "^2"], ["³", "^3"], ["ᵀ", "^T"], ["'", "^T"],
+const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["ᵀ", "^T"], ["'", "^T"],
                    ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
                    ["np.", ""], ["math.", ""], ["torch.", ""], [".t()", "^T"], [".mT", "^T"], [".T", "^T"],
-                   ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\", ""]];
+                   ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\dfrac", " frac"], ["\\tfrac", " frac"],
+                   ["\\frac", " frac"], ["\\sigma", " sigmoid"], ["\\left", ""], ["\\right", ""], ["\\,", " "], ["\\", ""]];
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
 class Unreadable extends Error {}
@@ -24,21 +25,24 @@ const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
-    text = text.normalize("NFC").replace(/^[ =]+/, "").replace(/\\frac\{([^{}]*)\}\{([^{}]*)\}/g, "(($1)/($2))");
+    text = text.normalize("NFC").replace(/^[ =]+/, "")
+        .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+/g, power => `^${[...power].map(one => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(one)]).join("")} `)
+        .replace(/\^[({]\s*(T|\\top)\s*[)}]/g, "^T");
     SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
     text = text.replace(/sum\((.+) for ([\p{L}\p{N}_])(?![\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu, "sum_$2($1)");
     if (text.split("[").length > text.split("]").length)
         throw new Unreadable("A closing “]” is missing.");
-    const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", "sum", "transpose", "T"];
+    const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", "sum", "frac", "transpose", "T"];
     const longest = [...known].sort((a, b) => b.length - a.length);
     const binding = tight ? {...BINDING, beside: 4} : BINDING;
-    const tokens = [...text.matchAll(/(\p{L}+)|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|_\{[^}]*\}|_[\p{L}\p{N}]+|\[[^\]]*\]|\S)/gu)].flatMap(([, word, other]) => {
+    const tokens = [...text.matchAll(/(\p{L}+)|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|_\{[^}]*\}|\[[^\]]*\]|_[\p{L}\p{N}]+(?:,\s*[\p{L}\p{N}](?![\p{L}\p{N}]))*|\S)/gu)].flatMap(([, word, other]) => {
         if (!word)
-            return [{"{": "(", "}": ")"}[other] ?? other];
+            return [other];
         const found = word.match(new RegExp(longest.join("|"), "gu")) ?? [];
         const array = [...spec.matrices].sort()[0];
         if (found.join("") !== word)
             throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
+                                 (word.length > 2 ? ` Functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") +
                                  (array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : ""));
         return found;
     });
@@ -76,7 +80,7 @@ function read(text, spec, tight = false) {
         } else
             left = atom();
         for (;;) {
-            const beside = /^[\p{L}\p{N}(.]/u.test(next());
+            const beside = /^[\p{L}\p{N}({.]/u.test(next());
             let operator = beside ? "beside" : next();
             if ((binding[operator] ?? 0) < least) {
                 depth -= 1;
@@ -98,14 +102,14 @@ function read(text, spec, tight = false) {
             left = [operator, left, right];
         }
     }
-    const argument = () => next() === "(" ? atom() : line(5);
+    const argument = () => next() === "(" || next() === "{" ? atom() : line(5);
     function atom() {
-        if ([")", "=", ","].includes(next()) || next() in binding)
+        if ([")", "}", "=", ","].includes(next()) || next() in binding)
             throw new Unreadable(`“${next()}” is not allowed there.${equation()}`);
         const token = take();
-        if (token === "(") {
+        if (token === "(" || token === "{") {
             const inside = line(1);
-            take(")");
+            take(token === "(" ? ")" : "}");
             return inside;
         }
         if (/^\.?\d/.test(token))
@@ -116,6 +120,8 @@ function read(text, spec, tight = false) {
             const over = [...new Set(characters(take()))];
             return over.reduceRight((body, index) => ["sum", index, body], line(3));
         }
+        if (token === "frac")
+            return ["/", atom(), atom()];
         if (token === "transpose")
             return ["transpose", argument()];
         if (Object.hasOwn(FUNCTIONS, token)) {
@@ -141,6 +147,12 @@ const each = (f, a, b) => Array.isArray(a) ? a.map((one, i) => each(f, one, Arra
 const turned = rows => shape(rows).length === 2 ? rows[0].map((_, j) => rows.map(row => row[j])) : rows;
 const OPERATORS = {"+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "^": (a, b) => a ** b};
 
+// Return a shape as rows and columns; a vector is a column.
+const square = lengths => [...lengths, 1, 1].slice(0, 2);
+
+// Write a shape as Python writes a tuple.
+const tuple = lengths => lengths.length === 1 ? `(${lengths[0]},)` : `(${lengths.join(", ")})`;
+
 // Return the value of `sum_m …` with an index m that the derivation does not have; m gets the length of a free index that fits.
 function sumOverOwnIndex(tree, point, sizes) {
     const own = tree[1], used = part => part[0] === "entry" ? part[2].includes(own) : part.some(one => Array.isArray(one) && used(one));
@@ -162,11 +174,12 @@ function value(tree, point, sizes) {
     if (kind === "name")
         return point[first] ?? CONSTANTS[first];
     if (kind === "entry") {
-        const array = point[first];
-        if ([...second].some(index => !(index in sizes && index in point)))
-            throw new Mismatch(`An index of ${first} is neither on the left nor under a sum.`);
+        const array = point[first], shown = `\`${asText(tree)}\``, free = [...second].find(index => !(index in sizes && index in point));
+        if (free)
+            throw new Mismatch(`The index ${free} of ${shown} is neither on the left nor under a sum.`);
         if (`${[...second].map(index => sizes[index])}` !== `${shape(array)}`)
-            throw new Mismatch(`The indices ${second} do not fit the shape of ${first}, which is (${shape(array).join(", ")}).`);
+            throw new Mismatch(`${shown} does not fit the shape of ${first}, which is ${shape(array).length ? tuple(shape(array)) : "()"}: ` +
+                               [...new Set(second)].map(index => `${index} has ${sizes[index]} values`).join(", ") + ".");
         return [...second].reduce((rows, index) => rows[point[index]], array);
     }
     if (kind === "sum") {
@@ -183,7 +196,8 @@ function value(tree, point, sizes) {
         return turned(left);
     const right = value(second, point, sizes), [mine, other] = [shape(left), shape(right)];
     if (kind === "@" ? mine.length < 2 || other.length < 2 || mine[1] !== other[0] : mine.length && other.length && `${mine}` !== `${other}`)
-        throw new Mismatch(`The shapes (${mine.join(", ")}) and (${other.join(", ")}) do not fit.`);
+        throw new Mismatch(`The shapes ${tuple(square(mine))} and ${tuple(square(other))} do not fit in \`${asText(tree)}\`.` +
+                           (kind === "*" ? " `*` multiplies entry by entry; a matrix product is `@`." : ""));
     if (kind !== "@")
         return each(OPERATORS[kind], left, right);
     return left.map(row => turned(right).map(column => row.reduce((sum, x, i) => sum + x * column[i], 0)));
@@ -223,6 +237,10 @@ function agree(spec, step, tree, right, points) {
             return false;
         throw problem;
     }
+    return close(mine, due);
+}
+
+function close(mine, due) {
     const [a, b] = [mine.flat(Infinity), due.flat(Infinity)];
     const sizes = b.map(Math.abs).sort((x, y) => x - y), room = (sizes[(sizes.length - 1) >> 1] + sizes[sizes.length >> 1]) / 2 + 1e-3;
     return `${shape(mine)}` === `${shape(due)}` && b.every(Number.isFinite) && b.every((x, i) => Math.abs(a[i] - x) <= 1e-8 * (Math.abs(x) + room));
@@ -241,7 +259,7 @@ function judge(spec, number, typed) {
     }
     if (!agree(spec, step, tree, right, points)) {
         if (agree(spec, step, read(typed, spec, true), right, points))
-            return {kind: "unreadable", message: "Put brackets around what you divide by.", tree};
+            return {kind: "unreadable", message: `This is read as \`${asText(tree)}\`. Put brackets around what you divide by.`, tree};
         for (const [line, message] of step.mistakes)
             if (agree(spec, step, ["+", ["-", tree, read(line, spec)], right], right, points))
                 return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
@@ -264,11 +282,35 @@ function judge(spec, number, typed) {
     }
     const allowed = step.letters ? step.letters.split(" ") : letters(spec);
     const surplus = [...names(tree)].filter(name => !allowed.includes(name) && !(name in CONSTANTS)).sort();
-    if (surplus.length)
-        return {kind: "equal", message: `It is equal, but write it without ${surplus.join(" and ")}: use only ${allowed.join(", ")}.`, tree};
+    if (surplus.length) {
+        const where = listed(bridges(spec, step, tree, right, allowed, surplus, points));
+        return {kind: "equal", message: `It is equal, but write it without ${listed(surplus)}: use only ${allowed.join(", ")}${where && `, where ${where}`}.`, tree};
+    }
     if (number && bag(tree) === bag(read(spec.steps[number - 1].right, spec)))
         return {kind: "equal", message: "It is equal, but it is the line above: take one more step.", tree};
     return {kind: "right", message: "", tree};
+}
+
+const listed = words => [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
+
+// Return how to write a line without its surplus letters: a part of it that has the value of an allowed letter; or the
+// definitions that lead from the surplus letters to those allowed, except one that is the line itself.
+function bridges(spec, step, tree, right, allowed, surplus, points) {
+    if (!Object.keys(spec.sizes).length)
+        for (const part of parts(tree).filter(part => surplus.some(name => names(part).has(name))))
+            for (const letter of allowed)
+                if (close(values(part, step, points, {}), points.map(point => [point[letter]])))
+                    return [`\`${asText(part)}\` is ${letter}`];
+    const madeOf = {}, found = [];
+    for (const [letter, formula] of spec.letters.filter(([, formula]) => typeof formula === "string")) {
+        const name = letter.split("[")[0], definition = read(formula, spec), direct = [...names(definition)].filter(one => !(one in CONSTANTS));
+        madeOf[name] = new Set([...direct, ...direct.flatMap(one => [...madeOf[one] ?? []])]);
+        const leads = surplus.some(one => madeOf[name].has(one)) || surplus.includes(name) && direct.every(one => allowed.includes(one));
+        if (leads && !agree(spec, step, definition, right, points))
+            found.push([name, `\`${letter} = ${formula}\``]);
+    }
+    const ends = [...allowed, ...surplus], onTheWay = new Set([...ends, ...ends.flatMap(name => [...madeOf[name] ?? []])]);
+    return found.filter(([name]) => onTheWay.has(name)).map(([, said]) => said);
 }
 
 // Return [repaired tree, wrong place, correction] for each repair, the most likely first, in the order of judge.py.
@@ -289,16 +331,20 @@ function* repairs(spec, step, tree, right) {
     for (const [sign, term] of due.length > 1 ? due : [])
         yield [[sign > 0 ? "+" : "-", tree, term], "A term is missing.",
                `The missing term contains ${[...names(term)].sort().join(", ") || "no letter"}.`];
+    for (const one of every.filter(([kind, first]) => kind === "^" || kind === "call" && first === "exp"))
+        yield [swapped(one, [one[0], one[1], ["negative", one[2]]]), "The sign of an exponent is wrong.",
+               `The exponent in \`${asText(one)}\` has to have the other sign.`];
     if (sizes.length)
         yield* indexRepairs();
-    for (const whole of [tree, ...several.map(([, term]) => term)])
-        for (const old of [...names(tree)].filter(letter => !(letter in CONSTANTS)).sort())
-            for (const letter of order.filter(letter => letter !== old)) {
-                const renamed = replaced(whole, ([kind, first, ...rest]) =>
-                    (kind === "name" || kind === "entry") && first === old ? [kind, letter, ...rest] : undefined);
-                yield [swapped(whole, renamed), "One letter is wrong.",
-                       `Write ${letter} in place of ${old}${same(whole, tree) ? "" : ` in \`${asText(whole)}\``}.`];
-            }
+    for (const one of those("call"))
+        yield [swapped(one, one[2]), "There is one function too many.", `Write \`${asText(one[2])}\` in place of \`${asText(one)}\`.`];
+    // A letter that the line asked for has too is seldom the wrong one, so it comes last.
+    const stays = names(right);
+    yield* letterRepairs(letter => !stays.has(letter));
+    for (const one of those("entry"))
+        for (const other of allEntries())
+            if (one[1] !== other[1] && one[2] !== other[2])
+                yield [swapped(one, other), "One factor or term is wrong.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
     yield* factorRepairs();
     for (const one of those("@"))
         yield [swapped(one, ["@", one[2], one[1]]), "The order of the matrices is wrong.", `Exchange the two matrices in \`${asText(one)}\`.`];
@@ -310,9 +356,41 @@ function* repairs(spec, step, tree, right) {
                 yield [["/", other(one[1]), one[2]], "Only one term is divided.",
                        `\`${asText(one[2])}\` divides the whole sum: put brackets around the sum.`];
             }
+    for (const [sign, term] of several.filter(([, term]) => names(term).size))
+        for (const letter of order)
+            for (const operator of "*/") {
+                const [where, said] = operator === "*" ? ["A factor is missing in one term.", `The factor ${letter} is missing in`]
+                                                       : ["A divisor is missing in one term.", `${letter} has to divide`];
+                yield [[sign > 0 ? "+" : "-", tree, ["-", [operator, term, name(letter)], term]], where, `${said} \`${asText(term)}\`.`];
+            }
+    yield* letterRepairs(letter => stays.has(letter));
     yield [["/", number(1), tree], "Numerator and denominator are not where they belong.", "It is upside down: 1 divided by your line is right."];
     for (const x of [2, 0.5, -2, -0.5, 3, 4])
         yield [["*", number(x), tree], "A constant factor is wrong.", `${x} times your line is right.`];
+    for (const [sign, term] of several)
+        for (const x of [2, 0.5, 3, 4])
+            yield [["+", tree, ["*", number(sign * (x - 1)), term]], "A constant factor in one term is wrong.", `It has to be ${x} times \`${asText(term)}\`.`];
+
+    function* letterRepairs(isOld) {
+        for (const whole of [tree, ...several.map(([, term]) => term)])
+            for (const old of [...names(tree)].filter(letter => !(letter in CONSTANTS) && isOld(letter)).sort())
+                for (const letter of order.filter(letter => letter !== old)) {
+                    const renamed = replaced(whole, ([kind, first, ...rest]) =>
+                        (kind === "name" || kind === "entry") && first === old ? [kind, letter, ...rest] : undefined);
+                    yield [swapped(whole, renamed), "One letter is wrong.",
+                           `Write ${letter} in place of ${old}${same(whole, tree) ? "" : ` in \`${asText(whole)}\``}.`];
+                }
+    }
+
+    // Every entry of an array of the derivation, with different indices that fit.
+    function* allEntries() {
+        for (const letter of order) {
+            const lengths = shape(spec.points[0][letter]);
+            for (const indices of lengths.length === 1 ? sizes : lengths.length ? sizes.flatMap(a => sizes.filter(b => b !== a).map(b => a + b)) : [])
+                if (`${[...indices].map(index => spec.sizes[index])}` === `${lengths}`)
+                    yield ["entry", letter, indices];
+        }
+    }
 
     function* indexRepairs() {
         for (const one of those("entry").filter(one => one[2].length > 1))
@@ -339,13 +417,9 @@ function* repairs(spec, step, tree, right) {
     }
 
     function* factorRepairs() {
-        const pairs = sizes.length ? [...sizes, ...sizes.flatMap(a => sizes.filter(b => b !== a).map(b => a + b))] : [];
-        for (const letter of order)
-            for (const indices of pairs)
-                for (const one of those("entry")) {
-                    const factor = ["entry", letter, indices];
-                    yield [swapped(one, ["*", one, factor]), "A factor is missing.", `The factor \`${asText(factor)}\` is missing.`];
-                }
+        for (const factor of allEntries())
+            for (const one of those("entry"))
+                yield [swapped(one, ["*", one, factor]), "A factor is missing.", `The factor \`${asText(factor)}\` is missing.`];
         for (const one of those("*"))
             for (const [kept, surplus] of [[one[1], one[2]], [one[2], one[1]]])
                 yield [swapped(one, kept), "There is one factor too many.", `The factor \`${asText(surplus)}\` does not belong there.`];
@@ -390,29 +464,45 @@ function asText(tree) {
 
 // Return a true sentence about a line that no small repair corrects.
 function differs(spec, step, tree, right, points) {
+    if (!step.indices && parts(tree).some(([kind]) => kind === "entry"))
+        return "The left side is a whole array, and your line has indices: write it with whole arrays only.";
     let mine;
     const due = values(right, step, points, spec.sizes);
     try {
         mine = values(tree, step, points, spec.sizes);
     } catch (problem) {
+        if (!(problem instanceof Mismatch))
+            throw problem;
         return problem.message;
     }
-    const kind = one => shape(one).length ? `an array of shape (${shape(one).join(", ")})` : "a single number";
+    const kind = one => shape(one).length ? `an array of shape ${tuple(square(shape(one)))}` : "a single number";
     if (step.indices && shape(mine[0][0]).length && !shape(due[0][0]).length)
         return "Your line is a whole array, and the left side is one entry: write the indices.";
     if (`${shape(mine)}` !== `${shape(due)}`)
         return `Your line is ${kind(mine[0][0])}, and the left side is ${kind(due[0][0])}.`;
+    const finite = mine.map(one => one.flat(Infinity).every(Number.isFinite));
+    if (!finite.includes(true))
+        return "At every point that was tried, your line has no value, or one that is too large.";
+    if (finite.includes(false))
+        return "At some points your line has no value, or one that is too large.";
+    for (const [name] of spec.letters.filter(([, given]) => typeof given !== "string" && !shape(given[0]).length)) {
+        const moves = [tree, right].map(one => {
+            const [low, high] = [0.7, 1.3].map(at => values(one, step, pointsOf(spec, 4, {[name]: at}), spec.sizes));
+            return !close(low, high);
+        });
+        if (moves[0] !== moves[1])
+            return moves[0] ? `Your line changes with ${name}, and the left side does not.` : `Your line does not change with ${name}, and the left side does.`;
+    }
     const short = x => `${+x.toPrecision(4)}`.replace("-", "−");
     for (const [at, point] of points.entries()) {
         const [a, b] = [mine[at].flat(Infinity), due[at].flat(Infinity)];
-        const entry = a.findIndex((x, i) => Number.isFinite(x) && Math.abs(x - b[i]) > 1e-6 * Math.abs(b[i]) + 1e-8);
+        const entry = a.findIndex((x, i) => Math.abs(x - b[i]) > 1e-6 * Math.abs(b[i]) + 1e-8);
         if (entry < 0)
             continue;
-        const involved = letters(spec).filter(name => typeof point[name] === "number" && (names(tree).has(name) || names(right).has(name)));
+        const involved = letters(spec).filter(name => typeof point[name] === "number" && new Set(points.map(one => one[name])).size > 1 && (names(tree).has(name) || names(right).has(name)));
         const where = involved.map(name => `${name} = ${short(point[name])}`).join(", ") || "one example";
         return `Compare the two sides at ${where}: your line is ${short(a[entry])}, and the left side is ${short(b[entry])}.`;
     }
-    return "At some points your line has no value, or one that is too large.";
 }
 
 // Return the precedence of the written form of a tree.
@@ -479,17 +569,22 @@ function ask(box) {
 
     function reason(step) {
         const choice = chosen("Why?", [step.reason, ...step.rivals].sort(), `why-${name}`), said = element("p", {role: "status"});
-        choice.row.onchange = () => {
+        const answered = () => {
             said.textContent = choice.get() === step.reason ? "Right." : `No, it is: ${step.reason}.`;
             choice.lock(true);
         };
+        choice.row.onchange = () => {
+            answered();
+            change(record => record.reasons[name] ??= choice.get());
+        };
+        choice.set(progress().reasons[name]);
+        if (choice.get())
+            answered();
         return [choice.row, said];
     }
 
     function keep(text, shown) {
         goOn(text, shown);
-        if (asked && judge(spec, number, text).kind === "right")
-            goOn(text, shown);          // it answers the next line too
         change(record => record.lines[name] = lines);
         asked?.querySelector("input").focus();
     }

@@ -547,6 +547,7 @@ function sound(record) {
         cards: texts,
         lines: all => Array.isArray(all) && all.every(line => Array.isArray(line) && line.length === 2 &&
                                                       typeof line[0] === "string" && typeof line[1] === "boolean"),
+        reasons: one => typeof one === "string",
         gym: one => counts(one, "right", "missed", "owed"),
         tries: one => counts(one, "last") && counts(one.wrong, ...Object.keys(one.wrong ?? {})),
     };
@@ -610,7 +611,7 @@ function offer() {
 async function bring(file) {
     try {
         const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress(), fits = sound(found);
-        for (const part of ["predictions", "cards", "lines", "gym", "tries"]) {
+        for (const part of ["predictions", "cards", "lines", "reasons", "gym", "tries"]) {
             if (Object.keys(fits[part]).length !== Object.keys(found[part] ?? {}).length)
                 throw new Error(part);
             Object.assign(now[part], fits[part]);

@@ -27,8 +27,6 @@ _SPELLINGS = {
     "⋅": "·",
     "÷": "/",
     "**": "^",
-    "²": "^2",
-    "³": "^3",
     "ᵀ": "^T",
     "'": "^T",
     "½": "(1/2)",
@@ -49,12 +47,21 @@ _SPELLINGS = {
     "≈": "",
     "\\cdot": "·",
     "\\top": "T",
+    "\\dfrac": " frac",
+    "\\tfrac": " frac",
+    "\\frac": " frac",
+    "\\sigma": " sigmoid",
+    "\\left": "",
+    "\\right": "",
+    "\\,": " ",
     "\\": "",
 }
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TOKEN = re.compile(
     r"([^\W\d_]+)"  # letters: a name, or several names side by side
-    r"|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+"  # a number
-    r"|_\{[^}]*\}|_[^\W_]+|\[[^\]]*\]"  # indices: _{ij}, _ij or [i, j]
+    r"|([0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|\.[0-9]+"  # a number
+    r"|_\{[^}]*\}|\[[^\]]*\]"  # indices: _{ij} or [i, j]
+    r"|_[^\W_]+(?:,\s*[^\W_](?![^\W_]))*"  # _ij or _i,j
     r"|\S)"
 )
 # How tightly an operator binds. "beside" is a product without a sign, as in 2x.
@@ -99,18 +106,21 @@ class _Parser:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
         text = unicodedata.normalize("NFC", text)  # a letter and its hat may come as two characters
         text = text.lstrip(" =")  # a learner may copy the equals sign too
-        text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
+        text = re.sub(
+            "[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda power: f"^{power[0].translate(_SUPERSCRIPTS)} ", text
+        )
+        text = re.sub(r"\^[({]\s*(T|\\top)\s*[)}]", "^T", text)
         for typed, plain in _SPELLINGS.items():
             text = text.replace(typed, plain)
         text = re.sub(r"sum\((.+) for (\w)\b( in [^()]*(\([^()]*\))?)?\)", r"sum_\2(\1)", text)
         if text.count("[") > text.count("]"):
             raise Unreadable("A closing “]” is missing.")
         self.letters, self.arrays = list(letters), set(arrays)
-        self.known = [*letters, *FUNCTIONS, *CONSTANTS, "sum", "transpose", "T"]
+        self.known = [*letters, *FUNCTIONS, *CONSTANTS, "sum", "frac", "transpose", "T"]
         self.binding = _TIGHT if tight else _BINDING
         self.depth, self.position, self.tokens = 0, 0, []
         for word, other in _TOKEN.findall(text):
-            self.tokens += self._names(word) if word else [{"{": "(", "}": ")"}.get(other, other)]
+            self.tokens += self._names(word) if word else [other]
         if len(self.tokens) > MOST_SYMBOLS:
             raise Unreadable(f"The line is too long: write at most {MOST_SYMBOLS} symbols.")
         if self.tokens.count("sum") > MOST_SUMS:
@@ -123,8 +133,9 @@ class _Parser:
         if "".join(names) != word:
             array = min(self.arrays, default="")
             entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
+            functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
             raise Unreadable(
-                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{entry * bool(array)}"
+                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{functions}{entry * bool(array)}"
             )
         return names
 
@@ -168,7 +179,7 @@ class _Parser:
         else:
             left = self._atom()
         while True:
-            beside = re.match(r"[^\W_]|[(.]", self._next())
+            beside = re.match(r"[^\W_]|[({.]", self._next())
             operator = "beside" if beside else self._next()
             if self.binding.get(operator, 0) < least:
                 self.depth -= 1
@@ -201,17 +212,19 @@ class _Parser:
         return any(part[0] == "name" and part[1] in self.arrays for part in parts(tree))
 
     def _atom(self):
-        if self._next() in (")", "=", ",") or self._next() in self.binding:
+        if self._next() in (")", "}", "=", ",") or self._next() in self.binding:
             raise Unreadable(f"“{self._next()}” is not allowed there.{self._equation()}")
         token = self._take()
-        if token == "(":
+        if token in ("(", "{"):
             inside = self._line(1)
-            self._take(")")
+            self._take(")" if token == "(" else "}")
             return inside
-        if re.match(r"\.?\d", token):
+        if re.match(r"\.?[0-9]", token):
             return ("number", float(token))
         if token == "sum":
             return self._sum()
+        if token == "frac":
+            return ("/", self._atom(), self._atom())
         if token == "transpose":
             return ("transpose", self._argument())
         if token in FUNCTIONS:
@@ -227,7 +240,7 @@ class _Parser:
         return ("entry", token, indices) if indices else ("name", token)
 
     def _argument(self):
-        return self._atom() if self._next() == "(" else self._line(5)
+        return self._atom() if self._next() in ("(", "{") else self._line(5)
 
     def _sum(self):
         if not self._next().startswith("_"):

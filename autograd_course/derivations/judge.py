@@ -300,7 +300,11 @@ def _judge(derivation, number, typed):
     allowed = step.letters.split() or derivation.names
     surplus = sorted(names(tree) - {*allowed, *CONSTANTS})
     if surplus:
-        message = f"It is equal, but write it without {' and '.join(surplus)}: use only {', '.join(allowed)}."
+        where = _listed(_bridges(derivation, step, tree, right, allowed, surplus))
+        message = (
+            f"It is equal, but write it without {_listed(surplus)}: use only {', '.join(allowed)}"
+        )
+        message += f", where {where}." if where else "."
         return Verdict("equal", message, tree=tree)
     if number:
         above = derivation.read(derivation.steps[number - 1].right)
@@ -309,6 +313,35 @@ def _judge(derivation, number, typed):
                 "equal", "It is equal, but it is the line above: take one more step.", tree=tree
             )
     return Verdict("right", tree=tree)
+
+
+def _bridges(derivation, step, tree, right, allowed, surplus):
+    """Return how to write a line without its surplus letters.
+
+    That is a part of it that has the value of an allowed letter; or the definitions that lead from
+    the surplus letters to those allowed, except one that is the line itself.
+    """
+    points = derivation.points()
+    for part, letter in product(parts(tree), () if derivation.sizes else allowed):
+        if names(part) & {*surplus} and _equal(_values(derivation, step, part), points[letter]):
+            return [f"`{as_text(part)}` is {letter}"]
+    made_of, found = {}, []
+    for letter, formula in derivation.letters.items():
+        if not isinstance(formula, str):
+            continue
+        name, definition = letter.partition("[")[0], derivation.read(formula)
+        direct = names(definition) - {*CONSTANTS}
+        made_of[name] = direct.union(*(made_of.get(one, ()) for one in direct))
+        leads = made_of[name] & {*surplus} or name in surplus and direct <= {*allowed}
+        if leads and not _agree(derivation, step, definition, right):
+            found.append((name, f"`{letter} = {formula}`"))
+    ends = {*allowed, *surplus}
+    on_the_way = ends.union(*(made_of.get(name, ()) for name in ends))
+    return [said for name, said in found if name in on_the_way]
+
+
+def _listed(words):
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _values(derivation, step, tree, points=None):
@@ -324,11 +357,20 @@ def _values(derivation, step, tree, points=None):
 
 
 def _agree(derivation, step, tree, right, points=None):
+    due = _values(derivation, step, right, points) if points else _due(derivation, step)
     try:
-        mine, due = (_values(derivation, step, one, points) for one in (tree, right))
+        mine = _values(derivation, step, tree, points)
     except Mismatch:
         return False
     return _equal(mine, due)
+
+
+def _due(derivation, step):
+    """Return the values of the line asked for at all points; they are computed once."""
+    key = (step.right, step.indices)
+    if key not in derivation._cache:
+        derivation._cache[key] = _values(derivation, step, derivation.read(step.right))
+    return derivation._cache[key]
 
 
 def _equal(mine, due):
@@ -353,8 +395,10 @@ def _explain(derivation, step, tree, right):
 
 def _symptom(derivation, step, tree, right):
     """Return a true sentence about a line that no small repair makes right."""
+    if not step.indices and any(part[0] == "entry" for part in parts(tree)):
+        return "The left side is a whole array, and your line has indices: write it with whole arrays only."
     try:
-        mine, due = (_values(derivation, step, one) for one in (tree, right))
+        mine, due = _values(derivation, step, tree), _due(derivation, step)
     except Mismatch as problem:
         return str(problem)
     if step.indices and mine.shape[-2:] != (1, 1) == due.shape[-2:]:
@@ -380,9 +424,15 @@ def _symptom(derivation, step, tree, right):
             return f"Your line {subject} with {name}, and the left side {rest}."
     point, entry = np.argwhere(~np.isclose(mine, due, rtol=1e-6))[0]
     involved = [name for name in numbers if name in names(tree) | names(right)]
-    at = ", ".join(f"{name} = {points[name].ravel()[point]:.4g}" for name in involved)
-    where = f"Compare the two sides at {at}: y" if at else "Compare the two sides at one example: y"
-    return f"{where}our line is {mine[point, entry]:.4g}, and the left side is {due[point, entry]:.4g}."
+    at = ", ".join(f"{name} = {_short(points[name].ravel()[point])}" for name in involved)
+    return (
+        f"Compare the two sides at {at or 'one example'}: "
+        f"your line is {_short(mine[point, entry])}, and the left side is {_short(due[point, entry])}."
+    )
+
+
+def _short(number):
+    return f"{number:.4g}".replace("-", "−")
 
 
 def _depends(derivation, step, tree, name):
@@ -399,9 +449,16 @@ def _repairs(derivation, step, tree, right):
     yield from _sign_repairs(tree, right)
     if derivation.sizes:
         yield from _index_repairs(derivation, step, tree)
-    yield from _letter_repairs(letters, tree)
+    yield from _function_repairs(tree)
+    # A letter that the line asked for has too is seldom the wrong one, so it comes last.
+    stays = names(right)
+    yield from _letter_repairs(letters, tree, names(tree) - stays)
+    if derivation.sizes:
+        yield from _entry_repairs(derivation, letters, tree)
     yield from _factor_repairs(derivation, letters, tree)
     yield from _order_repairs(derivation, tree)
+    yield from _term_repairs(letters, tree)
+    yield from _letter_repairs(letters, tree, names(tree) & stays)
     yield (
         ("/", ("number", 1.0), tree),
         "Numerator and denominator are not where they belong.",
@@ -412,6 +469,13 @@ def _repairs(derivation, step, tree, right):
             ("*", ("number", number), tree),
             "A constant factor is wrong.",
             f"{number:g} times your line is right.",
+        )
+    mine = terms(tree)
+    for (sign, term), number in product(mine if len(mine) > 1 else (), (2.0, 0.5, 3.0, 4.0)):
+        yield (
+            ("+", tree, ("*", ("number", sign * (number - 1)), term)),
+            "A constant factor in one term is wrong.",
+            f"It has to be {number:g} times `{as_text(term)}`.",
         )
 
 
@@ -446,6 +510,12 @@ def _sign_repairs(tree, right):
             ("+" if sign > 0 else "-", tree, term),
             "A term is missing.",
             f"The missing term contains {', '.join(sorted(names(term))) or 'no letter'}.",
+        )
+    for one in (part for part in parts(tree) if part[0] == "^" or part[:2] == ("call", "exp")):
+        yield (
+            replace(tree, {one: (*one[:2], ("negative", one[2]))}),
+            "The sign of an exponent is wrong.",
+            f"The exponent in `{as_text(one)}` has to have the other sign.",
         )
 
 
@@ -492,11 +562,60 @@ def _index_repairs(derivation, step, tree):
         )
 
 
-def _letter_repairs(letters, tree):
+def _function_repairs(tree):
+    for one in (part for part in parts(tree) if part[0] == "call"):
+        yield (
+            replace(tree, {one: one[2]}),
+            "There is one function too many.",
+            f"Write `{as_text(one[2])}` in place of `{as_text(one)}`.",
+        )
+
+
+def _entry_repairs(derivation, letters, tree):
+    """Yield repairs that put another entry in the place of one, with the indices that fit it."""
+    others = list(_all_entries(derivation, letters))
+    for one, other in product([part for part in parts(tree) if part[0] == "entry"], others):
+        if one[1] != other[1] and one[2] != other[2]:
+            yield (
+                replace(tree, {one: other}),
+                "One factor or term is wrong.",
+                f"Write `{as_text(other)}` in place of `{as_text(one)}`.",
+            )
+
+
+def _all_entries(derivation, letters):
+    """Yield every entry of an array of the derivation, with different indices that fit."""
+    points, sizes = derivation.points(), derivation.sizes
+    for name in letters:
+        shape = [n for n in points[name].shape[-2:] if n > 1]
+        for indices in permutations(sizes, len(shape)) if shape else ():
+            if [sizes[index] for index in indices] == shape:
+                yield ("entry", name, "".join(indices))
+
+
+def _term_repairs(letters, tree):
+    """Yield repairs that multiply or divide one of several terms by a letter."""
+    mine = terms(tree)
+    mine = [(sign, term) for sign, term in mine if len(mine) > 1 and names(term)]
+    for (sign, term), name, operator in product(mine, letters, "*/"):
+        repaired = (operator, term, ("name", name))
+        where, said = (
+            ("A factor is missing in one term.", f"The factor {name} is missing in")
+            if operator == "*"
+            else ("A divisor is missing in one term.", f"{name} has to divide")
+        )
+        yield (
+            ("+" if sign > 0 else "-", tree, ("-", repaired, term)),
+            where,
+            f"{said} `{as_text(term)}`.",
+        )
+
+
+def _letter_repairs(letters, tree, old_letters):
     every = parts(tree)
     mine = [term for _, term in terms(tree)]
     wholes = [tree] + (mine if len(mine) > 1 else [])
-    for whole, old, new in product(wholes, sorted(names(tree) - {*CONSTANTS}), letters):
+    for whole, old, new in product(wholes, sorted(old_letters - {*CONSTANTS}), letters):
         if old == new:
             continue
         changed = {
@@ -516,9 +635,7 @@ def _factor_repairs(derivation, letters, tree):
     every = parts(tree)
     if derivation.sizes:
         entries = [part for part in every if part[0] == "entry"]
-        pairs = [*permutations(derivation.sizes, 1), *permutations(derivation.sizes, 2)]
-        for name, indices, one in product(letters, pairs, entries):
-            factor = ("entry", name, "".join(indices))
+        for factor, one in product(_all_entries(derivation, letters), entries):
             yield (
                 replace(tree, {one: ("*", one, factor)}),
                 "A factor is missing.",

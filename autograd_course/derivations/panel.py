@@ -55,10 +55,8 @@ class DerivationPanel(Panel):
             self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Accept the current line, record it, and ask for the next that it does not answer too."""
+        """Accept the current line, record it, and ask for the next."""
         self._go_on(text, shown)
-        if self.line and judge(self.derivation, self.number, text).kind == "right":
-            self._go_on(text, shown)
         record.derived(self.name, self.lines)
         if self.line:
             self.line.box.focus()
@@ -89,7 +87,7 @@ class DerivationPanel(Panel):
         self.children += (_standing(self.derivation, step, text),)
         self.number += 1
         if step.rivals:
-            self.children += (Reason(step),)
+            self.children += (Reason(self.name, step),)
 
 
 class FromMemory(widgets.VBox):
@@ -226,9 +224,12 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason of an accepted line: three choices, never in the way of the next line."""
+    """Ask for the reason of a line: three choices, never in the way of the next line.
 
-    def __init__(self, step):
+    The first choice is recorded, and stands when the cell runs again.
+    """
+
+    def __init__(self, name, step):
         self.choices = widgets.RadioButtons(
             options=sorted([step.reason, *step.rivals]),
             value=None,
@@ -242,8 +243,12 @@ class Reason(widgets.VBox):
             right = change["new"] == step.reason
             said.value = say("**Right.**" if right else f"No, it is: {step.reason}.", role=POLITE)
             self.choices.disabled = True
+            record.reasoned(name, change["new"])
 
         self.choices.observe(chosen, "value")
+        made = record.read()["reasons"].get(name)
+        if made in self.choices.options:  # the derivation may have changed since
+            self.choices.value = made
         super().__init__([self.choices, said])
 
 
@@ -268,12 +273,13 @@ def keys(derivation):
 
 def _as_html(derivation):
     """Return the derivation for a page and for paper: empty boxes, and the lines in a fold."""
-    lines = [
-        f"{_drawn(derivation, step, step.right)}\u2003{step.reason}" for step in derivation.steps
-    ]
+    drawn = [_drawn(derivation, step, step.right) for step in derivation.steps]
+    lines = [f"{line}\u2003{step.reason}" for step, line in zip(derivation.steps, drawn)]
     rows = [
-        line if step.worked else f"$\\displaystyle {step.left}$ □"
-        for step, line in zip(derivation.steps, lines)
+        (line if step.rivals else f"{line}\u2003{step.reason}")
+        if step.worked
+        else f"$\\displaystyle {step.left}$ □"
+        for step, line in zip(derivation.steps, drawn)
     ]
     given = as_html(derivation.given) if derivation.given else ""
     html = given + "".join(map(as_html, rows)).replace("□", _EMPTY_BOX)

@@ -80,6 +80,13 @@ def test_every_hint_names_a_repair_that_is_right():
         ("03.divide", 1, "dx/y - z dy", "divided"),
         ("03.divide", 1, "dx - z dy", "divisor"),
         ("03.divide", 1, "dx/y - z dz/y", "letter"),
+        ("04.tanh", 2, "q/q - z p", "divided"),
+        ("04.tanh", 3, "1 - tanh(z)^2", "function"),
+        ("04.sigmoid", 1, "-e^x", "exponent"),
+        ("01.central", 2, "3x^2 + 6x h + h^2", "constant"),
+        ("01.central", 2, "3x^2 + 3h + h^2", "factor"),
+        ("09.matmul", 2, "sum_i,j g_ij A_ik", "sum"),
+        ("09.matmul", 2, "sum_i g_ij B_kj", "factor"),
         ("04.tanh", 3, "1 - z^3", "exponent"),
         ("04.tanh", 3, "1 - z^2 + z", "term"),
         ("09.matmul", 2, "A[i,k] g[i,j]", "sum"),
@@ -103,6 +110,12 @@ def test_equal_lines_that_are_not_the_line_asked():
     tanh = DERIVATIONS["04.tanh"]
     assert "without x" in judge(tanh, 3, "1 - tanh(x)^2").message
     assert "without p and q" in judge(tanh, 3, "q/q - z p/q").message
+    assert "where `z = p/q`." in judge(tanh, 3, "q/q - z p/q").message
+    assert "where `np.tanh(x)` is z." in judge(tanh, 3, "1 - tanh(x)^2").message
+    said = judge(DERIVATIONS["04.sigmoid"], 2, "e^-x/q^2").message
+    assert "without q and x" in said and "where `q = 1 + e^-x` and `z = 1/q`." in said
+    left = judge(DERIVATIONS["03.divide"], 1, "(dz y)/y").message
+    assert "without dz" in left and "where" not in left, "the definition of dz is the line"
     again = Derivation(
         letters={"x": ()}, steps=(Step("a =", "x + x", "r"), Step("=", "2x", "collected"))
     )
@@ -110,11 +123,16 @@ def test_equal_lines_that_are_not_the_line_asked():
     assert "x is 0" in judge(again, 1, "2x*x/x").message
 
 
+def test_entries_on_a_line_of_whole_arrays():
+    for typed in ["sum_i A.T[k,i] g[i,j]", "sum_i A_ik g_ij", "A_ik"]:
+        assert "whole arrays only" in judge(DERIVATIONS["09.matmul"], 3, typed).message
+
+
 def test_a_point_of_disagreement_is_one():
-    derivation, typed = DERIVATIONS["04.tanh"], "1 - z"
+    derivation, typed = DERIVATIONS["04.tanh"], "3 - 2z"
     said = judge(derivation, 3, typed).message
-    z, mine, due = map(float, re.findall(r"-?\d+\.\d+", said))
-    assert abs(mine - (1 - z)) < 1e-3 and abs(due - (1 - z * z)) < 1e-3
+    z, mine, due = map(float, re.findall(r"-?\d+\.\d+", said.replace("−", "-")))
+    assert abs(mine - (3 - 2 * z)) < 1e-3 and abs(due - (1 - z * z)) < 1e-3
 
 
 def test_sums_and_products_have_the_values_of_einsum():

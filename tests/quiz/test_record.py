@@ -14,7 +14,9 @@ from autograd_course.quiz import texts
 from autograd_course.quiz.texts import Question
 
 REAL = exercises.EXERCISES
-EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "lines": {}, "gym": {}, "tries": {}}
+EMPTY = {"exercises": []} | {
+    part: {} for part in ("predictions", "cards", "lines", "reasons", "gym", "tries")
+}
 AT_ONCE = {"wrong": {}, "last": 0}
 
 
@@ -50,12 +52,15 @@ def test_the_record_is_read_back(folder):
     record.predicted("01.mean", ["6"], "certain", False)
     record.card("01", ["a line", "another"])
     record.derived("03.divide", [["1/y", False], ["-z/y", True]])
+    record.reasoned("03.divide", "the product rule")
+    record.reasoned("03.divide", "the quotient rule")
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
     assert record.read() == {
         "exercises": ["01.kink"],
         "predictions": {"01.mean": made},
         "cards": {"01": ["a line", "another"]},
         "lines": {"03.divide": [["1/y", False], ["-z/y", True]]},
+        "reasons": {"03.divide": "the product rule"},
         "gym": {},
         "tries": {"01.kink": AT_ONCE},
     }

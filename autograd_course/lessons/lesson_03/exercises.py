@@ -65,7 +65,10 @@ derivation(
             "(dx - z*dy)/y",
             "solved for dz",
             letters="x y z dx dy",
-            mistakes=(("dx/y", "That is the part of dx alone. What became of z dy?"),),
+            mistakes=(
+                ("dz", "It is equal, but it is the left side. Solve the first line for dz."),
+                ("dx/y", "That is the part of dx alone. What became of z dy?"),
+            ),
         ),
         Step(
             r"\frac{\partial z}{\partial y} =",

@@ -66,6 +66,7 @@ derivation(
                 ("q/q + z*p/q", "In a quotient, the denominator has a minus sign: ∂z/∂q = −z/q."),
             ),
             rivals=("the product rule", "the definition of tanh"),
+            worked=True,
         ),
         Step("=", "1 - z^2", "p / q is z", letters="z"),
     ),

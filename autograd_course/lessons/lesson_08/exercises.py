@@ -66,6 +66,10 @@ derivation(
                     "That is the entry itself. If it rises by 1, how much does the sum rise?",
                 ),
                 ("sum_j x[i,j]", "That is the sum itself. How does it change with one entry?"),
+                (
+                    "0",
+                    "The entry is one of the terms of z[i]: if it rises, the sum rises as much.",
+                ),
                 ("sum_j 1", "Only one of the three entries moves; the others are constants."),
                 (
                     "g[i]",
@@ -130,6 +134,7 @@ derivation(
                 ),
             ),
             rivals=("the quotient rule: n moves with x", "paths add: one path for each j"),
+            worked=True,
         ),
         Step(
             r"\frac{\partial L}{\partial x_{ij}} =",
@@ -141,6 +146,10 @@ derivation(
                 ("1/n", "That is the local gradient. Multiply it by the upstream gradient."),
                 ("g[i]", "That is the rule of the sum. What is the local gradient of the mean?"),
                 ("g[i] n", "The local gradient is 1/n: divide, do not multiply."),
+                (
+                    "-g[i] / n^2",
+                    "That is the derivative of 1/n, times g[i]. But n is a constant here.",
+                ),
                 (
                     "sum_i g[i] / n",
                     "The entry is in row i, so it reaches L through z[i] only.",

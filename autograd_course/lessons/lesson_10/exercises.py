@@ -59,6 +59,7 @@ derivation(
                 ("p[j]", "log s is subtracted. What is the sign?"),
                 ("-g[i] p[j]", _LOCAL),
                 ("-p[j] sum_i g[i]", _LOCAL),
+                ("0", "log p of every output contains log s, and every logit is a part of s."),
             ),
             rivals=("a quotient changes by −quotient / denominator", "the logits add up to 0"),
         ),
@@ -83,6 +84,14 @@ derivation(
                 (
                     "g[j] (1 - p[j])",
                     "That is the path through output j alone. The logit reaches L through every output.",
+                ),
+                (
+                    "g[j] - p[j]",
+                    "That is so only if the upstream gradients add up to 1. Output i brings −p[j] times g[i].",
+                ),
+                (
+                    "sum_i g[i] (1 - p[j])",
+                    "The 1 is in the line of output j only. The other outputs have −p[j].",
                 ),
                 (
                     "p[j] (g[j] - sum_i g[i] p[i])",
