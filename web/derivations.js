@@ -8,7 +8,7 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["ᵀ", "^T"], ["'", "^T"],
-                   ["½", "(1/2)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
+                   ["½", "(1/2)"], ["⅓", "(1/3)"], ["⅔", "(2/3)"], ["¼", "(1/4)"], ["¾", "(3/4)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
                    ["np.", ""], ["math.", ""], ["torch.", ""], [".t()", "^T"], [".mT", "^T"], [".T", "^T"],
                    ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\dfrac", " frac"], ["\\tfrac", " frac"],
                    ["\\frac", " frac"], ["\\sigma", " sigmoid"], ["\\left", ""], ["\\right", ""], ["\\,", " "], ["\\", ""]];
@@ -65,8 +65,12 @@ function read(text, spec, tight = false) {
     const characters = text => text.match(/[\p{L}\p{N}]/gu) ?? [];
     function indices() {
         let found = "";
-        while (/^[_[]/.test(next()))
-            found += characters(take()).join("");
+        while (/^[_[]/.test(next())) {
+            const token = take();
+            if (!characters(token).length)
+                throw new Unreadable(`The index after “${token[0]}” is missing.`);
+            found += characters(token).join("");
+        }
         return found;
     }
     const isMatrix = tree => parts(tree).some(([kind, name]) => kind === "name" && spec.matrices.includes(name));
@@ -372,7 +376,8 @@ function* repairs(spec, step, tree, right) {
             yield [["+", tree, ["*", number(sign * (x - 1)), term]], "A constant factor in one term is wrong.", `It has to be ${x} times \`${asText(term)}\`.`];
 
     function* letterRepairs(isOld) {
-        for (const whole of [tree, ...several.map(([, term]) => term)])
+        const factors = those("*", "/").flatMap(([, ...two]) => two), all = [tree, ...mine.map(([, term]) => term), ...factors];
+        for (const whole of all.filter((one, i) => all.findIndex(other => same(one, other)) === i))
             for (const old of [...names(tree)].filter(letter => !(letter in CONSTANTS) && isOld(letter)).sort())
                 for (const letter of order.filter(letter => letter !== old)) {
                     const renamed = replaced(whole, ([kind, first, ...rest]) =>
@@ -423,6 +428,8 @@ function* repairs(spec, step, tree, right) {
         for (const one of those("*"))
             for (const [kept, surplus] of [[one[1], one[2]], [one[2], one[1]]])
                 yield [swapped(one, kept), "There is one factor too many.", `The factor \`${asText(surplus)}\` does not belong there.`];
+        for (const one of those("/"))
+            yield [swapped(one, one[1]), "There is one divisor too many.", `\`${asText(one[1])}\` must not be divided by \`${asText(one[2])}\`.`];
         for (const one of those("^").filter(one => one[2][0] === "number"))
             for (const exponent of [one[2][1] - 1, one[2][1] + 1])
                 yield [swapped(one, ["^", one[1], number(exponent)]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` has to be ${exponent}.`];
@@ -485,7 +492,8 @@ function differs(spec, step, tree, right, points) {
         return "At every point that was tried, your line has no value, or one that is too large.";
     if (finite.includes(false))
         return "At some points your line has no value, or one that is too large.";
-    for (const [name] of spec.letters.filter(([, given]) => typeof given !== "string" && !shape(given[0]).length)) {
+    const allowed = step.letters ? step.letters.split(" ") : letters(spec);
+    for (const [name] of spec.letters.filter(([name, given]) => allowed.includes(name) && typeof given !== "string" && !shape(given[0]).length)) {
         const moves = [tree, right].map(one => {
             const [low, high] = [0.7, 1.3].map(at => values(one, step, pointsOf(spec, 4, {[name]: at}), spec.sizes));
             return !close(low, high);

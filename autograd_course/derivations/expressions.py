@@ -30,6 +30,10 @@ _SPELLINGS = {
     "ᵀ": "^T",
     "'": "^T",
     "½": "(1/2)",
+    "⅓": "(1/3)",
+    "⅔": "(2/3)",
+    "¼": "(1/4)",
+    "¾": "(3/4)",
     "Σ": " sum",
     "∑": " sum",
     "σ": " sigmoid",
@@ -205,7 +209,10 @@ class _Parser:
     def _indices(self):
         found = ""
         while self._next().startswith(("_", "[")):
-            found += "".join(re.findall(r"[^\W_]", self._take()))
+            token = self._take()
+            if not re.search(r"[^\W_]", token):
+                raise Unreadable(f"The index after “{token[0]}” is missing.")
+            found += "".join(re.findall(r"[^\W_]", token))
         return found
 
     def _is_matrix(self, tree):

@@ -417,7 +417,8 @@ def _symptom(derivation, step, tree, right):
         return "At some points your line has no value, or one that is too large."
     points = derivation.points()
     numbers = [name for name in derivation.names if points[name].size == POINTS]
-    for name in derivation.drawn:
+    allowed = step.letters.split() or derivation.names
+    for name in (name for name in derivation.drawn if name in allowed):
         moves = [_depends(derivation, step, one, name) for one in (tree, right)]
         if moves[0] != moves[1]:
             subject, rest = ("changes", "does not") if moves[0] else ("does not change", "does")
@@ -614,7 +615,8 @@ def _term_repairs(letters, tree):
 def _letter_repairs(letters, tree, old_letters):
     every = parts(tree)
     mine = [term for _, term in terms(tree)]
-    wholes = [tree] + (mine if len(mine) > 1 else [])
+    factors = [one for part in every if part[0] in ("*", "/") for one in part[1:]]
+    wholes = dict.fromkeys([tree, *mine, *factors])
     for whole, old, new in product(wholes, sorted(old_letters - {*CONSTANTS}), letters):
         if old == new:
             continue
@@ -648,6 +650,12 @@ def _factor_repairs(derivation, letters, tree):
                 "There is one factor too many.",
                 f"The factor `{as_text(surplus)}` does not belong there.",
             )
+    for one in (part for part in every if part[0] == "/"):
+        yield (
+            replace(tree, {one: one[1]}),
+            "There is one divisor too many.",
+            f"`{as_text(one[1])}` must not be divided by `{as_text(one[2])}`.",
+        )
     for one in (part for part in every if part[0] == "^" and part[2][0] == "number"):
         for exponent in (one[2][1] - 1, one[2][1] + 1):
             yield (
