@@ -224,9 +224,9 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason of a line: three choices, never in the way of the next line.
+    """Ask for the reason of a line: three choices, which may be left open.
 
-    The first choice is recorded, and stands when the cell runs again.
+    The first choice is recorded, and shown when the cell runs again.
     """
 
     def __init__(self, name, step):

@@ -94,7 +94,7 @@ def test_no_right_line_is_refused():
                 continue  # a matrix product
             line, around = INDEXED.get((name, number), (as_text(derivation.read(step.right)), "{}"))
             line = sympy.sympify(line.replace("np.", ""))
-            for typed in rewritten(derivation, line, around, chance, 60):
+            for typed in rewritten(derivation, line, around, chance, 40):
                 if (name, number, typed) in tried or len(typed) > LONGEST:
                     continue
                 tried.add((name, number, typed))
