@@ -634,8 +634,9 @@ function ask(box) {
             if (kind === "right")
                 return keep(typed.value, false);
             const title = {wrong: "Not yet.", equal: "True, but not this line."}[kind];
-            const more = !hint ? "" : typed.value === checked ? ` ${hint.replaceAll("`", "")}` : " Press Check again for a hint.";
-            said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), message + more);
+            const more = !hint ? "" : typed.value === checked ? ` ${hint}` : " Press Check again for a hint.";
+            const formulas = (message + more).split("`").map((text, i) => i % 2 ? element("code", {textContent: text}) : text);
+            said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), ...formulas);
             checked = typed.value;
         }
     }

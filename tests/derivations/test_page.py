@@ -129,6 +129,14 @@ def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_formulas_in_a_sentence_are_drawn_as_code(page):
+    box = boxes(page, "04.tanh")
+    box.get_by_role("textbox").fill("1 - tanh(x)^2")
+    box.get_by_role("textbox").press("Enter")
+    said = box.locator("div > [role=status]").last
+    assert said.locator("code").all_inner_texts() == ["np.tanh(x)"] and "`" not in said.inner_text()
+
+
 def test_every_line_can_be_typed_with_the_keys(page):
     box = boxes(page, "04.sigmoid")
     for key in ["-", "z", "/", "q"]:
