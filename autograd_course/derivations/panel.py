@@ -3,6 +3,8 @@
 No function here raises an error, and no line has to be typed, because each line can be shown instead.
 """
 
+import time
+
 import ipywidgets as widgets
 
 from .. import record
@@ -14,6 +16,7 @@ from .judge import judge
 
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
 _MOST_FROM_MEMORY = 2  # lines that were shown, at the beginning of a later lesson
+_LATE = 1.0  # seconds after Enter in which the last keys may arrive, as over a slow network
 _SIGNS = ["+", "-", "*", "/", "^", "(", ")"]
 _EMPTY_BOX = (
     '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
@@ -168,7 +171,7 @@ class Line(widgets.VBox):
     """
 
     def __init__(self, panel):
-        self.panel, self.checked = panel, None
+        self.panel, self.checked, self.entered = panel, None, float("-inf")
         self.step = step = panel.derivation.steps[panel.number]
         self.box = widgets.Text(
             placeholder="type the right-hand side", layout=widgets.Layout(width="min(20em, 90%)")
@@ -181,7 +184,7 @@ class Line(widgets.VBox):
         show.on_click(lambda _: panel.keep(step.right, True))
         self.box.observe(lambda _: self.draw(), "value")
         self.box.on_msg(
-            lambda _, content, buffers: self.check() if content.get("event") == "submit" else None
+            lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None
         )
         row = [widgets.HTMLMath(say(f"$\\displaystyle {step.left}$")), self.box, check, show]
         super().__init__(
@@ -196,11 +199,19 @@ class Line(widgets.VBox):
         except Unreadable:
             tex = r"\dots"
         self.echo.value = say(f"read as $\\displaystyle {self.step.left} {tex}$")
+        if time.monotonic() < self.entered + _LATE and self.box.value.startswith(self.checked):
+            self.check()
+
+    def enter(self):
+        """Check the line, and once more if its last keys arrive only afterwards."""
+        self.entered = time.monotonic()
+        self.check()
 
     def check(self):
         typed = self.box.value
         verdict = judge(self.panel.derivation, self.panel.number, typed)
         if verdict.kind == "right":
+            self.entered = float("-inf")
             self.panel.keep(typed, False)
             return
         more = ""

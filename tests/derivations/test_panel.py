@@ -99,6 +99,29 @@ def test_enter_checks():
     assert len(panel.lines) == 1
 
 
+def test_keys_that_arrive_after_enter_are_checked_too():
+    """JupyterLab reports Enter at once, and the text only when the kernel has taken in the text before."""
+    panel = derive("03.divide")
+    line = panel.line
+    line.box.value = "(dx - z dy)"
+    line.enter()
+    assert "Not yet" in line.said.value
+    line.entered = float("inf")  # no time passes
+    line.box.value = "(dx - z dy)/y"
+    assert panel.lines == [["(dx - z dy)/y", False]]
+    line.box.value += " "
+    assert len(panel.lines) == 1, "the line is kept once"
+
+
+def test_nothing_is_checked_while_the_learner_goes_on_typing():
+    panel = derive("03.divide")
+    panel.line.box.value = "(dx - z dy)"
+    panel.line.enter()
+    panel.line.entered = float("-inf")  # a while ago
+    panel.line.box.value = "(dx - z dy)/y"
+    assert panel.lines == []
+
+
 def test_an_equal_line_has_a_verdict_of_its_own():
     panel = derive("03.divide")
     answer(panel, "dz")
