@@ -401,8 +401,9 @@ function typed({label, kind}, id) {
 
 // `written` holds the choices as text.
 function chosen(label, choices, name, written = choices) {
-    const row = element("fieldset", {className: "part"});
-    row.append(element("legend", {textContent: label}));
+    const row = element("fieldset", {className: "part"}), id = `${name}-named`;
+    row.setAttribute("aria-labelledby", id);        // not a legend, which WebKit places above the row
+    row.append(element("span", {id, className: "named", textContent: label}));
     const radios = choices.map((choice, i) => {
         const one = element("label"), radio = element("input", {type: "radio", name, value: choice, autocomplete: "off"});
         one.append(radio, written[i]);

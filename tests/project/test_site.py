@@ -775,7 +775,7 @@ def test_every_control_moves_its_picture(site, page, name):
             if packed["controls"][number]["toggle"]:  # once round, and one back
                 keys, least = ["ArrowRight"] * len(stops) + ["ArrowLeft"], len(stops)
                 assert (
-                    control.query_selector("legend").inner_text()
+                    control.query_selector(".named").inner_text()
                     == packed["controls"][number]["name"]
                 )
                 assert not re.search(r"-\d|(?<![.\d])\d{4}", control.inner_text()), (
