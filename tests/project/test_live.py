@@ -455,7 +455,7 @@ def test_a_matrix_product_is_faster_and_equal_to_the_last_bit(running, record_pr
         "a product of matrices takes, of int32's time: "
         + ", ".join(f"{1 / ratio:.2f} for {dtype}" for dtype, ratio in faster.items()),
     )
-    assert faster["float64"] > 1.5 and faster["float32"] > 3
+    assert min(faster.values()) > 1.5
 
 
 PRODUCTS = """
@@ -961,13 +961,13 @@ def test_a_running_page_is_accessible(page, tmp_path):
 
 
 def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
-    """The first page fetches at most 9 MB and the next nothing, because the browser caches the
+    """The first page fetches at most 7.8 MB and the next nothing, because the browser caches the
     parts by their hashes, and Python's initial memory.
 
     If Python cannot start from that memory, the next page starts without it.
     """
     with browser.new_context(**ONLINE) as context:
-        for most in (9e6, 0):
+        for most in (7.8e6, 0):
             page = context.new_page()
             page.goto(f"{address}/{LESSON}.html")
             Server.sent.clear()

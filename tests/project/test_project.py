@@ -947,6 +947,27 @@ def test_ci_passes_arguments_on(tmp_path):
     assert f"{tmp_path}/make test ARGS=-k lesson_03\n" in said.stdout, said
 
 
+def test_a_page_downloads_python_without_docstrings_and_comments():
+    source = """'About this.'
+class A:
+    'About A.'
+    x = "text"  # why
+    def f(self):
+        'About f.'
+async def g():
+    'About g.'
+def h():
+    return "result"
+"""
+    bare, names = pyodide_bundle.bare(source), {}
+    exec(bare, names)
+    A = names["A"]
+    assert names["__doc__"] == A.__doc__ == A.f.__doc__ == names["g"].__doc__ == ""
+    assert (A.x, names["h"]()) == ("text", "result")
+    assert b"About" not in bare and b"why" not in bare
+    assert pyodide_bundle.bare(b"def (") == b"def ("  # another Python's syntax
+
+
 def test_the_kit_imports_nothing_that_pages_leave_out():
     """Pages do not download the modules of the standard library that nothing imports."""
     imported = {}
