@@ -47,6 +47,11 @@ def _norm(x):
     return ag.sqrt(ag.sum(x * x)) if np.any(constant_data(x)) else ag.sum(ag.abs(x))
 
 
+def _normalize(x, axis=-1):
+    """Return x divided by its norm along an axis, PyTorch's `normalize`."""
+    return x / ag.maximum(ag.sqrt(ag.sum(x * x, axis=axis, keepdims=True)), 1e-12)
+
+
 def _product(x, axis=None):
     """Return the product of all entries, or of those along an axis."""
     x = ag.reshape(x, -1) if axis is None else ag.swapaxes(x, int(axis), 0)
@@ -134,6 +139,8 @@ def array(x):
     return x if isinstance(x, ag.Tensor) else np.asarray(x, dtype=float)
 
 
+ARCTAN = ag.elementwise(np.arctan, lambda g, z, x: g / (1 + x * x), name="arctan")
+
 F = "torch.nn.functional."
 FUNCTIONS = {
     # one value
@@ -157,6 +164,7 @@ FUNCTIONS = {
     "sin": Function(ag.sin, "torch.sin"),
     "cos": Function(ag.cos, "torch.cos"),
     "tan": Function(lambda x: ag.sin(x) / ag.cos(x), "torch.tan"),
+    "arctan": Function(ARCTAN, "torch.arctan"),
     "sinh": Function(lambda x: (ag.exp(x) - ag.exp(-x)) / 2, "torch.sinh"),
     "cosh": Function(lambda x: (ag.exp(x) + ag.exp(-x)) / 2, "torch.cosh"),
     "abs": Function(ag.abs, "torch.abs"),
@@ -189,6 +197,7 @@ FUNCTIONS = {
     "var": Function(_spread(ag.var), "torch.var"),
     "std": Function(_spread(ag.std), "torch.std"),
     "norm": Function(_norm, "torch.linalg.vector_norm"),
+    "normalize": Function(_normalize, F + "normalize"),
     "softmax": Function(ag.softmax, "torch.softmax"),
     "log_softmax": Function(ag.log_softmax, "torch.log_softmax"),
     "logsumexp": Function(ag.logsumexp, "torch.logsumexp"),
@@ -218,6 +227,7 @@ FUNCTIONS = {
 SPELLINGS = {
     "log": ("ln",),
     "sigmoid": ("expit",),
+    "arctan": ("atan",),
     "abs": ("fabs", "absolute"),
     "negative": ("neg",),
     "detach": ("stop_gradient", "item", "asscalar"),
@@ -240,6 +250,7 @@ SPELLINGS = {
 FUNCTIONS |= {name: FUNCTIONS[of] for of, names in SPELLINGS.items() for name in names}
 # Keyword arguments without which PyTorch computes something else, or refuses.
 TORCH_NEEDS = {
+    "normalize": {"dim": -1},
     "softmax": {"dim": -1},
     "log_softmax": {"dim": -1},
     "logsumexp": {"dim": -1},

@@ -33,6 +33,7 @@ NODES = (
     *(ast.comprehension, ast.Lambda, ast.arguments, ast.arg, ast.keyword, ast.Name, ast.Constant),
     *(ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context),
 )
+LIKE = {"ones_like", "zeros_like"}  # they read only a shape, so their argument can be an input
 # What cannot be drawn, and what to write in its place.
 INSTEAD = {
     ast.With: "training is not shown here. Paste one forward pass, without the loop and without `with`",
@@ -69,6 +70,10 @@ INSTEAD = {
     "erf": "the playground does not know erf; use gelu",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     "integrate": "the playground cannot integrate",
+    **dict.fromkeys(
+        ("DataLoader", "from_pretrained", "read_csv", "load_dataset"),
+        "nothing can be loaded here. Write a few numbers out and the loss of them, for example x = [1.0, 2.0], then L = mean((w*x - 1)**2)",
+    ),
     "input": "nothing can be asked here. Every name without a value gets a slider",
 }
 
@@ -512,7 +517,7 @@ def _plain_numbers(statements, upstream):
     plain = {node.id for node in walk(upstream, ast.Name)} - read if upstream else set()
     for statement in statements:
         for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and called(node) in ("range", *ARRAYS):
+            if isinstance(node, ast.Call) and called(node) in {"range", *ARRAYS} - LIKE:
                 lengths = [one for one in walk(node, ast.Call) if called(one) == "len"]
                 plain |= loaded(node) - loaded(*lengths)
             elif isinstance(node, ast.Call) and called(node) in ("reshape", "view", "unsqueeze"):

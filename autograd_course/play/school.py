@@ -34,7 +34,7 @@ LATEX = [
         (r"(_\d)(?=[A-Za-z])", r"\1 "),
         (r"\\(?:cdot|times)(?![a-z])", "*"),
         (r"\\sigma\s*(?=\()", " sigmoid"),
-        (r"\\(sin|cos|tan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
+        (r"\\(sin|cos|tan|arctan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
         (r"\\(alpha|beta|gamma|delta|epsilon|eta|theta|mu|phi|omega|sigma|lambda)(?![a-z])", r" \1_"),
         (r"\\d?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"((\1)/(\2))"),
     )
@@ -47,9 +47,9 @@ WHERE = re.compile(r";\s*|,?\s+(?:at|where|when|with|for)\s+(?=\w+\s*=)|,\s*(?=\
 DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
 PRIME = re.compile(r"\b([A-Za-z]\w*)'\((?=[^'\n]*$)", re.MULTILINE)  # f'(3)
 PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
-# What Python reads as something else: sin²(x), |x| and xe^x.
+# What Python reads as something else: sin²(x), |x|, xe^x and d/dx (x + 1).
 MATHEMATICS = re.compile(
-    r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*"
+    r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*|\bd ?/ ?d[a-z] *\("
 )
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
 OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
@@ -138,7 +138,7 @@ def _without_latex(text, first):
             text = pattern.sub(by, text)
     if re.search(r"\\[a-zA-Z]+|\$", text):
         raise CannotDraw(
-            f"{first} looks like LaTeX. Write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
+            f"{first} looks like LaTeX. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
         )
     text = text.translate(str.maketrans("{}[]", "()()"))
     return "\n".join(line.strip() for line in text.split("\n"))
@@ -244,6 +244,10 @@ class _Reader:
     def factor(self):
         if self.next in {"+", "-"}:
             return self.take() + self.factor()
+        if re.fullmatch(r"\w(\*\w)+", self.next):  # x*y of xy², where only y is squared
+            *letters, last = self.take().split("*")
+            self.tokens.append(last)
+            return f"({'*'.join([*letters, self.factor()])})"
         base = self.atom()
         if self.next == "**":
             return f"{base}{self.take()}{self.factor()}"
@@ -281,9 +285,10 @@ class _Reader:
         if self.next == "**":
             power = self.take() + self.factor()
             if power[2:3] == "-":
-                raise CannotDraw(
-                    f"The playground does not know the inverse of {name}. Write 1/{name}(x) for a reciprocal."
-                )
+                inverse = f"The playground does not know the inverse of {name}"
+                if name == "tan":
+                    inverse = "Write arctan(x) for the inverse of tan"
+                raise CannotDraw(f"{inverse}. Write 1/{name}(x) for a reciprocal.")
         if self.next == "(":
             return f"{name}{self.arguments()}{power}"
         read = self.factor()
@@ -309,9 +314,9 @@ def _is_word(token):
 
 
 def _letters(token, arguments, after):
-    """Return (x*y) of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
+    """Return x*y of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
     if len(token) > 1 and set(token) <= set(arguments):
-        return [*f"({'*'.join(token)})"]
+        return ["*".join(token)]
     return [*token] if after == "**" and re.fullmatch("[txyz]e", token) else [token]
 
 

@@ -137,8 +137,16 @@ def test_a_product_without_a_sign_binds_as_in_mathematics():
         "sin 2x^2": np.sin(2),
         "2|x - 4|": 6.0,
         "f(x, y) = e^xy at (1, 2)": np.exp(2),
+        "f(x, y) = xy^2 at (2, 3)": 18.0,
+        "f(x, y) = 6/xy^2 at (2, 3)": 6 / 18,
+        "d/dx (x^3 - 4x)": -3.0,
     }.items():
         assert np.isclose(run(read(text)).output.data, value), text
+
+
+def test_an_array_that_another_is_shaped_like_is_an_input():
+    text = "x = torch.ones(2, 2)\nt = torch.ones_like(x) * 16\nv = x + 2\nF.mse_loss(v**2, t)"
+    assert [*read(text).inputs] == ["x"]
 
 
 def test_attributes_of_objects_get_names_that_are_free():
