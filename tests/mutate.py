@@ -223,10 +223,12 @@ def write_down(found, file=NOTICED):
         if "::" in by:
             texts[statement.text.strip()] = by
     kept_so_far = {where: texts for where, texts in kept_so_far.items() if texts}
-    file.write_text(
+    unfinished = file.with_suffix(".tmp")  # so that a run that is ended leaves a whole file
+    unfinished.write_text(
         json.dumps(kept_so_far, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
         encoding="utf-8",
     )
+    os.replace(unfinished, file)
 
 
 def is_stored(statement, stored):
