@@ -859,7 +859,9 @@ def test_the_playground(browser, address, request, record_property):
                 cell.get_by_role("button", name=f"Save as {kind.upper()}").click()
             assert Path(saved.value.path()).read_bytes().startswith(begin)
         texts = playground_texts.HOSTILE[:: 1 if request.config.getoption("--all") else 7]
-        harm = page.evaluate(f"({ATTACK})({json.dumps([*texts, *playground_texts.HOSTILE[-5:]])})")
+        # Each text once, because a link that equals the one before it changes nothing.
+        texts = [*dict.fromkeys([*texts, *playground_texts.HOSTILE[-5:]])]
+        harm = page.evaluate(f"({ATTACK})({json.dumps(texts)})")
         assert harm == UNHARMED and not faults
 
 
