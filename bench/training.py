@@ -45,7 +45,10 @@ def torch_compiled(step):
 
 
 def mlp(sizes, batch, dtype, lr=0.01):
-    """Return a dict from engines to one step of gradient descent, from one start on one batch."""
+    """Map each engine to a function that runs a step of gradient descent.
+
+    All engines start from the same weights and use the same batch.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(batch, sizes[0])).astype(dtype)
     y = rng.integers(0, sizes[-1], batch)
@@ -586,7 +589,7 @@ def small_mlp_in_parts():
     return {
         "NumPy": runs["NumPy"],
         "compiled: its source alone, pasted": program_alone,
-        "compiled: checked that it still applies, and run": runs["compiled"],
+        "compiled: run after the check that it still applies": runs["compiled"],
         "functions and rules alone, without an engine": table_alone,
         "forward": recorded,
         "forward, visiting": visited,

@@ -244,7 +244,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     solution="""
         divide_x = lambda g, z, x, y: g / y
         divide_y = lambda g, z, x, y: -g * z / y""",
-    explained="`-g * x / y**2` is the same in mathematics, with one more multiplication.",
+    explained="`-g * x / y**2` is mathematically the same, but takes one more multiplication.",
     why="Division needed no new limit: it is the product rule, solved for dz.",
 )
 def divide(answer):
@@ -400,7 +400,10 @@ def reflected(answer):
         power_x = lambda g, z, x, y: ...""",
     hints=[
         "The boxed formula is $n \\cdot x^{n-1}$, and n is called y. Multiply it by the upstream gradient.",
-        ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?"),
+        (
+            "Help: I could use z",
+            "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens at x = 0?",
+        ),
     ],
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",

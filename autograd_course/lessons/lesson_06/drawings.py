@@ -338,7 +338,7 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     way = FROM_W3[paths - 1].replace(" ", " → ")
     said = [
         f"Path {paths} of {len(ways)} from w₃ to L",
-        way + ", which the slide forgot" * (paths == 3),
+        way + ", which the slide leaves out" * (paths == 3),
         f"{factors} = {brings[paths - 1]:.4f}",
         ("so far ", "all ")[paths == 3] + stack,
     ]

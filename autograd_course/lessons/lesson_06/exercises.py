@@ -668,7 +668,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         "The relu of b works like a gate, open if b > 0: `gb = g if b > 0 else 0.0`. The same holds for c, with a gate of its own.",
         (
             "Help: right at first, then wrong",
-            "The first test has both gates open. Later tests do not: if b is 0, what is gb?",
+            "In the first test both gates are open. In later tests one or both are closed: if b is 0, what is gb?",
         ),
     ],
     solution="""

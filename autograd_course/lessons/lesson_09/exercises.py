@@ -110,7 +110,7 @@ Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
 prediction(
     "09.gigabytes",
     question="""
-        Z has 64 · 256 entries, and W has 784 · 256. J has one number for each pair of them, of 8 bytes each. About how many
+        Z has 64 · 256 entries, and W has 784 · 256. J has one number of 8 bytes for each pair of them. About how many
         gigabytes (10⁹ bytes) does J need?""",
     answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1),
     tolerance=1.5,
@@ -497,7 +497,7 @@ def _product(d):
         "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
         (
             "Help: I get [[6, 14], [6, 14]]",
-            "You used the rule of the left slot twice. Would it fit the right slot if the matrices were rectangles?",
+            "You used the rule of the left slot twice. Would it fit the right slot if the matrices were rectangular?",
         ),
     ],
     solution="""
@@ -762,7 +762,7 @@ EVIDENCE = {
     minutes=5,
     difficulty="optional",
     importance=1,
-    question="What is the fault in 1, 3, 5 and 6? Give the letter of the cause.\n\n"
+    question="What is the fault in engines 1, 3, 5 and 6? Give the letter of each cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
     + "\n\nTwo of the causes belong to none of the seven.",
     stub="""
@@ -878,8 +878,8 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
             z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
             return z""",
     explained="""
-        In the sum, one name, g, was used for two things. In the product, the code asked "is this value x?" instead of "is this the
-        first slot?". (For the sum, `[g, g]` works too, because `backward` calls `fitted` on every gradient.)""",
+        In the sum, one name, g, was used for two things. In the product, the code tested whether this value is x, instead of whether this
+        is the first slot. (For the sum, `[g, g]` works too, because `backward` calls `fitted` on every gradient.)""",
     why="Both rules looked right. For two different arrays of the same shape, they are.",
 )
 def fixed(answer):

@@ -390,7 +390,7 @@ _ENDS = (
     difficulty="medium",
     importance=2,
     question="""
-        Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
+        Write `largest(f, w, v, steps)`. Do this `steps` times: scale v to length 1, form Hv with `ag.hvp(f, w, v)`,
         record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape, which can be any shape.""",
     stub="""
         def largest(f, w, v, steps):
@@ -411,7 +411,7 @@ _ENDS = (
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="It keeps two arrays of the shape of w, without building a matrix.",
+    explained="Your function keeps two arrays of the shape of w and builds no matrix.",
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit(
@@ -701,10 +701,10 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         def downhill(f, x):
             ...""",
     hints=[
-        "You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
+        "You need the slope, `ag.grad(f)(x)`, and the curvature, one more `ag.grad`.",
         "Which of the two can turn Newton's step uphill? Use it without its sign.",
         (
-            "Help: the right length, the wrong way",
+            "Help: the length is right, but the direction is wrong",
             "The step is −slope / |curvature|: the slope keeps its sign.",
         ),
     ],
