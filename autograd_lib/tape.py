@@ -169,7 +169,9 @@ class Tensor(Value):
                 f"requires_grad can be set on leaves only, not on a result of {self.op.name}"
             )
         if self.level:
-            raise RuntimeError("requires_grad: set it outside of transforms and compile")
+            raise RuntimeError(
+                "requires_grad cannot be set inside a transform or compile; set it before the call"
+            )
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
             self._value = copied(self._value)

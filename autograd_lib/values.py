@@ -123,7 +123,7 @@ def date_array(array):
 
 
 def check_unchanged(node):
-    """Raise RuntimeError if an input or the result of the Tensor `node` was changed afterwards."""
+    """Raise RuntimeError if an input or the result of `node` has changed since it was recorded."""
     inputs = [(t, f"argument {i}") for i, t in enumerate(node.inputs)]
     for tensor, what in [*inputs, (node, "its result")]:
         t = tensor

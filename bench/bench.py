@@ -3,7 +3,7 @@
 Print one table in Markdown: autograd_lib/README.md holds a copy of this print. Every figure is a
 median over interleaved rounds in one process on one BLAS thread, so that the columns can be
 compared. All engines compute the same number from the same seed; a row where they disagree is an
-error. A cell is empty where an engine cannot do the row or is not installed, and the line below the
+error. A cell is empty where an engine cannot run it or is not installed, and the line below the
 table names those; `pip install -e .[bench]` installs all of them. The last two columns, with a
 star, repeat ours without the peers in a process for each row, with malloc's defaults; elsewhere
 malloc is told to keep large blocks, because page faults would hide the rest.

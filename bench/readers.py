@@ -46,7 +46,7 @@ def serve(folder):
 
 
 async def fetch(session, name, tags):
-    """Return the number of bytes of the answer and its headers."""
+    """Request `name`, and return the number of bytes in the response and its headers."""
     known = {"If-None-Match": tags[name]} if name in tags else {}
     async with session.get(name, headers=known) as answer:
         body = await answer.read()

@@ -618,6 +618,7 @@ def search(pages):
         for page in pages
     ]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
+    script = re.sub(r"^//.*\n", "", script, flags=re.M)  # comments, which readers need not fetch
     texts = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     # A page's name and the names of the fields are written once, because a reader fetches them with every section.
     named = (

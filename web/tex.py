@@ -1,4 +1,4 @@
-"""Formulas in TeX as MathML, which browsers draw by themselves; on the pages, and in them when they run."""
+"""Convert formulas from TeX to MathML, which browsers display, when the site is built and when a page runs."""
 
 import html
 import re

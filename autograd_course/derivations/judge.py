@@ -1,8 +1,8 @@
 """Judge a typed line of a derivation by its values, and name its mistake.
 
 A line is right if it has the value of the left side at twelve random points, is written with the
-letters that the step asks for, and is not the line above once more. Every sentence about a wrong
-line was tried before it is said: with the repair that it names, the line is right at all points.
+letters that the step requires, and does not repeat the line above. Every diagnosis of a wrong line
+is verified before it is shown: with the repair that it names, the line is right at all points.
 """
 
 from dataclasses import dataclass, field

@@ -122,7 +122,7 @@ def _three(shape):
 
 
 def _kept(shape, whole):
-    """Return for each axis of `whole` whether the array itself has it, instead of a repetition."""
+    """Return a list that is True for each axis of `whole` along which the array is not repeated."""
     new = len(whole) - len(shape)
     return [k >= new and shape[k - new] == n for k, n in enumerate(whole)]
 

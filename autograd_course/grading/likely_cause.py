@@ -29,9 +29,9 @@ def _silently(wrong, args):
 
 
 class Given:
-    """Make arguments a key: equal if they hold the same values.
+    """Wrap arguments as a dictionary key: two keys are equal if they hold the same values.
 
-    Raises TypeError for arguments that may change, or differ each time.
+    Raises TypeError for arguments that can be mutated or that differ at every call.
     """
 
     def __init__(self, args):

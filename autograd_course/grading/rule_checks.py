@@ -267,9 +267,9 @@ def special_points(row, arg):
     The result is (points with one slope, kinks, points without a slope) on the grid SPECIAL, where
     the row has a value.
 
-    A point is a list of inputs, a condition among them both ways; a kink is (point, slope before
-    it, slope after it). Defined on one side alone is the edge of the domain, as x = 0 is for log x
-    in the rule of power's y, and belongs to none of the three.
+    A point is a list of inputs, in which a condition is once True and once False; a kink is (point,
+    slope before it, slope after it). A point with a slope on one side only is at the edge of the
+    domain, as x = 0 is for log x in the rule of power's y, and belongs to none of the three.
     """
 
     def slope(xs):
@@ -357,7 +357,7 @@ def expect_engine(Scalar):
             "your engine",
             brief(Scalar),
             "a class",
-            "The check makes its own numbers: give it the class itself.",
+            "The check creates its own numbers, so pass the class itself.",
         )
     methods = [m for m in vars(Scalar).values() if callable(m)]
     if not methods or any(map(is_stub, methods)):
@@ -544,7 +544,7 @@ def _expect_each_node_once(Scalar):
         except StepLimitExceeded:
             raise Wrong(
                 f"{words}, and one backward call",
-                "no end after 50,000 steps",
+                "not finished after 50,000 steps",
                 f"{visits} visits",
                 FAULTS["every path"],
             ) from None

@@ -276,7 +276,7 @@ def _one(rules, key, argument):
 def _judged(line, rules, library, row, argument, how, letters, keywords):
     """Return `line` with its verdict.
 
-    It depends on what the two rules did on the same numbers, then on their code.
+    The verdict compares the results of the two rules on the same numbers, then their code.
     """
     mine = rules[argument]
     trials = []
@@ -650,7 +650,7 @@ def _roles(function, how, letters, keywords):
 
 
 def _steps(code, roles):
-    """Return the instructions of a function, with `roles` for its letters.
+    """Return the instructions of a function, with its variable names replaced by their `roles`.
 
     Line numbers, docstring and omitted parameters do not affect them.
     """

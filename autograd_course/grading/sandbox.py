@@ -85,9 +85,9 @@ def bounded(function, *args, most=None):
         nonlocal steps
         steps += 1
         if steps > most:
-            raise StepLimitExceeded(f"no end after {most:,} steps")
+            raise StepLimitExceeded(f"not finished after {most:,} steps")
         if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
-            raise StepLimitExceeded(f"no end after {MOST_SECONDS} seconds")
+            raise StepLimitExceeded(f"not finished after {MOST_SECONDS} seconds")
         if event == "call":
             if frame.f_code.co_filename.startswith(LIBRARIES):
                 return None

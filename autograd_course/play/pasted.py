@@ -193,7 +193,10 @@ class _Reading:
         return [statement]
 
     def block(self, statement):
-        """Return a loop or a condition without what trains and shows; of a training loop the first pass."""
+        """Return a loop or a condition without its training and output statements.
+
+        Of a training loop, keep only the first iteration.
+        """
         before, self.trains = self.trains, False
         statement.body, statement.orelse = self.kept(statement.body), self.kept(statement.orelse)
         trained, self.trains = self.trains, before or self.trains

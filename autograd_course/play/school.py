@@ -285,10 +285,10 @@ class _Reader:
         if self.next == "**":
             power = self.take() + self.factor()
             if power[2:3] == "-":
-                inverse = f"The playground does not know the inverse of {name}"
+                inverse = f"The playground does not support the inverse of {name}"
                 if name == "tan":
                     inverse = "Write arctan(x) for the inverse of tan"
-                raise CannotDraw(f"{inverse}. Write 1/{name}(x) for a reciprocal.")
+                raise CannotDraw(f"{inverse}. For the reciprocal, write 1/{name}(x).")
         if self.next == "(":
             return f"{name}{self.arguments()}{power}"
         read = self.factor()
@@ -321,7 +321,7 @@ def _letters(token, arguments, after):
 
 
 def _lines_with_products(tree, variables):
-    """Return the numbers of the lines that call what is no function: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
+    """Return the numbers of the lines that write a product like a call: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
     defined = {node.name for node in walk(tree, ast.FunctionDef, ast.ClassDef)} | {
         *FUNCTIONS,
         *NAMED_FUNCTIONS,

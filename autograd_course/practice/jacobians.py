@@ -594,7 +594,7 @@ def _drawn(text, case):
 
 def _judge(name, line):
     if line.text == "...":
-        raise ValueError("Replace the dots by your line.")
+        raise ValueError("Replace the dots with your line.")
     pairs = []
     for case in cases(name):
         try:

@@ -151,7 +151,7 @@ def _judge(row, argument, rule):
     try:
         expect_rule(rule, row, argument, inputs=inputs, hints=known, **keywords)
     except NotYet:
-        raise ValueError("Replace the dots by your line.") from None
+        raise ValueError("Replace the dots with your line.") from None
     except Wrong as wrong:
         given = wrong.difference.where.args
         # there the rule that is derived gives nan too

@@ -237,7 +237,10 @@ def _said(my_check, task, rule, x):
             answer = bounded(my_check, task.f, rule, *copies([x]))
         except StepLimitExceeded as endless:
             raise Wrong(
-                "your check", str(endless), "True or False", "Does it come to an end?"
+                "your check",
+                str(endless),
+                "True or False",
+                "Does your check contain a loop that never ends?",
             ) from None
         except AssertionError:  # it may be of a wrong rule, and would be read as of one's own
             raise Wrong(

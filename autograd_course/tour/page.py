@@ -303,9 +303,9 @@ def without(statement):
 
 
 def contracts_without(statement):
-    """Return (HTML, lines of text) on whether each contract is kept without the statement.
+    """Return (HTML, lines of text) that show which contracts are kept without the statement.
 
-    For a broken contract they say what came instead.
+    For a broken contract, both include the wrong result or the error.
     """
     found, rows, words = results(statement), [], []
     for group in dict.fromkeys(one.group for one in CONTRACTS):

@@ -1,6 +1,6 @@
 """draw_graph: the graph of a computation, each value with its gradient, each arrow with its local gradient.
 
-What a learner reads says value and arrow, as the lessons do; in the code a card is drawn for a node.
+Texts for learners use the words value and arrow, as the lessons do; the code uses card for the drawing of a node.
 
 Four steps, so that a moving drawing repeats only what has changed: `read` the graph, `describe` it in words, let Graphviz
 place it (`layout`, remembered by the graph's structure and names), `draw` our own cards and arrows there.

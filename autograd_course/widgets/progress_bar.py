@@ -1,4 +1,4 @@
-"""track: a progress bar around a loop, with a stop button that loses nothing."""
+"""track: a progress bar around a loop, which can be stopped without losing completed steps."""
 
 import signal
 import threading

@@ -64,14 +64,14 @@ def copy_argument(x, path, stand_in):
     x : object
         An argument, or a part of one.
     path : str
-        What error messages call it, as in "args[0]".
+        Name of the argument in error messages, such as "args[0]".
     stand_in : callable
         Called with each leaf and its path, in the order in which `signature` finds them.
 
     Raises
     ------
     TypeError
-        If the argument is of another type than a compiled function takes.
+        If a compiled function does not accept arguments of this type.
     """
     kind = type(x)
     if kind is tuple or kind is list:

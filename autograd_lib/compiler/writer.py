@@ -260,7 +260,7 @@ class Writer:
     # --- Names ----------------------------------------------------------------------------------
 
     def unique_name(self, name):
-        """Return `name` as Python takes it, or one like it that is not used yet."""
+        """Return `name` as a valid identifier, with a numeric suffix if it is already used."""
         name = re.sub(r"[^0-9A-Za-z_]", "_", name) if not name.isidentifier() else name
         name = stem = f"_{name}" if keyword.iskeyword(name) or not name.isidentifier() else name
         while name in self.used_names:

@@ -342,7 +342,7 @@ def one_array_for_all(x, out=np.empty(5)):  # noqa: B008
         ("99.rule", careless, "Your function modifies the caller's array. -= and *= do that too"),
         ("99.last", pops, "Your function modifies the caller's list."),
         ("99.slope", grows, "something is kept in between"),
-        ("99.slope", endless, "no end after 1,000,000 steps"),
+        ("99.slope", endless, "not finished after 1,000,000 steps"),
         ("99.slope", lambda x: sum(1 for _ in iter(int, 1)), "It does not come to an end"),
         ("99.slope", lambda x: sys.exit("done"), "exit ends the whole program"),
         (
@@ -978,7 +978,7 @@ def test_an_engine_that_waits_or_is_none(walk):
         == "not yet"
         == check("99.walk", type("Empty", (), {})).status
     )
-    assert "give it the class itself" in repr(check("99.walk", 3.0))
+    assert "pass the class itself" in repr(check("99.walk", 3.0))
     assert "unsupported operand" in repr(
         check(
             "99.walk", type("No", (), {"__init__": lambda self, data: setattr(self, "data", data)})
@@ -1071,7 +1071,7 @@ def test_a_walk_that_calls_itself_is_right_and_fails_when_deep():
     verdict = check("99.walk", Scalar)
     assert verdict.status == "right" and dict(verdict.rows)["but"] == rule_checks.DEEP
     Scalar.backward = lambda output: [*iter(lambda: output, 0)]
-    assert "no end after" in repr(check("99.walk", Scalar))
+    assert "not finished after" in repr(check("99.walk", Scalar))
     assert check("99.walk", rule_checks.engine()).rows == [("", "So.")]
 
 
@@ -1130,4 +1130,4 @@ def test_training_without_an_end_is_stopped_by_the_clock(monkeypatch):
             loss(parameters, *examples[0])
 
     verdict = check("06.train", train)
-    assert str(verdict).startswith("wrong") and "no end after" in str(verdict)
+    assert str(verdict).startswith("wrong") and "not finished after" in str(verdict)

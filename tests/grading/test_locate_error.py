@@ -123,7 +123,7 @@ def test_a_class_is_compared_too():
 
 
 def test_no_solution_has_one_and_most_edits_have():
-    """Of the lessons that this run of the suite tests at length (rotation.py)."""
+    """Check the lessons that this run of the suite tests at length (rotation.py)."""
     found = []
     chosen = [name for name in EXERCISES if rotation.is_chosen(name[:2], GRADER)]
     for exercise in map(EXERCISES.get, chosen):

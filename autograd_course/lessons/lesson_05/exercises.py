@@ -964,7 +964,7 @@ def _counting(answer):
             raise
         except _StepLimit:
             _Value.looks = 0
-            raise StepLimitExceeded("no end after 200,000 looks at inputs") from None
+            raise StepLimitExceeded("not finished after 200,000 reads of inputs") from None
         if [(value.data, value._inputs, value.locals) for value in reached] != before:
             raise Wrong(
                 "the Values of a small graph after backward(L)",

@@ -330,7 +330,7 @@ def cached(answer):
         except StepLimitExceeded:
             raise Wrong(
                 tried,
-                "no end after 20,000 calls of functions",
+                "not finished after 20,000 calls of functions",
                 f"{times + 2} values, each once",
                 AGAIN,
             ) from None

@@ -1233,6 +1233,6 @@ def _silent(op, hint, x=X):
         raise Wrong(
             "ag.check_grads, second derivative too",
             f"{type(error).__name__}: {said}",
-            "silence",
+            "no error",
             hint if isinstance(error, AssertionError) or "push" in said else PLAIN,
         ) from None

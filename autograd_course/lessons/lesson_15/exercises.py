@@ -801,7 +801,7 @@ def jobs(answer):
                 "the three jobs",
                 brief(unknown[0]),
                 '"forward" or "backward"',
-                "Each job is a text, forward or backward.",
+                'Each answer must be a string, "forward" or "backward".',
             )
     expect(
         answer,

@@ -317,7 +317,7 @@ def _expect_silu(answer, xs):
                 f"the dtype of silu(x), x of float64, for x = {brief(x)}",
                 str(z.dtype),
                 "float64",
-                f"{z.dtype} holds less memory, and fewer digits: that is another trade.",
+                f"{z.dtype} takes less memory but keeps fewer digits: that is a different trade-off.",
             )
         expect(
             z.data,

@@ -435,7 +435,7 @@ def _slope_of(forward, x):
             raise Wrong(
                 tried,
                 f"shape {np.shape(z)}, {brief(z)}",
-                f"shape {x.shape}, each entry from its own of x",
+                f"shape {x.shape}, each entry computed from the same entry of x",
                 "It must work entry by entry: z has the shape of x, and each entry of z depends on one entry of x.",
             )
         foreign = forward(Foreign(x.copy()))
@@ -624,7 +624,7 @@ def _twice(forward, setup_context, backward):
         raise Wrong(
             "the second derivative",
             f"{type(error).__name__}: {said}",
-            "silence",
+            "no error",
             "Compute backward from the saved values and grad_output, with operations that can be differentiated themselves.",
         ) from None
 
@@ -1117,7 +1117,7 @@ def _judge_check(accepts):
             "accepts(rule), where the rule is right",
             "False",
             "True",
-            "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? Is the "
+            "It rejects the right rule: is h too small or too large, or the tolerance too tight? Is the "
             "difference divided by 2h?",
         )
     let_through = [
@@ -1229,5 +1229,5 @@ def _judge_check(accepts):
             "accepts(rule), where the rule is right, once more",
             "False",
             "True",
-            "It refuses the right rule the second time.",
+            "It rejects the right rule the second time.",
         )

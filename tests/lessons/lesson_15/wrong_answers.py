@@ -237,10 +237,10 @@ cases(
         (("forward", "backward"), "number of parts"),
         ("forward", "one part"),
         ((True, False, True), "not a text in part 1"),
-        (("A", "B", "C"), "own: Each job is a text"),
+        (("A", "B", "C"), "own: Each answer must be a string"),
         ((1, 500, 1), "not a text in part 1"),
-        (("vorwärts", "rückwärts", "vorwärts"), "own: Each job is a text"),
-        (("forwards", "backwards", "forwards"), "own: Each job is a text"),
+        (("vorwärts", "rückwärts", "vorwärts"), "own: Each answer must be a string"),
+        (("forwards", "backwards", "forwards"), "own: Each answer must be a string"),
     ],
     accepted=[
         "('Forward', 'Backward', 'forward')",

@@ -468,7 +468,7 @@ cases(
             "own: never measures",
         ),
         (_fooled(accepts=lambda rule: True), "own: never measures"),
-        (_fooled(accepts=lambda rule: False), "own: refuses the right rule"),
+        (_fooled(accepts=lambda rule: False), "own: rejects the right rule"),
         (
             _fooled(
                 accepts=_accepts_if(lambda rng: (rng.normal(size=(1, 4)), rng.normal(size=(1, 4))))
@@ -497,7 +497,7 @@ cases(
         (_fooled(accepts=lambda rule: 1.0), "own: True or False"),
         (_fooled(accepts=lambda rule: print(True)), "printed"),
         (_fooled(accepts=_asserted), "own: returns False"),
-        (_fooled(accepts=lambda rule: not _accepts(rule)), "own: refuses the right rule"),
+        (_fooled(accepts=lambda rule: not _accepts(rule)), "own: rejects the right rule"),
         (
             _fooled(
                 accepts=lambda rule: bool(
