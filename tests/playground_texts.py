@@ -162,6 +162,30 @@ ANSWERED = {
     'f5 <- expression((x**2*y) - x + 2*y + 3)\nx <- 1\ny <- 2\nfx5 <- D(f5, "x")': "another language",
 }
 
+# The model and the loss of two of the texts below.
+LOGISTIC_LOSS = """\
+def sigmoid(x):
+    return 0.5 * (jnp.tanh(x / 2) + 1)
+
+# Outputs probability of a label being true.
+def predict(W, b, inputs):
+    return sigmoid(jnp.dot(inputs, W) + b)
+
+# Build a toy dataset.
+inputs = jnp.array([[0.52, 1.12,  0.77],
+                    [0.88, -1.08, 0.15],
+                    [0.52, 0.06, -1.30],
+                    [0.74, -2.49, 1.39]])
+targets = jnp.array([True, True, False, True])
+
+# Training loss is the negative log-likelihood of the training examples.
+def loss(W, b):
+    preds = predict(W, b, inputs)
+    label_probs = preds * targets + (1 - preds) * (1 - targets)
+    return -jnp.sum(jnp.log(label_probs))
+
+"""
+
 # --- Collected after the playground was built -----------------------------------------------------------------------------
 # A hundred programs from repositories, forums, documentation and course notes, written down before any was tried: 60, then 20,
 # then 20. At first 37, 16 and 14 of them were drawn right or answered usefully; each class of failure was fixed.
@@ -553,26 +577,9 @@ print(grad_tanh(2.0))
     "JAX: logistic regression of the quickstart": """\
 key = jax.random.key(0)
 
-def sigmoid(x):
-    return 0.5 * (jnp.tanh(x / 2) + 1)
-
-# Outputs probability of a label being true.
-def predict(W, b, inputs):
-    return sigmoid(jnp.dot(inputs, W) + b)
-
-# Build a toy dataset.
-inputs = jnp.array([[0.52, 1.12,  0.77],
-                    [0.88, -1.08, 0.15],
-                    [0.52, 0.06, -1.30],
-                    [0.74, -2.49, 1.39]])
-targets = jnp.array([True, True, False, True])
-
-# Training loss is the negative log-likelihood of the training examples.
-def loss(W, b):
-    preds = predict(W, b, inputs)
-    label_probs = preds * targets + (1 - preds) * (1 - targets)
-    return -jnp.sum(jnp.log(label_probs))
-
+"""
+    + LOGISTIC_LOSS
+    + """\
 # Initialize random model coefficients
 key, W_key, b_key = jax.random.split(key, 3)
 W = jax.random.normal(W_key, (3,))
@@ -1123,24 +1130,8 @@ x = [2.0, 3.0]
 n = Neuron(2)
 n(x)
 """,
-    "logistic regression with random keys": """\
-def sigmoid(x):
-    return 0.5 * (jnp.tanh(x / 2) + 1)
-
-def predict(W, b, inputs):
-    return sigmoid(jnp.dot(inputs, W) + b)
-
-inputs = jnp.array([[0.52, 1.12,  0.77],
-                   [0.88, -1.08, 0.15],
-                   [0.52, 0.06, -1.30],
-                   [0.74, -2.49, 1.39]])
-targets = jnp.array([True, True, False, True])
-
-def loss(W, b):
-    preds = predict(W, b, inputs)
-    label_probs = preds * targets + (1 - preds) * (1 - targets)
-    return -jnp.sum(jnp.log(label_probs))
-
+    "logistic regression with random keys": LOGISTIC_LOSS
+    + """\
 W = jax.random.normal(W_key, (3,))
 b = jax.random.normal(b_key, ())
 W_grad = grad(loss, argnums=0)(W, b)

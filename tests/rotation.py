@@ -134,6 +134,11 @@ def is_of_others(path, lesson):
     return bool(other and lesson not in other.groups() or path == ROOT / "tests/engine")
 
 
+def is_of_other_browsers(item):
+    rotating = item.get_closest_marker("rotating")
+    return bool(rotating) and rotating.kwargs.get("every") == 9
+
+
 def pytest_ignore_collect(collection_path, config):
     """Collect nothing of other lessons for `-k lesson_03`, because that would take half of its time."""
     if (lesson := only_lesson(config)) and is_of_others(collection_path, lesson):
@@ -143,12 +148,7 @@ def pytest_ignore_collect(collection_path, config):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if only_lesson(config):  # a page in another browser takes as long as half of the other tests
-        seldom = [item.get_closest_marker("rotating") for item in items]
-        out = {
-            item
-            for item, marker in zip(items, seldom)
-            if marker and marker.kwargs.get("every") == 9
-        }
+        out = {item for item in items if is_of_other_browsers(item)}
     elif NUMBER in os.environ:
         out = {item for item in items if is_left_out(item)}
     else:

@@ -79,7 +79,6 @@ SENTENCES = {
     "is kept in between.",
     "state: other arguments": "Right if asked once more: something is kept from an earlier call, with other arguments.",
     "state: other g": "Right where the arrays are new: something is kept from an earlier call, with another g.",
-    "not a class": "The check creates its own numbers, so pass the class itself.",
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "A ... still stands where a value belongs: replace it.",
     "error: name": "Nothing is called {0} here. A slip in the name? Or a cell above that has not been run?",

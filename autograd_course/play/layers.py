@@ -95,7 +95,7 @@ class _Writer:
             self.hoist(statement, written)
             written += self.one(statement)
         unused = [name for name in self.classes if name not in self.instances]
-        if unused and not any(not isinstance(one, (ast.Import, ast.ImportFrom)) for one in written):
+        if unused and all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in written):
             name = unused[-1]
             raise CannotDraw(
                 f"The class {name} is not used yet. Add lines that use it, for example model = {name}(), then y = model(x)."

@@ -173,9 +173,7 @@ class _Reading:
     def definition(self, statement):
         """Return a function without what trains and shows; one that asks for gradients is left out."""
         if statement.name in self.by_hand:
-            self.gone.add(statement.name)
-            self.left_out.append(f"def {statement.name}({ast.unparse(statement.args)}): …")
-            return []
+            return self.leave_definition(statement)
         before = self.asked, self.upstream, self.gradient_call, self.held
         shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, set()
         statement.body = self.kept(statement.body)
@@ -183,14 +181,17 @@ class _Reading:
         trained, self.trains = self.trains, trains
         if trained or not statement.body:
             del self.left_out[shown:]
-            self.gone.add(statement.name)
-            self.left_out.append(f"def {statement.name}({ast.unparse(statement.args)}): …")
-            return []
+            return self.leave_definition(statement)
         statement.decorator_list = [
             one for one in statement.decorator_list if called(one) not in AROUND
         ]
         self.own.add(statement.name)
         return [statement]
+
+    def leave_definition(self, statement):
+        self.gone.add(statement.name)
+        self.left_out.append(f"def {statement.name}({ast.unparse(statement.args)}): …")
+        return []
 
     def block(self, statement):
         """Return a loop or a condition without its training and output statements.
