@@ -5,6 +5,7 @@ the site. Its kernel stays alive for tests that continue in it with answers in p
 """
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,7 @@ STARTUP, FEW_FRAMES = (
 # Folders in which a change affects the pictures of every lesson, and pages whose sliders tests move at every commit.
 DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
 MOVED = {"02", "03", "playground"}
+POSITION = re.compile(r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)")
 RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
 formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # undo STARTUP
@@ -105,9 +107,24 @@ class Kernel(nbval.plugin.RunningKernel):
 
 
 def startup(page):
-    """Return the file that starts the kernel of a notebook: with every picture if a test of this run moves its sliders."""
+    """Return the file that starts the kernel of a notebook.
+
+    It draws every picture if a test of this run moves the notebook's sliders, or looks for the
+    positions that its text asks for.
+    """
     name = rotation.name_of(page)
-    return STARTUP if name in MOVED or rotation.is_chosen(name, DRAWINGS) else FEW_FRAMES
+    every = name in MOVED or rotation.is_chosen(name, DRAWINGS) or positions_in_text(page)
+    return STARTUP if every else FEW_FRAMES
+
+
+def positions_in_text(page):
+    """Return (slider, value) for each position that a notebook's text asks for: "Move x to 20"."""
+    cells = nbformat.read(NOTEBOOKS.parent / page, as_version=4).cells
+    return [
+        (slider, value.replace("−", "-"))
+        for cell in cells
+        for slider, value in POSITION.findall(cell.source.replace("$", ""))
+    ]
 
 
 def let_go():

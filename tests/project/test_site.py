@@ -914,16 +914,11 @@ def test_a_slider_offers_what_the_text_asks_for():
     asked_for = 0
     for name in NAMES[1:-2]:
         controls = [control for packed in moving(name) for control in packed["controls"]]
-        for cell in nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells:
-            for slider, value in re.findall(
-                r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)",
-                cell.source.replace("$", ""),
-            ):
-                asked_for += 1
-                value = value.replace("−", "-")
-                assert any(
-                    control["name"] == slider and value in control["values"] for control in controls
-                ), (name, slider)
+        for slider, value in once.positions_in_text(ROOT / f"notebooks/{name}.ipynb"):
+            asked_for += 1
+            assert any(
+                control["name"] == slider and value in control["values"] for control in controls
+            ), (name, slider)
     assert asked_for > 3
 
 
