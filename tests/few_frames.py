@@ -12,11 +12,14 @@ import precomputed_frames  # noqa: E402
 
 
 def few(every, start, players):
-    """Return {name: the values that the page offers}, and False: one slider moves at a time."""
+    """Return {name: the values that the page offers}, and whether they are combined.
+
+    One slider moves at a time. Without a slider, the one combination is the start.
+    """
     return {
         name: [values[i] for i in sorted({0, values.index(start[name]), len(values) - 1})]
         for name, values in every.items()
-    }, False
+    }, not every
 
 
 precomputed_frames.chosen = few

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import once
 import pytest
 import rotation
@@ -220,6 +221,29 @@ def test_pages_whose_sliders_no_test_moves_get_few_pictures(monkeypatch):
         assert once.startup(Path("notebooks/engine.ipynb")) == once.STARTUP
     monkeypatch.delenv(rotation.NUMBER)
     assert once.startup(Path("notebooks/05_walk_backward.ipynb")) == once.STARTUP
+
+
+def test_few_pictures_of_controls_with_and_without_a_slider(monkeypatch):
+    """A field of dots has no positions, so the page gets the picture of its start."""
+    monkeypatch.setattr(once, "startup", lambda page: once.FEW_FRAMES)
+    cell = nbformat.v4.new_code_cell(
+        "from autograd_course import Picture, explore\n"
+        "from autograd_course.lessons.lesson_00.drawings import Dots\n"
+        "def text_of(**values):\n"
+        "    return Picture('<svg></svg>', str(values))\n"
+        "display(explore(text_of, x=(0, 9, 1, 4)))\n"
+        "display(explore(text_of, dots=Dots([[0, 1]])))"
+    )
+    kernel = once.Kernel(page="without startup")
+    try:
+        kernel.run(cell)
+    finally:
+        kernel.stop()
+    outputs = [
+        output.data["application/vnd.autograd-course.frames+json"] for output in cell.outputs
+    ]
+    assert [control["values"] for control in outputs[0]["controls"]] == [["0", "4", "9"]]
+    assert outputs[1]["controls"] == []
 
 
 def test_one_lesson_collects_no_tests_of_others(request):
