@@ -231,7 +231,7 @@ prediction(
 card(
     "00",
     [
-        "The value is how high the curve is; the gradient is how steep. Neither tells you the other.",
+        "The value tells you how high the curve is, and the gradient how steep it is. Neither determines the other.",
         "Move x by a small nudge, and the value changes by about gradient × nudge.",
         "If the gradient is positive, uphill is to the right.",
         "A step downhill goes against the gradient: `x - 0.1 * gradient`.",
@@ -254,7 +254,7 @@ def hidden(x):
     question="""
         What is $f(0)$?
 
-        Answer `5` first, on purpose, and read what the check says to a wrong answer. Then correct it.""",
+        Answer `5` first, on purpose, and read the message that the check shows for a wrong answer. Then correct your answer.""",
     stub="""
         value_at_0 = ...""",
     hints=["0 − 3 is −3. Square it first, then add 5."],
@@ -263,16 +263,16 @@ def hidden(x):
     explained="9 + 5 = 14.",
     why="f(0) is the height of the curve at x = 0.",
     mistakes=[
-        (5, "That is f(3). At 0 the square is not 0: (0 − 3)² comes before the + 5."),
-        (9, "That is the square alone. Then comes + 5."),
+        (5, "That is f(3). At 0 the square is not 0: compute (0 − 3)², and then add 5."),
+        (9, "That is the square alone. Add 5 to it."),
         (-4, "(−3)² is −3 times −3: a positive number."),
         (-1, "A square is a number times itself, not times 2."),
-        (4, "The square comes first, then + 5. A power is ** in Python: ^ is something else."),
-        (2, "First comes 0 − 3, then its square, then + 5."),
-        (8, "0 − 3 is −3, and its square is 9. Then comes + 5."),
+        (4, "Square first, then add 5. A power is ** in Python: ^ is something else."),
+        (2, "Compute 0 − 3 first, then its square, and then add 5."),
+        (8, "0 − 3 is −3, and its square is 9. Then add 5."),
         (
             -6,
-            "−6 is the gradient at 0. The question asks for the value. Or is there a ^? A power is ** in Python.",
+            "−6 is the gradient at 0. The question asks for the value. Or did you type ^? A power is ** in Python.",
         ),
     ],
 )

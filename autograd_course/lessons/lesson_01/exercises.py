@@ -123,7 +123,7 @@ prediction(
 prediction(
     "01.rate",
     question="""From $x = 0$, which learning rate takes you to 3 in a single step? What happens at a learning rate of 1, and what
-        above 1?""",
+        happens above 1?""",
     answer={
         "3 in one step at": 0.5,
         "at 1": "it oscillates",

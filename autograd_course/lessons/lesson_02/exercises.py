@@ -399,9 +399,12 @@ def two_knobs(answer):
         ),
         upside_down(
             -2.5,
-            "Yours is upside down. Upstream × local = gradient of x, so divide the gradient of x by that of z.",
+            "Your fraction is upside down. Upstream × local = gradient of x, so divide the gradient of x by that of z.",
         ),
-        (0.4, "Yours is upside down, and the sign is lost. Upstream × local = gradient of x."),
+        (
+            0.4,
+            "Your fraction is upside down, and the sign is lost. Upstream × local = gradient of x.",
+        ),
         (-40, "You multiplied. −4 times which number is 10?"),
         (40, "You multiplied. −4 times which number is 10?"),
         *(

@@ -206,7 +206,7 @@ FROM_Z = [
         ),
         (
             lambda g, z, x: 2 * g * z,
-            "Yours is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z.",
+            "Your fraction is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z.",
         ),
         (
             lambda g, z, x: g / 2 * x**-1 / 2,
@@ -730,7 +730,7 @@ def _by_size(x):
     hints=[
         "Which exp overflows in each of the two forms? What is the sign of its exponent?",
         "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
-        ("Help: it gives 1 at −400", "`np.sign(x)` restores the sign."),
+        ("Help: my result at −400 is 1", "`np.sign(x)` restores the sign."),
     ],
     solution="""
         def stable_tanh(x):

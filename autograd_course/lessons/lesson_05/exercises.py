@@ -761,7 +761,7 @@ def _expect_users_first(got, output, tried, right):
         (
             "Help: a value used twice gets too little",
             """
-            A value that is used twice gets two contributions, but `ledger[x] = g * local` keeps only the second. Add to what is there:
+            A value that is used twice gets two contributions, but `ledger[x] = g * local` keeps only the second. Add to the entry:
             `ledger[x] = ledger.get(x, 0.0) + g * local`.""",
         ),
     ],
@@ -1029,7 +1029,7 @@ recall(
 prediction(
     "05.early",
     question="""
-        Suppose b goes first: it sends what has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
+        Suppose b goes first: it sends on the gradient that has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
     answer=14.0,
     reveal="""
         **14**: b has 7, so it sends 7 · 2. Only then does c send its 6 to b, and b does not get another turn to send it on. The right

@@ -496,7 +496,7 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * p.grad / len(examples)",
-            "Each example makes a whole step: do not divide.",
+            "Each example contributes a whole step: do not divide.",
         ),
         edit(
             "rate * p.grad",

@@ -299,7 +299,7 @@ PATIENTS = {
     "G": Patient(
         Kept,
         "backward",
-        "The first call is right, the second adds too much: with one value in between, 12 becomes 36, not 24.",
+        "The first call is right, but the second adds too much: with one value in between, 12 becomes 36, not 24.",
         "the write-up with closures, and the talk with its contexts",
         "intermediate values keep their gradients from the previous call",
         "It passes: a check makes a new graph every time.",

@@ -6,7 +6,8 @@
     visits(Trace, doubled(10), 1.0)                # counted: 2047
     compared()                                     # {graph: {design: Cost}}, measured on this computer, now
 
-The rules are right in all of them. What differs is where a rule is kept, who calls it, and what stays behind.
+The rules are right in all of them. The designs differ in where a rule is
+stored, which code calls it, and which data is left after the pass.
 """
 
 import gc

@@ -152,7 +152,7 @@ def costs(costs, longest, twice, graph):
     text = [f"{graph}, in six designs. Time and memory are per operation, on this computer."]
     text += [
         f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
-        f"asked twice, {number(twice[name])}"
+        f"two calls give {number(twice[name])}"
         for name, cost in costs.items()
     ]
     return Picture(

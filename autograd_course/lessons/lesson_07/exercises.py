@@ -48,9 +48,10 @@ prediction(
 
 prediction(
     "07.walks",
-    question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines run a backward pass. *Stored locals*: each
-        contribution to a value is sent on to its inputs at once, times local. *Ledger*: each value waits for its users, and
-        a dictionary accumulates the contributions. *Trace*: a call for x calls itself for each user of x, and so on.
+    question="""x is doubled twelve times by x = x + x, so 4,096 paths lead from x to L. Three engines run a backward pass. *Stored
+        locals*: each contribution to a value is multiplied by the local gradients at once, and sent on to the inputs of this value.
+        *Ledger*: each value waits for its users, and a dictionary accumulates the contributions. *Trace*: the function that processes
+        x calls itself for each user of x, and so on.
         How many visits does each make, that is, how often does it process a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
@@ -127,7 +128,7 @@ card(
             0.4406868,
             "That is the w of the neuron. The input of its tanh is w · 2, and the question asks for the input of tanh.",
         ),
-        (1.7627472, "Twice too far: is there a factor 2 too many?"),
+        (1.7627472, "Your x is twice as large as it should be: is there a factor 2 too many?"),
     ],
 )
 def fooling_x(answer):
@@ -396,7 +397,7 @@ EVIDENCE = {
     "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (With the slope z² it would be 0.427.)",
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often does the rule of the first sum run?",
     "F": "All gradients are right, but L is −1. Can half a square be negative? Which cause gives −1 at ŷ = −1, y = 1?",
-    "G": "36 is 3 · 12: the first call is right, the second adds too much. What did the first call leave behind?",
+    "G": "36 is 3 · 12: the first call is right, but the second adds too much. What did the first call leave behind?",
     "H": "The derivative is undefined, but this engine returns 9.888, which is 9 · log 3. What was its logarithm taken of?",
 }
 
@@ -421,7 +422,7 @@ EVIDENCE = {
             "Help: A, B, C and H, which you may also diagnose",
             """
             A: the relu is closed, so nothing is sent, and yet the gradient is 1. B: what in a tanh could grow too large? C and H: the
-            gradient is undefined. One engine hides this, the other invents a number, 9 · log 3 = 9.888.""",
+            gradient is undefined. One engine hides this, and the other invents a number, 9 · log 3 = 9.888.""",
         ),
     ],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
@@ -704,10 +705,10 @@ def _all_found(Engine, f, *xs):
     hints=[
         "Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
         "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What do the failures have in common?",
-        "In each of them *two values have the same number*. Which method might treat them as one?",
+        "In each of these calculations *two values are equal numbers*. Which method might treat them as one?",
         (
             "Help: the method",
-            "`order`: it identifies the values that it has found by `x.data`, their number. So it treats two values with the same number as one.",
+            "The method is `order`. It recognises the values that it has already found by `x.data`. So it treats two values with equal data as one value.",
         ),
     ],
     solution="""
@@ -724,7 +725,7 @@ def _all_found(Engine, f, *xs):
     explained="""
         Values must be compared by identity, not by their number. With `found[x.data]`, the second of two values with the same number
         is never visited, so its gradient stays 0. A check at random numbers passes as long as no two values of the calculation have the
-        same number. An open relu, · 1 and + 0 make such pairs.""",
+        same number. An open relu, a multiplication by 1 and an addition of 0 make such pairs.""",
     why="You went from a symptom to a pattern, and from the pattern to a cause that explains all failures. Then the check passed.",
 )
 def capstone(answer):

@@ -17,7 +17,7 @@ recall(
             "**No.** In lesson 07 the wrong rule reached the lower loss. To test a gradient, compare it with finite differences, at more than one point.",
         ),
         Question(
-            "A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step of gradient descent? (06)",
+            "A weight is 2, its gradient is 4, and the learning rate is 0.1. What is the weight after one step of gradient descent? (06)",
             1.6,
             "2 − 0.1 · 4 = **1.6**.",
         ),
@@ -73,7 +73,7 @@ derivation(
                 ("sum_j 1", "Only one of the three entries moves; the others are constants."),
                 (
                     "g[i]",
-                    "That is the upstream gradient, for the next line. Here the local gradient is asked.",
+                    "That is the upstream gradient, for the next line. This line asks for the local gradient.",
                 ),
             ),
         ),
@@ -130,7 +130,7 @@ derivation(
                 ),
                 (
                     "g[i] / n",
-                    "g is the upstream gradient, for the next line. Here the local gradient is asked.",
+                    "g is the upstream gradient, for the next line. This line asks for the local gradient.",
                 ),
             ),
             rivals=("the quotient rule: n moves with x", "paths add: one path for each j"),
@@ -603,7 +603,7 @@ def lucky(answer):
             "your x",
             brief(answer),
             "an array",
-            f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.",
+            f"If {brief(answer)} was meant as a shape, write np.ones({brief(answer)}).",
         )
     x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
     if x.dtype.kind not in "iuf" or not np.isfinite(x).all():

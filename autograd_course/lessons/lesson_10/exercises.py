@@ -43,7 +43,7 @@ recall(
     ],
 )
 
-_LOCAL = "g is the upstream gradient, for the last line. Here a local gradient is asked."
+_LOCAL = "g is the upstream gradient, for the last line. This line asks for a local gradient."
 derivation(
     "10.log_softmax",
     letters={"x": (3,), "g": (3,), "p[j]": "e^x[j] / sum_k e^x[k]"},
@@ -87,7 +87,7 @@ derivation(
                 ),
                 (
                     "g[j] - p[j]",
-                    "That is so only if the upstream gradients add up to 1. Output i brings −p[j] times g[i].",
+                    "That holds only if the upstream gradients add up to 1. Output i contributes −p[j] times g[i].",
                 ),
                 (
                     "sum_i g[i] (1 - p[j])",
@@ -173,7 +173,7 @@ def _first(g, z, x):
         ),
         (
             "Help: np.argmax",
-            "It finds only the first of the largest entries. `x == z` finds all of them.",
+            "`np.argmax` finds only the first of the largest entries. `x == z` finds all of them.",
         ),
     ],
     solution="""
@@ -1004,7 +1004,7 @@ def _right(x):
         ),
         (
             lambda x: np.sum(np.log(np.exp(x - np.max(x)))) + np.max(x),
-            "First the sum, then its log: np.log(np.sum(…)).",
+            "Take the sum first, and then its log: np.log(np.sum(…)).",
         ),
     ],
 )

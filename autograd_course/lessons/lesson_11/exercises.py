@@ -101,7 +101,7 @@ def _curvature(got, expected):
     if got[0] == 30 and got[1] in (0.06, 0.07):
         return "That is 2/30, but rounded too coarsely: give three decimals."
     return {
-        -10: "w changes sides, so the factor is −2, not 2.",
+        -10: "w changes its sign, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
         3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
         10: "1 − 0.1 · 10 is 0: with a curvature of 10, descent would be done in one step. The factor must be −2.",
@@ -116,13 +116,13 @@ def _curvature(got, expected):
     difficulty="easy",
     importance=2,
     question="""
-        You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step
-        changes sides and *doubles* the distance from the minimum. How large is the largest curvature? And which lr is the limit?""",
+        You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step leads
+        to the other side of the minimum and *doubles* the distance from it. How large is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
         limit = ...""",
     hints=[
-        "Each step changes sides and doubles the distance. By which number does it multiply w?",
+        "Each step leads to the other side and doubles the distance. By which number does it multiply w?",
         "By the derivation, this number is 1 − lr · λ, and you know lr.",
         (
             "Help: my curvature is negative",
@@ -642,8 +642,8 @@ def adam(answer):
     difficulty="optional",
     importance=1,
     question="""
-        A weight is 1, and the gradient of the data's loss with respect to it is 0. It makes its very first step, with lr = 0.1
-        and weight decay 0.01. By how much does the weight fall with Adam, which adds the decay to the gradient? And by how
+        A weight is 1, and the gradient of the data's loss with respect to it is 0. The optimizer takes its very first step, with
+        lr = 0.1 and weight decay 0.01. By how much does the weight fall with Adam, which adds the decay to the gradient? And by how
         much with AdamW?""",
     stub="""
         in_adam = ...
@@ -684,13 +684,13 @@ def adam(answer):
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
         (
             (0.01, 0.001),
-            "0.01 is the gradient that Adam sees. How long is the step that Adam makes?",
+            "0.01 is the gradient in Adam's formula. How long is Adam's step?",
         ),
         (
             (0.01, 0.01),
-            "0.01 is the gradient that Adam sees. How long is the step that Adam makes?",
+            "0.01 is the gradient in Adam's formula. How long is Adam's step?",
         ),
-        ((0.01, 0), "0.01 is the gradient that Adam sees. How long is the step that Adam makes?"),
+        ((0.01, 0), "0.01 is the gradient in Adam's formula. How long is Adam's step?"),
         ((1, 0.001), "0.01 divided by its absolute value is 1. The step is lr times that."),
         ((1, 0.01), "0.01 divided by its absolute value is 1. The step is lr times that."),
         ((0.9, 0.999), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
