@@ -128,7 +128,7 @@ def stamp_of(locks):
 
 
 def packages():
-    """Return the number of files and folders where .venv has its packages."""
+    """Return the number of entries in the package folders of .venv."""
     return sum(1 for folder in VENV.glob("[Ll]ib*/**/site-packages") for _ in folder.iterdir())
 
 

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 def installation():
     """Return a Verdict on the installation.
 
-    It is "right" with the versions found, or "wrong" with what is missing or too old and the
-    command that fixes it.
+    It is "right" with the versions found, or "wrong" with the packages that are missing or too old,
+    and the command that fixes this.
     """
     from .grading import Verdict
 

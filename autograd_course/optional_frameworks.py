@@ -6,8 +6,8 @@
         ...
         print(x.grad)
 
-The function runs at once if its library is installed. If not, its cell says so and shows the
-recorded output. That output is in the lesson's recorded.json, which
+The function runs at once if its library is installed. If it is not, the cell prints a message and
+the recorded output. That output is in the lesson's recorded.json, which
 `python tests/cross/test_recorded.py` writes with all three installed; the same file tests that it
 is still right.
 """
@@ -34,8 +34,8 @@ def missing(*libraries):
 def recorded(lesson):
     """Return the recorded outputs of a lesson, such as "21", for libraries that are missing.
 
-    The result is {"cells": {function name: {"source": its digest, "output": what it printed}}}, and
-    whatever else the lesson records there.
+    The result is {"cells": {function name: {"source": its digest, "output": its output}}}, and any
+    other entries that the lesson records there.
     """
     return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 

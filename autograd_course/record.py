@@ -1,7 +1,7 @@
-"""Keep the learner's progress in `progress.json` beside the notebook. Deleting it loses nothing else.
+"""Keep the learner's progress in `progress.json` beside the notebook. Deleting the file deletes nothing else.
 
 The file is written only when the learner acts: a check gives its verdict, a prediction is revealed,
-a card is written, or a practice problem is answered. Of a wrong answer its hint is kept, and not
+a card is written, or a practice problem is answered. For a wrong answer, only the hint is kept, not
 the answer. Events are queued; each one rereads the file and replaces it atomically, so that two
 open notebooks do not lose each other's entries. Nothing here raises: if the file cannot be read or
 written, it is left as it is, `progress()` in report.py says so, and the entry is kept with the next

@@ -79,7 +79,7 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
 def _pad(array, pad_width, mode="constant", constant_values=0):
     if mode != "constant" or np.any(constant_values):
         raise TypeError(
-            f"np.pad: only zeros can be padded, got mode={mode!r} with constant_values="
+            f"np.pad: expected mode='constant' with zeros, got mode={mode!r} with constant_values="
             f"{constant_values!r}; join other borders with concatenate"
         )
     return ops.pad(array, pad_width)

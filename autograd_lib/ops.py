@@ -672,7 +672,7 @@ def einsum(subscripts, *operands):
     TypeError
         If there are not exactly two arrays.
     ValueError
-        If a letter occurs twice in one array or stands for two lengths, or the result has a letter
+        If a letter occurs twice in one array or has two lengths, or the result has a letter
         that no array has.
     """
     if not isinstance(subscripts, str) or len(operands) != 2:

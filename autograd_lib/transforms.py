@@ -45,7 +45,7 @@ def vjp(f, *xs):
 
 
 def _vjp(name, f, xs, positions):
-    """Return what `vjp` returns; `name` and `positions` name the arguments in errors."""
+    """Compute `vjp`; `name` and `positions` name the arguments in errors."""
     level = new_level()
     boxes = [box(x, level, f"{name}: argument {i}") for x, i in zip(xs, positions)]
     z = f(*boxes)
@@ -127,7 +127,7 @@ def value_and_grad(f, argnums=0):
 
 
 def _value_and_grad(name, f, argnums):
-    """Return what `value_and_grad` returns; `name` is the function in errors."""
+    """Compute `value_and_grad`; `name` is the function in errors."""
 
     def run(*args, **kwargs):
         value, pull = _vjp(name, *_chosen(name, f, args, kwargs, argnums))
@@ -191,7 +191,7 @@ def grad(f, argnums=0):
 
 
 def _grad(name, f, argnums=0):
-    """Return what `grad` returns; `name` is the function in errors."""
+    """Compute `grad`; `name` is the function in errors."""
     return lambda *args, **kwargs: _value_and_grad(name, f, argnums)(*args, **kwargs)[1]
 
 
@@ -232,7 +232,7 @@ def jvp(f, xs, tangents):
 
 
 def _jvp(name, f, xs, tangents):
-    """Return what `jvp` returns; `name` is the function in errors."""
+    """Compute `jvp`; `name` is the function in errors."""
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
@@ -274,7 +274,7 @@ def jacobian(f, argnums=0, mode=None):
 
 
 def _jacobian(name, f, argnums, mode=None):
-    """Return what `jacobian` returns; `name` is the function in errors."""
+    """Compute `jacobian`; `name` is the function in errors."""
 
     def run(*args, **kwargs):
         chosen, xs, positions = _chosen(name, f, args, kwargs, argnums)

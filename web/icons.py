@@ -1,6 +1,6 @@
 """A small picture for each lesson, for the list of lessons: {its number: SVG}, in a field of 72 × 40 px.
 
-v, g, t, i, o: a path in the colour and dashes of a value, a gradient, a tangent, ink, what is compared; f: filled.
+v, g, t, i, o: a path in the colour and dashes of a value, a gradient, a tangent, ink, another engine; f: filled.
 """
 
 

@@ -1,7 +1,8 @@
 """Build the course as a website: `make site` writes it into site/ and needs no network.
 
-Every notebook is executed as it comes, so its exercises are unsolved. What has sliders in JupyterLab has them here too:
-frames.py draws every picture behind them, the page shows the first, and site.js puts the others in its place. Without
+Every notebook is executed as it comes, so its exercises are unsolved. A picture with sliders in
+JupyterLab has the same sliders here: precomputed_frames.py draws every picture behind them, the
+page shows the first, and site.js replaces it by the others. Without
 script the page still reads. Formulas are MathML, which browsers draw by themselves.
 """
 

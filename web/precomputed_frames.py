@@ -1,6 +1,7 @@
-"""Every picture behind the sliders of an explorer, packed for a page to show without a kernel.
+"""Pack every picture behind the sliders of an explorer for a page without a kernel.
 
-It asks of the kit only what anybody may: `ui.positions()`, `ui.values()`, `ui.sliders`, and `ui.draw(**values)`, pure.
+This module uses only the public interface of the kit: `ui.positions()`, `ui.values()`,
+`ui.sliders`, and the pure function `ui.draw(**values)`.
 `kernel_startup.py` calls it for each explorer that a notebook shows while the site is built.
 """
 

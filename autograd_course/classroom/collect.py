@@ -37,12 +37,13 @@ class LeftOut(Exception):
 def collect(folder):
     """Return the learners' results, and the files left out.
 
-    The result is ({learner: what they did}, [(file, why it was left out), …]), from every *.json
+    The result is ({learner: results}, [(file, reason for leaving it out), …]), from every *.json
     below the folder and in zip files there.
 
-    A learner is named by the file, or by its folder if the file is called progress.json. What they
-    did: {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
-    (answer, sure, right)}}, of what the course knows, in its order. NotADirectoryError if there is
+    A learner is named by the file, or by its folder if the file is called progress.json. The
+    results are {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
+    (answer, sure, right)}}, in the order of the course, without names that the course does not
+    have. NotADirectoryError if there is
     no such folder.
     """
     folder = Path(folder)

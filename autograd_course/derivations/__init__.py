@@ -1,7 +1,7 @@
 r"""Let the learner type the lines of a derivation, and judge each line.
 
-`expressions` reads and writes formulas, `judge` compares a typed line with the right one and says
-what is wrong with it, `panel` is what a lesson shows. A lesson declares its derivations in
+`expressions` reads and writes formulas, `judge` compares a typed line with the right one and names
+the mistake, and `panel` shows the derivation in a lesson. A lesson declares its derivations in
 lessons/lesson_NN/exercises.py:
 
     derivation(

@@ -45,11 +45,12 @@ class Mismatch(Exception):
 class Step:
     """One line of a derivation.
 
-    `left` is TeX; `right` is the line as one may type it; `letters` are the letters that it may
+    `left` is TeX; `right` is the line as a learner may type it; `letters` are the letters that it may
     contain, separated by spaces, or "" for all of them; `indices` are the indices of the left side;
     `mistakes` are pairs (a wrong line, a sentence that teaches); one that has the right value, such
-    as a copy of the left side, is compared by its pieces, and its sentence begins with "It is equal". A step with `worked=True` is shown
-    and not asked. `rivals` are two other reasons, offered beside `reason` where the reason is asked.
+    as a copy of the left side, is compared by its pieces, and its sentence begins with "It is equal". A
+    step with `worked=True` is shown, and the learner does not type it. `rivals` are two other
+    reasons, offered beside `reason` where the question asks for the reason.
     """
 
     left: str
@@ -258,8 +259,8 @@ class Verdict:
 
     kind: "right", "equal" (it has the right value, and is not the line that is asked), "wrong" or
         "unreadable".
-    message: what is said at once.
-    hint: what is said when the learner asks again; "" if there is nothing more.
+    message: the text shown at once.
+    hint: the text shown when the learner asks again; "" if there is none.
     tree: how the line was read, None if it could not be.
     """
 

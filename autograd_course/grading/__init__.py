@@ -29,7 +29,7 @@
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
-Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.sync_notebooks`: it
+Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run `python -m autograd_course.sync_notebooks`: it
 becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
 Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wrong_answers.py`, under the same name:
 
@@ -38,17 +38,17 @@ Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wron
         wrong=[(lambda f, x, h: 3 * x ** 2, "none")],
         accepted=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
 
-- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
-  section whose heading ends in "(optional)".
+- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of optional exercises are not
+  counted as the lesson's, nor are those of a section whose heading ends in "(optional)".
 - `importance` is 3 if later lessons build on the exercise, 2 if some of them use it, and 1 if a learner can skip it.
-- The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is said.
+- The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is shown.
 - `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
-  learner's function and does the same. `shown` says in words what was expected, where the number would give the answer away.
+  learner's function and does the same. `shown` describes the expected value in words, where the number would give the answer away.
 - `expect_rule(answer, ag.multiply, 0)` tries a rule of the table: random upstream gradients, whole numbers, broadcasting, one array in
   both places, two calls. `expect_engine(answer)` tries a scalar engine: a class with + and *, `.backward()` and `.grad`.
   `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the wrong answers that go with them.
 - `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: a learner who
-  gives the same answer gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
+  gives the same answer gets that hint, and a test checks this. mistakes.py holds those that many exercises share. Beside pairs there may be
   recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
 - `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
   once: `edit(old, new, old, new, hint)`. An old text that does not occur exactly once in the solution raises an error.
@@ -57,17 +57,18 @@ Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wron
   such as "sign"; "none"; "own: a name" for a hint of the exercise; "mistake 3" for that of its third mistake. So every hint may
   be reworded. An exercise needs at least four wrong answers, its mistakes among them.
 - `accepted`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
-  expression, or an edit without a hint. The tests run each through the check, which has to say right; and, where the notebook goes on
-  with `yours_or_ours`, through all cells that follow.
-- `names=lambda: {"train": train}`: what the solution uses of the notebook, where edits and other styles are run: they find np, ag, the
-  names of the module, and what the solutions of the lesson's earlier exercises define.
+  expression, or an edit without a hint. The tests run each through the check, whose verdict must be
+  "right"; and, where the notebook continues with `yours_or_ours`, through all cells that follow.
+- `names=lambda: {"train": train}`: the names from the notebook that the solution uses. They are
+  defined where edits and other styles are run, beside np, ag, the names of the module, and the
+  names that the solutions of the lesson's earlier exercises define.
 - Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
 - Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict
   says where: `look      at the - in line 2, x - y`.
-- Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
-- A check may return a remark, which is shown below "right" after the word but: it fails where a graph is deep.
+- For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and `hint` may be "".
+- A check may return a remark, which is shown below "right" after the word "but", such as "it fails where a graph is deep".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
   solution's, so that a lesson that builds on it goes on.
 - Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.

@@ -35,9 +35,9 @@ def expect(
     Numbers and arrays have to be close and of the same shape; a tuple is compared part by part.
 
     `tried` and `shown` are texts, or functions that write them when they are needed. `hints` are
-    looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function
-    `wrong` gives for the same `args`; anything else is called, `hint(got, expected)`, and gives a
-    sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` says whether it
+    looked through in order. (wrong, sentence) recognises the value `wrong`, or the result of the
+    function `wrong` for the same `args`; any other hint is called as `hint(got, expected)` and
+    returns a sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` says whether it
     is the function `wrong` elsewhere too.
     """
     if got is None or waits(got, called=function is not None):
@@ -215,8 +215,8 @@ def without(g, sentence=Cause("no g")):
 def calls_of(*names, scope=()):
     """Yield a set that collects which functions of the library the block calls: "hvp", "Tensor.backward".
 
-    For a question that asks for the calculation itself. The library's own functions do not look these names up, so
-    that only calls of the learner's are seen. `scope` holds the names of the learner's code, in which a function may
+    It is meant for a question that asks for the calculation itself. The library's own functions do not look
+    these names up, so only calls in the learner's code are collected. `scope` holds the names of the learner's code, in which a function may
     have been imported by itself.
     """
     called, held = set(), []

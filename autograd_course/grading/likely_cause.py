@@ -85,8 +85,8 @@ def mistaken(wrong, args):
 def _recognised(got, wrong, args, expected, rtol, atol):
     """Return True if the mistake `wrong` returns `got` instead of `expected`.
 
-    What is nearly right is held to the check's own tolerance: else a mistake that is small here
-    would explain it.
+    If `got` is nearly right, it is compared at the tolerance of the check. Otherwise, a mistake
+    whose effect is small for these arguments would seem to explain it.
     """
     if callable(wrong):
         outcome = mistaken(wrong, args)
@@ -100,9 +100,8 @@ def _recognised(got, wrong, args, expected, rtol, atol):
 def _for_another_g(wrong, function, args, letters):
     """Return True if the rule agrees with the mistake `wrong` for another g too.
 
-    So an agreement by chance for this g is not counted.
-
-    Of a rule g alone may be changed: z belongs to x. What takes no g is not asked again.
+    So an agreement by chance for this g is not counted. Only g is changed, because z belongs to x.
+    A function that takes no g is not tried again.
     """
     if not callable(wrong) or letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return True
@@ -195,7 +194,7 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
 
 
 def _misshapen(have, want):
-    """Return the Cause that says how the shape differs."""
+    """Return a Cause that describes how the shape differs."""
 
     def shape(kind, *more):
         return Cause(kind, (have.shape, want.shape, *more))
@@ -222,7 +221,7 @@ def _misshapen(have, want):
 
 
 def _without_g(have, want, args, letters):
-    """Return the Cause that the upstream gradient is missing, or None.
+    """Return a Cause if the upstream gradient is missing, or None.
 
     The upstream gradient is the first argument, if the learner calls it g.
     """
@@ -243,7 +242,7 @@ def _without_g(have, want, args, letters):
 
 
 def not_linear(rule, args, letters):
-    """Return the Cause that the result is not linear in g, or an empty Cause.
+    """Return a Cause if the result is not linear in g, or an empty Cause.
 
     g is the first argument, if the learner calls it so; the Cause is empty if this cannot be
     tested.
@@ -263,7 +262,7 @@ def not_linear(rule, args, letters):
 
 
 def _moved(have, want):
-    """Return the Cause that the right entries are in other places, or None.
+    """Return a Cause if the right entries are in the wrong places, or None.
 
     They may be transposed, reshaped in another order, or reversed.
     """
@@ -327,7 +326,7 @@ def _factor(got, expected):
 
 
 def _coarse(have, want):
-    """Return the Cause that the numbers are right, in a dtype of few digits; or None."""
+    """Return a Cause if the numbers are right in a dtype of few digits, or None."""
     if (
         have.dtype.kind != "f"
         or have.dtype.itemsize >= 8
@@ -338,7 +337,7 @@ def _coarse(have, want):
 
 
 def _truncated(got, expected, args):
-    """Return the Cause that new whole numbers came back in place of floats, or None."""
+    """Return a Cause if the result holds new whole numbers in place of floats, or None."""
     given = [one.ravel() for one in map(as_numbers, args) if one is not None]
     whole = (
         given
@@ -352,7 +351,7 @@ def _truncated(got, expected, args):
 
 
 def _rounded(got, expected):
-    """Return the Cause that every entry is right but rounded to a few decimals, or None."""
+    """Return a Cause if every entry is right but rounded to a few decimals, or None."""
     for decimals in range(1, 5):
         rounded = np.round(expected, decimals)
         if (

@@ -1,6 +1,7 @@
-"""The place or two where a refused answer differs from a right one: syntax trees are compared.
+"""Find the one or two places where a wrong answer differs from a right one in its syntax tree.
 
-Of two places one may be right, in another style: the solution with it in its place says so.
+If there are two, one of them may be right in another style. To find out, the check runs the
+solution with this place exchanged.
 """
 
 import ast
@@ -191,7 +192,7 @@ def _names(node):
 
 
 def _translated(mine, other):
-    """Return {name of mine: the name in its place in other}."""
+    """Return a dict from each name in `mine` to the name at the same place in `other`."""
     theirs = [*_names(other)]
     return {name: theirs[number] for name, number in _names(mine).items() if number < len(theirs)}
 
@@ -252,8 +253,8 @@ def _number(x):
 def _said(place, right, alone):
     """Return the line and the text to look at, such as: the - in line 2, x - y.
 
-    It adds that something is missing only if the place is `alone`: of two that differ each may be
-    what the other lacks, as in an answer whose parts are swapped.
+    It adds that something is missing only if the place is `alone`. If two places differ, each may
+    contain the text that the other lacks, as in an answer whose parts are swapped.
     """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)

@@ -4,7 +4,7 @@
     mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]                  # right is a function
 
 The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the tests give it to the check.
-`right` is a value, or a function for an exercise that wants one. Those of rules and engines are in probes.py.
+`right` is a value, or a function for an exercise that wants one. The mistakes of rules and engines are in rule_checks.py.
 """
 
 from math import prod

@@ -22,13 +22,13 @@ from .verdict import NotYet, Wrong
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
     """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`, such as ag.multiply.
 
-    Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays
+    The rule is tried on floats, as in the engine: numbers, one array in every place, arrays, arrays
     that broadcast, and the grid of SPECIAL numbers wherever the row has a slope there: 0, below 0,
-    large, small. Each with a random upstream gradient and twice; and it must leave its arrays
-    alone. At a kink nothing is tried: what a rule states there is for the exercise to say. `whole`:
-    the rule itself sums over what was broadcast, down to the shape of its input; without it the
-    rule is as in ops.py, where the engine does that. `inputs`, a list of tuples, replaces what it
-    is tried on: for every row that is not elementwise. `hints` are (wrong rule, hint) pairs to
+    large, small. Each input is tried twice, with a random upstream gradient, and the rule must not
+    change its arrays. It is not tried at a kink, where the exercise decides which value is right.
+    `whole`: the rule itself sums over the broadcast axes, down to the shape of its input; without
+    it the rule is as in ops.py, where the engine computes this sum. `inputs`, a list of tuples,
+    replaces these inputs; it is required for every row that is not elementwise. `hints` are (wrong rule, hint) pairs to
     recognise before those of `of_rule`. `params` are the row's keywords; an axis is tried as it is
     and counted from the end.
     """

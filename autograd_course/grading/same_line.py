@@ -116,12 +116,12 @@ def same_line(mine, row=None, argument=0):
         same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
         same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
 
-    A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some
-    of it, by these names. The verdict on each: "same line", also with other letters; "different,
-    and right"; "right, with a limit", and where that is: other keywords, more axes, arrays in place
-    of numbers, numbers so large that they overflow; "not the same", with what was tried; or "not
-    yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope
-    between those that meet there is right, and said; at a tie, as long as all slots together send
+    A rule takes the arguments that the engine passes, `g, z, x, y` and the row's keywords, in this
+    order; or some of them, by these names. The verdict on each is "same line", even with other
+    letters; "different, and right"; "right, with a limit", which is then named: other keywords, more axes, arrays in place
+    of numbers, numbers so large that they overflow; "not the same", with the input that was tried;
+    or "not yet". Each rule is tried at random numbers and at special ones: 0, below 0, large,
+    small. At a kink any slope between those that meet there is right, and the verdict mentions it; at a tie, as long as all slots together send
     the upstream gradient, where for a slot without a rule of the learner's the library's counts. None in a
     list leaves that argument out, as the condition of `where`, which has no rule. A mistake is
     shown, never raised.
@@ -491,7 +491,7 @@ def _fitted(g, shape):
 def _trial(mine, how, case, letters):
     """Return the Trial of the rule `mine` on a Case.
 
-    `fault` is "" if it agrees with the library; `lines` say in words what it did.
+    `fault` is "" if the rule agrees with the library; `lines` describe its result in words.
     """
     passed = [
         np.copy(value)[()] if isinstance(value, np.ndarray) else value

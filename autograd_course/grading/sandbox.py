@@ -244,7 +244,7 @@ def run(function, args, given=None, most=None, printed=None):
     most : int, optional
         The largest number of steps; MOST_STEPS if it is not given.
     printed : io.StringIO, optional
-        Takes what the call prints; a Printed shows it too.
+        Collects the output of the call; a Printed also shows it.
     """
     given = copies(args) if given is None else given
     printed = io.StringIO() if printed is None else printed

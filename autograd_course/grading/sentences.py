@@ -145,7 +145,7 @@ def sentence(cause):
 def _of_part(part, text):
     """Return a sentence about one part of an answer.
 
-    It says before which part that is, and after it what the other parts are.
+    The name of the part comes before the sentence, and the verdict on the other parts after it.
     """
     if not part:
         return text

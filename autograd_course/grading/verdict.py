@@ -54,8 +54,8 @@ class Verdict:
 class Wrong(Exception):
     """Report a wrong answer: its Difference and its Cause.
 
-    An exercise gives texts: what was tried, what came back, what was expected, and its hint, a text
-    or a Cause, or "".
+    An exercise passes texts: the call that was tried, its result, the expected result, and a hint,
+    which is a text, a Cause or "".
     """
 
     def __init__(self, tried, got, expected, hint):

@@ -277,7 +277,7 @@ class _Interpreter:
         raise self.error(node, "the playground cannot compute this")
 
     def named(self, node):
-        """Return the variable of that name, or what the playground knows under it."""
+        """Return the variable of that name, or the playground's own value of that name."""
         if node.id in self.variables:
             return self.variables[node.id]
         return self.known(node)

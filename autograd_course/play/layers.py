@@ -82,7 +82,7 @@ class _Writer:
         )
 
     def statements(self, body):
-        """Return the statements of the text, with those that make objects replaced by what they make."""
+        """Return the statements of the text, with those that make objects replaced by the objects."""
         self.instances = set()
         for one in body:
             if isinstance(one, ast.Assign) and self.is_made(bare(one.value)):
@@ -208,7 +208,7 @@ class _Writer:
         return [mine[one] for one in sorted(reads & sets) if one in mine and one not in self.unset]
 
     def beginning(self, name, begins, call):
-        """Return what remains of `__init__`: its arguments and the attributes that it sets."""
+        """Return the part of `__init__` that is kept: its arguments and the attributes that it sets."""
         first, *arguments = begins.args.args
         defaults = begins.args.defaults
         given = dict(

@@ -214,7 +214,7 @@ class _Reading:
         return [ast.fix_missing_locations(statement)]
 
     def line(self, statement):
-        """Return what remains of an assignment or an expression."""
+        """Return the part of an assignment or an expression that is kept."""
         name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
         value, text = statement.value, ast.unparse(statement)
         if call := self.call_of_gradient(statement):
@@ -272,7 +272,7 @@ class _Reading:
     # --- What asks for gradients ---
 
     def backward(self, statement, call):
-        """Return what remains of `name.backward()` or `expression.backward()`."""
+        """Return the part of `name.backward()` or `expression.backward()` that is kept."""
         self.trains = True
         given = [
             *call.args,

@@ -266,7 +266,7 @@ KNOWN = sorted({*FUNCTIONS, *ARRAYS})
 
 
 def _unknown(name):
-    """Return what to say of a function that is not known."""
+    """Return the message for an unknown function."""
     close = difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.75)
     meant = (
         f"did you mean {' or '.join(close)}"

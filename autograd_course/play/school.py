@@ -280,7 +280,7 @@ class _Reader:
         return token
 
     def application(self, name):
-        """Return a function's call: of what is in brackets, or of the factors that follow, as in sin 2x."""
+        """Return a function's call, with the expression in brackets as its argument, or with the factors that follow, as in sin 2x."""
         power = ""
         if self.next == "**":
             power = self.take() + self.factor()

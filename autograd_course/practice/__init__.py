@@ -1,8 +1,8 @@
 """gym(): endless small problems on the lessons a learner has done; missed problems come back.
 
 A kind of problem is a file here: `KEYS`, {"walk.paths": the first lesson that may ask it}; `TITLES`, {"walk.paths":
-in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below knows nothing of what a
-problem is about.
+in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below works
+for every kind of problem.
 """
 
 from html import escape
@@ -41,14 +41,15 @@ EXAMPLES = {
 
 
 def gym(lesson=None):
-    """Return endless problems on what lessons up to `lesson`, such as "05", have taught.
+    """Return endless problems on the lessons up to `lesson`, such as "05".
 
     By default, the last lesson is the last one in the learner's record.
 
     Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests
-    that catch a wrong rule, Jacobians by index, numbers worked out by hand. Everything works by keyboard: Enter checks, and
-    once all is right goes on. A problem that was not right at once is recorded in progress.json and
-    comes back soon. What is not two digits is a ValueError.
+    that catch a wrong rule, Jacobians by index, numbers worked out by hand. Everything works by
+    keyboard: Enter checks the answers and, once all are right, shows the next problem. A problem
+    that was not solved at the first attempt is recorded in progress.json and comes back soon. A
+    `lesson` that is not two digits raises a ValueError.
     """
     if lesson is not None and not (
         isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
@@ -89,9 +90,10 @@ def keys(lesson, kind=""):
 def pick(among, trained, last, rng):
     """Return the key of the next problem, different from the last one.
 
-    Kinds are equally likely, and within a kind what was never answered is three times as likely as
-    what was. What the last lesson brought and was never answered comes as often as all this
-    together. What is owed comes on top, but as half of all at most.
+    Kinds are equally likely. Within a kind, a problem that was never answered is three times as
+    likely as one that was. The new problems of the last lesson together are as likely as all of
+    these together. Problems that have to come back are added to these, and make up at most half of
+    all.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())

@@ -1,7 +1,7 @@
 """Jacobian puzzles: ∂z[i] / ∂x[j] as one line in the indices, with drawings of the right matrix and of the learner's.
 
-The right matrix is always the library's, of `z` on Tensors; the answer of the table is what the reveal shows, and the
-tests hold it to that.
+The right matrix is always computed by the library, from `z` on Tensors. The answer in the table is
+the one that is revealed, and a test compares it with this matrix.
 """
 
 from dataclasses import dataclass, field
@@ -27,8 +27,8 @@ def lower(n):
 class Puzzle:
     """Hold a function z of `inputs`, whose Jacobian by the input `by` is asked for.
 
-    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with what the library
-    has, so that it runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn.
+    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with functions of the
+    library, so that it runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn.
     `answer` is ∂z/∂x by the indices, those of z first.
     """
 

@@ -40,7 +40,7 @@ class Mark:
 class Problem:
     """Hold one problem.
 
-    `key` says what it trains, "walk.paths"; texts are Markdown with $maths$, `reveal` begins with
+    `key` names the skill that it trains, such as "walk.paths"; texts are Markdown with $maths$, `reveal` begins with
     the answer.
 
     `judge(texts)` gives a Mark, or None for an empty text, for each of the boxes; `picture(texts,

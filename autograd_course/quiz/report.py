@@ -11,7 +11,7 @@ from . import texts
 
 
 def progress():
-    """Draw what has been got right so far, lesson by lesson; lessons without an answer are folded.
+    """Draw the number of right answers so far, lesson by lesson; lessons without an answer are folded.
 
     It also shows how often the learner was right when sure, and how to delete the record.
     """

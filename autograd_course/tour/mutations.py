@@ -142,7 +142,7 @@ class EngineWithout:
 
     The copy lacks `statement`, if one is given.
 
-    Put it into sys.meta_path. `steps` is what is left of MOST_STEPS: at 0 a loop of the package
+    Put it into sys.meta_path. `steps` is the rest of MOST_STEPS: at 0 a loop of the package
     raises StepLimitExceeded.
     """
 

@@ -409,7 +409,9 @@ def find(where, line):
         if definition_of(one).name == where and one.text.strip().startswith(line)
     ]
     if len(found) != 1:
-        raise LookupError(f"{where} has {len(found)} statements that begin with {line!r}")
+        raise LookupError(
+            f"find: expected one statement in {where} that begins with {line!r}, got {len(found)}"
+        )
     return found[0]
 
 

@@ -1,7 +1,7 @@
 """forward_stepper: tangents carried forward through the learner's own expression, one step a frame.
 
-The twin of backward_stepper, with its frames, pictures and widget. What an op makes of a tangent is the engine's own
-forward mode, asked one argument at a time: there is no second set of rules here.
+The twin of backward_stepper, with its frames, pictures and widget. The tangent of a result comes
+from the engine's own forward mode, one argument at a time: this module has no rules of its own.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def forward_stepper(output, **tangents):
     `forward_stepper(L, x=1)` gives the input called x the tangent 1 and all other inputs 0. An input
     is named as in `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each
     step is a sentence, a state of the graph, and the numbers: the value that is computed, local ×
-    tangent for each of its inputs, their sum, and what has to be kept in memory.
+    tangent for each of its inputs, their sum, and the numbers that have to be kept in memory.
 
     Raises
     ------
@@ -176,7 +176,7 @@ class _Push(Story):
         self.tell(" ".join(say))
 
     def tell(self, say):
-        """Add a frame, in which each card is computed, being computed, or ahead."""
+        """Add a frame with the sentence `say`, in which each card is computed, being computed, or not computed yet."""
         cards, nodes = {}, []
         for key, node in self.nodes.items() if self.placed else ():
             if node.gradient is not None:

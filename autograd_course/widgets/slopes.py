@@ -56,7 +56,7 @@ def _four(x):
 
 
 def _ten(x):
-    """Format a slope or difference with ten digits; an exact 0 is labelled as one."""
+    """Format a slope or difference with ten digits; write an exact 0 as "exactly 0.0"."""
     return number(x, 10) if x else "exactly 0.0"
 
 

@@ -1,8 +1,9 @@
 """backward_stepper: the backward pass of the learner's own expression, one step a frame.
 
-`frames` tells the story as data and `picture` draws one frame; the widget only calls them. What happens comes from the
-visits alone, the engine's own generator or a lesson's: nothing here knows in which order a graph ought to be walked.
-The forward stepper, in forward.py, tells another Story with the same Frames.
+`frames` tells the story as data and `picture` draws one frame; the widget only calls them. The
+story is made only from the visits, which the engine's own generator or a lesson yields: this module
+has no rule for the order in which a graph is traversed. The forward stepper, in forward_stepper.py,
+tells another Story with the same Frames.
 """
 
 from bisect import bisect_left, bisect_right

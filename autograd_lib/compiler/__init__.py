@@ -159,8 +159,8 @@ class compile:
             same = same and (a.dtype.kind == "f" or np.array_equal(a, b))
         if not same:
             raise RuntimeError(
-                f"compile: {path} of {self.__name__} is {result!r:.80} by the program and "
-                f"{expected!r:.80} by the function itself. The function reads something that is "
+                f"compile: for {path} of {self.__name__} the program returns {result!r:.80}, but the "
+                f"function returns {expected!r:.80}. The function reads something that is "
                 "neither an argument nor a Tensor and that has changed since the program was "
                 "recorded; pass it as an argument"
             )

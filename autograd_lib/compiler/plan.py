@@ -39,7 +39,7 @@ def assign_buffers(lines, returned, new_name):
     """Decide into which memory the large results of `lines` are written.
 
     A line writes into a buffer that is free, or over a value that it is the last to read. NumPy
-    allocates what the function returns. For example, of large arrays:
+    allocates the arrays that the function returns. For example, of large arrays:
 
         a = np.exp(x)           m1 = np.exp(x, out=m1)
         b = a * 2               b is a's last reader: np.multiply(m1, 2, out=m1)

@@ -54,7 +54,7 @@ class Program:
         return list(map(leaf_signature, self.closed)) == self._signatures
 
     def run(self, leaves):
-        """Return what `f` returns for these leaves of its arguments."""
+        """Return the result of `f` for these leaves of its arguments."""
         inputs = leaves + self.closed
         if any(self._is_tensor):
             return mapped(self._outputs(inputs).__getitem__, self.structure)
@@ -92,7 +92,7 @@ def _values(inputs):
 def _shared_rule(backward, saved):
     """Return one rule for all inputs: the backward function runs when the first gradient is due.
 
-    `k` is the position of a gradient in what the backward function returns. The tape asks for the
+    `k` is the position of a gradient in the result of the backward function. The tape asks for the
     gradients in order, and for each once in a backward pass; so a gradient is dropped here as soon
     as the tape has it. The other arguments of a rule, the result and the inputs, are not needed.
     """

@@ -16,7 +16,7 @@ STATIC = {int, bool, str, bytes, type(None), type(...)}
 
 
 def leaf_signature(x):
-    """Return what must stay the same of a leaf, or None if `x` is not a leaf."""
+    """Return the properties of a leaf that must stay the same, or None if `x` is not a leaf."""
     kind = type(x)
     if kind is np.ndarray:
         return x.shape, x.dtype
@@ -26,7 +26,7 @@ def leaf_signature(x):
 
 
 def signature(x, leaves, modules):
-    """Return what must stay the same of an argument, beside its Modules; collect these and its leaves.
+    """Return the properties of an argument that must stay the same, and collect its Modules and leaves.
 
     The result is hashable, and is compared at every call, so this function is written for speed:
     it checks nothing. `copy_argument` does, when a program is recorded.

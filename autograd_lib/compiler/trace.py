@@ -179,7 +179,7 @@ class Trace:
         return self._closed_inputs[id(t)]
 
     def _output(self, x):
-        """Add `x`, a part of what the function returned, to `outputs`; return its position there."""
+        """Add `x`, a part of the function's result, to `outputs`; return its position there."""
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
             raise TypeError(
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "
@@ -358,7 +358,7 @@ class Trace:
 
 
 def _before_broadcast(a):
-    """Return what was broadcast to `a`: an array, the number that fills a constant, or `a`."""
+    """Return the value that was broadcast to `a`: an array, the number that fills a constant, or `a`."""
     if type(a) is Traced and a.op is ops.broadcast_to:
         return a.inputs[0]
     # A constant of zeros stays: 0 has a sign.

@@ -533,7 +533,7 @@ def test_np_pad_is_pad():
         ag.grad(lambda x: (np.pad(x, 1) * np.arange(5.0)).sum())(np.ones(3)), [1, 2, 3]
     )
     for keywords in ({"mode": "edge"}, {"constant_values": 1}):
-        with pytest.raises(TypeError, match="np.pad: only zeros"):
+        with pytest.raises(TypeError, match="np.pad: expected .* zeros"):
             np.pad(Tensor([1.0], requires_grad=True), 1, **keywords)
 
 

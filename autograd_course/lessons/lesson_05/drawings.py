@@ -16,7 +16,7 @@ from ...widgets.stepper import frames, picture
 
 
 def visits(order):
-    """Yield (node, g, grads) for each Tensor of `order`, which sends on only what has arrived so far."""
+    """Yield (node, g, grads) for each Tensor of `order`, which sends on only the gradient that has arrived so far."""
     ledger = {id(order[0]): np.ones_like(order[0].data)}
     for node in order:
         g = ledger.pop(id(node), np.zeros_like(node.data))

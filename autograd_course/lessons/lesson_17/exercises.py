@@ -310,7 +310,7 @@ def _expect_silu(answer, xs):
                 f"x after silu(x), for x = {brief(x)}",
                 brief(t.data),
                 f"{brief(x)}, as it was",
-                "It writes into x, which other operations may read: make a new array.",
+                "Your function writes into x, which other operations may read: make a new array.",
             )
         if z.dtype != np.float64:
             raise Wrong(

@@ -190,7 +190,10 @@ def diagnose(answer):
     for (letter, right), number in zip(RIGHT.items(), answer):
         if np.ndim(number):
             raise Wrong(
-                f"port {letter}", brief(number), "a number of the list", "One number for each port."
+                f"port {letter}",
+                brief(number),
+                "a number of the list",
+                "Give one number for each port.",
             )
         number = number.item() if isinstance(number, (np.ndarray, np.generic)) else number
         if type(number) not in (int, float) or number not in range(1, len(CAUSES) + 1):
