@@ -109,10 +109,10 @@ ANSWERED = {
     "# only a comment": "Write an expression",
     "y = 2*": "Python",
     "x**": "Python",
-    r"\sum_i x_i^2": "LaTeX",
+    r"\sum_i x_i^2": "a sum out",
+    r"\int_0^1 x^2 \, dx": "the integral alone",
     "model = nn.Linear(2, 3)\ny = model(x)": "x = torch.ones(2)",
     "model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())": "x = torch.ones(2)",
-    "loss = F.mse_loss(y, t, reduction='sum')": "leave texts out",
     "loss = nn.CrossEntropyLoss()(z, t)": "expected scores in an array",
     "with torch.no_grad():\n    w -= 0.1*w.grad": "one forward pass",
     "opt = torch.optim.SGD([w], lr=0.1)\nopt.step()": "one forward pass",
@@ -152,9 +152,8 @@ ANSWERED = {
     "train_loader = torch.utils.data.DataLoader(data)\nfor x, y in train_loader:\n    loss = model(x)": "Write a few numbers",
     "y = AutoModel.from_pretrained(w)": "Write a few numbers",
     "\\documentclass{article}\n\\begin{document}\n$x^2$": "the formula alone",
-    "y = tan^-1(x)": "arctan(x) for the inverse",
     "x^2 + y^2 = 1": "An equation",
-    "∫ x dx": "a sum out",
+    "∫ x dx": "the integral alone",
     "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n    def forward(self, x):\n        return torch.sigmoid(self.fc(x))": "is not used yet",
     "model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))\nx = torch.randn(1, 784)\nloss = model(x).sum()": "use a smaller one",
     'import numpy as np\ndef gradient_descent(x, y, learning_rate=0.0001, iterations=10000):\n    """Simple gradient descent for univariate linear regression."""\n    x = np.array(x, dtype=float)\n    y = np.array(y, dtype=float)\n    m_curr = 0.0\n    b_curr = 0.0\n    n = len(x)\n    cost_history = []\n    for _ in range(iterations):\n        y_pred = m_curr * x + b_curr\n        cost = (1 / n) * np.sum((y - y_pred) ** 2)\n        cost_history.append(cost)\n        md = -(2 / n) * np.sum(x * (y - y_pred))\n        bd = -(2 / n) * np.sum(y - y_pred)\n        m_curr -= learning_rate * md\n        b_curr -= learning_rate * bd\n    return m_curr, b_curr, cost_history\n\nnp.random.seed(42)\nX = np.linspace(0, 100, 50)\ntrue_m, true_b = 1.5, 5.0\nnoise = np.random.randn(len(X)) * 5.0\nY = true_m * X + true_b + noise\nm_hat, b_hat, cost_history = gradient_descent(X, Y)\nprint(f"Learned parameters: m={m_hat:.3f}, b={b_hat:.3f}")': "several values",
@@ -1598,12 +1597,442 @@ tf.grad(f)(x).print();
 }
 DRAWN |= COLLECTED
 ANSWERED |= COLLECTED_ANSWERED
+# Texts as they stand in posts: formulas in sentences, fences, prompts, outputs. With the value (of an array, the sum)
+# and the gradients that SymPy or PyTorch gives for what the text means.
+POSTS = {
+    """\
+Hi all, stuck on this one 😅
+
+Find f'(x) if f(x) = (6x² + 7x)⁴.
+
+I know it's chain rule but how do I start?
+""": (28561.0, {"x": 166972.0}),
+    "Differentiate y = x^2 e^{-3x} with respect to x.": (0.049787068, {"x": -0.049787068}),
+    "Find ∂f/∂x and ∂f/∂y at the point (2, −1) for f(x,y) = x³y − e^{xy}": (
+        -8.135335283,
+        {"x": -11.864664717, "y": 7.729329434},
+    ),
+    "h(θ) = ln(sec θ + tan θ)": (1.226191171, {"θ": 1.850815718}),
+    """\
+**Question 4.** Use the quotient rule:
+
+g(t) = (2t − 5)³ / (t² + 1)
+
+Answer: g'(t) = ...
+""": (-13.5, {"t": 40.5}),
+    "The volume of a cone is V = (1/3)πr²h. Find the rate of change of V with respect to r when r = 3 cm and h = 5 cm.": (
+        47.123889804,
+        {"h": 9.424777961, "r": 31.415926536},
+    ),
+    "Let z = √(x² + y²), where x = 3 and y = 4. Find dz/dx, dz/dy": (5.0, {"x": 0.6, "y": 0.8}),
+    "y = \\log_{2}\\left(x^{2}+1\\right)\\cdot\\arctan x": (0.785398163, {"x": 1.633090035}),
+    "f(x) = x·|x − 2| + 1, find f'(3)": (4.0, {"x": 4.0}),
+    "d/dx [ 2^(sin(x)) + sin^2(3x) ]": (1.811791081, {"x": -0.167172686}),
+    "If w = xy + yz + zx, and x = cos t, y = sin t, z = t, find dw/dt at t = π/4.": (
+        1.610720735,
+        {"t": 1.414213562},
+    ),
+    "y = ∛(1 + tan x) − 5/x³": (-3.632481141, {"x": 15.610574208}),
+    "f(x) = ln(x − 4) + √(9 − x)": (2.0, {"x": 0.75}),
+    """\
+# %matplotlib inline
+
+import torch
+
+import matplotlib.pyplot as plt
+import matplotlib.ticker as ticker
+import math
+
+a = torch.linspace(0., 2. * math.pi, steps=25, requires_grad=True)
+print(a)
+
+b = torch.sin(a)
+plt.plot(a.detach(), b.detach())
+print(b)
+
+c = 2 * b
+print(c)
+
+d = c + 1
+print(d)
+
+out = d.sum()
+print(out)
+
+out.backward()
+print(a.grad)
+plt.plot(a.detach(), a.grad.detach())
+""": (
+        25.0,
+        {
+            "a": [
+                2.0,
+                1.931851653,
+                1.732050808,
+                1.414213562,
+                1.0,
+                0.51763809,
+                0.0,
+                -0.51763809,
+                -1.0,
+                -1.414213562,
+                -1.732050808,
+                -1.931851653,
+                -2.0,
+                -1.931851653,
+                -1.732050808,
+                -1.414213562,
+                -1.0,
+                -0.51763809,
+                -0.0,
+                0.51763809,
+                1.0,
+                1.414213562,
+                1.732050808,
+                1.931851653,
+                2.0,
+            ]
+        },
+    ),
+    """\
+### 🐛 Describe the bug
+
+```python
+import torch
+a = torch.tensor(5.0, requires_grad=True) * 0.1
+b = torch.tensor(2.0, requires_grad=True)
+c = a + b
+c.backward()
+
+print(a.grad, b.grad)
+```
+**output: None, tensor(1.)**
+""": (2.5, {"b": 1.0}),
+    """\
+x = torch.tensor(3., requires_grad=True)
+with torch.no_grad():
+    y = x * 2
+z = x ** 2 + y
+z.backward()
+print(x.grad)   # why is this 6 and not 8???
+""": (15.0, {"x": 6.0}),
+    """\
+inp = torch.eye(4, 5, requires_grad=True)
+out = (inp+1).pow(2).t()
+out.backward(torch.ones_like(out), retain_graph=True)
+print(f"First call\\n{inp.grad}")
+out.backward(torch.ones_like(out), retain_graph=True)
+print(f"\\nSecond call\\n{inp.grad}")
+inp.grad.zero_()
+out.backward(torch.ones_like(out), retain_graph=True)
+print(f"\\nCall after zeroing gradients\\n{inp.grad}")
+""": (
+        32.0,
+        {
+            "inp": [
+                [4.0, 2.0, 2.0, 2.0, 2.0],
+                [2.0, 4.0, 2.0, 2.0, 2.0],
+                [2.0, 2.0, 4.0, 2.0, 2.0],
+                [2.0, 2.0, 2.0, 4.0, 2.0],
+            ]
+        },
+    ),
+    """\
+x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+y = torch.clamp(x, min=0, max=1)
+w = torch.where(x > 0, torch.log(x), torch.zeros_like(x))
+loss = y.sum() + 2 * torch.nn.functional.leaky_relu(x, negative_slope=0.1).sum()
+loss.backward()
+print(x.grad)
+""": (6.3, {"x": [0.2, 3.0, 2.0]}),
+    """\
+x = torch.tensor([1., 2., 3.]).requires_grad_()
+f = x[0] * x[1] + x[-1]**2 + torch.norm(x)
+f.backward()
+x.grad
+Out[14]: tensor([2.2673, 1.5345, 6.8018])
+""": (14.741657387, {"x": [2.267261242, 1.534522484, 6.801783726]}),
+    """\
+import torch, torch.nn.functional as F
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(42)
+
+X = torch.tensor([[1., 2.], [3., 4.], [5., 6.]], dtype=torch.float64, device=device)
+y = torch.tensor([[1.], [2.], [3.]], dtype=torch.float64).to(device)
+w = torch.zeros(2, 1, dtype=torch.float64, device=device, requires_grad=True)
+b = torch.zeros(1, requires_grad=True, device=device, dtype=torch.float64)
+
+y_hat = X @ w + b                 # forward
+loss = F.mse_loss(y_hat, y, reduction='mean') + 0.01 * (w**2).sum()
+loss.backward()
+
+with torch.no_grad():
+    w -= 0.01 * w.grad
+    b -= 0.01 * b.grad
+    w.grad.zero_(); b.grad.zero_()
+print(f'w = {w}')
+""": (4.666666667, {"w": [[-14.666666667], [-18.666666667]], "b": [-4.0]}),
+    """\
+def sum_logistic(x):
+  return jnp.sum(1.0 / (1.0 + jnp.exp(-x)))
+
+x_small = jnp.arange(3.)
+derivative_fn = grad(sum_logistic)
+print(derivative_fn(x_small))
+[0.25       0.19661194 0.10499357]
+""": (2.111855657, {"x_small": [0.25, 0.196611933, 0.104993585]}),
+    """\
+#Function with multiple inputs - partial derivatives
+def h(x, y):
+    return x**2 + 3*x*y + y**2
+
+# grad() by default takes derivative w.r.t. first argument
+dh_dx = grad(h, argnums=0)  # ∂h/∂x
+dh_dy = grad(h, argnums=1)  # ∂h/∂y
+
+x, y = 2.0, 1.0
+print(f"h(x,y) = x² + 3xy + y²")
+print(f"∂h/∂x = 2x + 3y = {dh_dx(x, y)}")
+print(f"∂h/∂y = 3x + 2y = {dh_dy(x, y)}")
+
+h(x,y) = x² + 3xy + y²
+∂h/∂x = 2x + 3y = 7.0
+∂h/∂y = 3x + 2y = 8.0
+""": (11.0, {"x": 7.0, "y": 8.0}),
+    """\
+>>> import autograd.numpy as np  # Thinly-wrapped numpy
+>>> from autograd import grad    # The only autograd function you may ever need
+>>>
+>>> def tanh(x):                 # Define a function
+...     return (1.0 - np.exp((-2 * x))) / (1.0 + np.exp(-(2 * x)))
+...
+>>> grad_tanh = grad(tanh)       # Obtain its gradient function
+>>> grad_tanh(1.0)               # Evaluate the gradient at x = 1.0
+np.float64(0.419974341614026)
+>>> (tanh(1.0001) - tanh(0.9999)) / 0.0002  # Compare to finite differences
+np.float64(0.41997434264973155)
+""": (0.761594156, {"x": 0.419974342}),
+    """\
+x = tf.constant(3.0)
+with tf.GradientTape(persistent=True) as g:
+  g.watch(x)
+  y = x * x
+  z = y * y
+dz_dx = g.gradient(z, x)  # (4*x^3 at x = 3)
+print(dz_dx)
+tf.Tensor(108.0, shape=(), dtype=float32)
+dy_dx = g.gradient(y, x)
+print(dy_dx)
+tf.Tensor(6.0, shape=(), dtype=float32)
+""": (81.0, {"x": 108.0}),
+    """\
+import numpy as np
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+x = np.array([0.5, -1.2, 3.0])
+w = np.array([0.1, 0.4, -0.2])
+b = 0.3
+y = 1
+
+# forward
+z = np.dot(w, x) + b
+a = sigmoid(z)
+loss = -(y * np.log(a) + (1 - y) * np.log(1 - a))
+
+# backward
+dz = a - y
+dw = x * dz
+db = dz
+print("loss:", loss)
+print("dw:", dw, "db:", db)
+""": (1.123331115, {"w": [-0.337402636, 0.809766327, -2.024415818], "b": -0.674805273}),
+    """\
+f = lambda x: x**3 + 2*x**2 - 3*x + 1
+
+dfdx = jax.grad(f)
+d2fdx = jax.grad(dfdx)
+d3fdx = jax.grad(d2fdx)
+d4fdx = jax.grad(d3fdx)
+print(dfdx(1.))
+print(d2fdx(1.))
+4.0
+10.0
+""": (1.0, {"x": 4.0}),
+    """\
+# inputs x1,x2
+x1 = Value(2.0, label='x1')
+x2 = Value(0.0, label='x2')
+# weights w1,w2
+w1 = Value(-3.0, label='w1')
+w2 = Value(1.0, label='w2')
+# bias of the neuron
+b = Value(6.8813735870195432, label='b')
+# x1*w1 + x2*w2 + b
+x1w1 = x1*w1; x1w1.label = 'x1*w1'
+x2w2 = x2*w2; x2w2.label = 'x2*w2'
+x1w1x2w2 = x1w1 + x2w2; x1w1x2w2.label = 'x1*w1 + x2*w2'
+n = x1w1x2w2 + b; n.label = 'n'
+o = n.tanh(); o.label = 'o'
+o.grad = 1.0
+o._backward()
+n._backward()
+draw_dot(o)
+""": (0.707106781, {"x1": -1.5, "x2": 0.5, "w1": 1.0, "w2": 0.0, "b": 0.5}),
+    """\
+w = [2,-3,-3] # assume some random weights and data
+x = [-1, -2]
+
+# forward pass
+dot = w[0]*x[0] + w[1]*x[1] + w[2]
+f = 1.0 / (1 + math.exp(-dot)) # sigmoid function
+
+# backward pass through the neuron (backpropagation)
+ddot = (1 - f) * f # gradient on dot variable, using the sigmoid gradient derivation
+dx = [w[0] * ddot, w[1] * ddot] # backprop into x
+dw = [x[0] * ddot, x[1] * ddot, 1.0 * ddot] # backprop into w
+# we're done! we have the gradients on the inputs to the circuit
+""": (
+        0.731058579,
+        {"w": [-0.196611933, -0.393223866, 0.196611933], "x": [0.393223866, -0.5898358]},
+    ),
+    """\
+class Value:
+    def __init__(self, data, _children=(), _op=''):
+        self.data = data
+        self.grad = 0.0
+        self._backward = lambda: None
+        self._prev = set(_children)
+        self._op = _op
+
+    def __add__(self, other):
+        out = Value(self.data + other.data, (self, other), '+')
+        def _backward():
+            self.grad += 1.0 * out.grad
+            other.grad += 1.0 * out.grad
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        out = Value(self.data * other.data, (self, other), '*')
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        topo = []
+        visited = set()
+        def build_topo(v):
+            if v not in visited:
+                visited.add(v)
+                for child in v._prev:
+                    build_topo(child)
+                topo.append(v)
+        build_topo(self)
+        self.grad = 1.0
+        for node in reversed(topo):
+            node._backward()
+
+a = Value(3.0)
+b = a * a + a
+b.backward()
+print(a.grad)  # I get 7, correct!
+""": (12.0, {"a": 7.0}),
+    """\
+from tinygrad import Tensor
+
+x = Tensor.eye(3, requires_grad=True)
+y = Tensor([[2.0,0,-2.0]], requires_grad=True)
+z = y.matmul(x).sum()
+z.backward()
+
+print(x.grad.tolist())  # dz/dx
+print(y.grad.tolist())  # dz/dy
+""": (0.0, {"x": [[2.0, 2.0, 2.0], [0.0, 0.0, 0.0], [-2.0, -2.0, -2.0]], "y": [[1.0, 1.0, 1.0]]}),
+    """\
+xs = [1.0, 2.0, -3.0]
+ws = [0.5, -1.0, 0.25]
+s = 0
+for x, w in zip(xs, ws):
+    s += x * w
+out = max(0, s + 5)   # ReLU
+loss = (out - 1) ** 2
+""": (3.0625, {"xs": [1.75, -3.5, 0.875], "ws": [3.5, 7.0, -10.5]}),
+    """\
+x = [Value(2.0), Value(3.0)]
+w = [Value(0.5), Value(-1.0)]
+b = Value(1.5)
+act = sum((wi*xi for wi,xi in zip(w, x)), b)
+out = act.tanh()
+loss = (out - 1.0)**2
+loss.backward()
+>>> w[0].grad
+""": (
+        2.137786582,
+        {"x": [-1.149878724, 2.299757447], "w": [-4.599514895, -6.899272342], "b": -2.299757447},
+    ),
+    "Given s = 5t² + 2t where t is in seconds, find ds/dt at t = 3": (51.0, {"t": 32.0}),
+    "Let y = u³ where u = x² + 1. Find dy/dx at x = 2.": (125.0, {"x": 300.0}),
+    "The energy is E = ½mv², with m = 2 kg and v = 3 m/s. What is dE/dv?": (
+        9.0,
+        {"m": 4.5, "v": 6.0},
+    ),
+    "Compute the derivative of sin(x)/x at x = 2 please!": (0.454648713, {"x": -0.435397775}),
+    "Find the gradient of f(x, y, z) = x² + yz at P(1, 2, 3)": (
+        7.0,
+        {"x": 2.0, "y": 3.0, "z": 2.0},
+    ),
+}
+POSTS |= {
+    "y = sin⁻¹(x) at x = 0.5": (0.523598776, {"x": 1.154700538}),
+    "cos^{-1} x at x = 0.5": (1.047197551, {"x": -1.154700538}),
+    "f(x) = tan^-1(x)": (0.785398163, {"x": 0.5}),
+    # A word that is a product of letters, or a function with its argument, is not a name of its own.
+    "f(x) = 2sinx at x = 2": (1.818594854, {"x": -0.832293673}),
+    "y = xlnx at x = 2": (1.386294361, {"x": 1.693147181}),
+    "z = 3xy + x at (2, 3)": (20.0, {"x": 10.0, "y": 6.0}),
+    "b^2-4ac": (-3.0, {"b": 2.0, "a": -4.0, "c": -4.0}),
+    "E = mc², m = 2, c = 3": (18.0, {"m": 9.0, "c": 12.0}),
+    "s = ut + ½at², u = 1, a = 2, t = 3": (12.0, {"u": 3.0, "t": 7.0, "a": 4.5}),
+    "z = x_1x_2, x_1 = 2, x_2 = 3": (6.0, {"x_1": 3.0, "x_2": 2.0}),
+    "√x + 1 at x = 4": (3.0, {"x": 0.25}),
+    "x, y = 1,2\nx*y": (2.0, {"x": 2.0, "y": 1.0}),
+    "cost = (y - 1)**2\nlogp = cost*3": (0.0, {"y": 0.0}),
+}
+DRAWN |= {text: text for text in POSTS}
+# If a part of a sentence belongs to the formula, the formula without it must not be drawn.
+ANSWERED |= {
+    "Let y = x to the power of 3. Find dy/dx": "the formula alone",
+    "Find dy/dx for y = x squared plus 3": "Python",
+    "Find the slope of y = x! at x = 3": "the formula alone",
+    "Find the derivative of y = x + 2,5x at x = 1": "without a comma",
+    "Find the derivative of y = x² +\n3x": "the formula alone",
+    "If f(x) = x² for x < 1 and f(x) = 2x − 1 when x ≥ 1, find f'(1).": "Python",
+    "f(x) = x² if x < 1, and 2x − 1 otherwise. Find f'(2)": "where(",
+    "Let f(x) = x² and g(x) = 3x+1. Find the derivative of f(g(x))": "one of them",
+    "a) y = x² b) y = x³. Find the derivatives": "several times",
+    "Find dy/dx by implicit differentiation: x² + y² = 25": "An equation",
+    "Why is my gradient None after calling loss.backward()? I've tried retain_grad": "not as a sentence",
+    'Traceback (most recent call last):\n  File "a.py", line 4, in <module>\n    loss.backward()\nRuntimeError: Trying to backward through the graph a second time.': "error message",
+    "z = torch.tensor(1 + 2j, requires_grad=True)\nL = (z*z.conj()).real": "complex",
+    "y = log⁻¹(x)": "two meanings",
+    "y = log_3 x": "log(x)/log(3)",
+    "y = 0,5x^2": "without a comma",
+    "1,000x": "without a comma",
+    "y' = 3x": "the function itself",
+    "y = a + b at (2, 3)": "Name the coordinates",
+    "np.dot(w, x) + b": "w = [1.0, 2.0]",
+}
 # Texts whose gradient differs from the measured slope, marked ≠ in the table: a constant, a kink,
 # or the pitfall of where.
 DIFFERENT = {
     *("d2l's detach", "where with sqrt, PyTorch issue 187297", "norm plus epsilon"),
     *("two layers with nn.functional", "JAX issue 5798: where below 1"),
     "two Sequentials from comprehensions",
+    next(text for text in POSTS if "torch.no_grad():\n    y = x * 2" in text),
     *("a straight-through step", "a straight-through round"),
 }
 # Texts that would do more than arithmetic if they were run. None of them is drawn.

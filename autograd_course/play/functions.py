@@ -76,21 +76,35 @@ def _linear(x, W, b=0.0):
     return x @ W.T + b
 
 
-def _cross_entropy(z, target):
-    """Return the mean cross-entropy of scores; the target is a class, one for each row, or probabilities."""
+def _reduced(losses, reduction):
+    """Return the losses as PyTorch's keyword `reduction` asks for them."""
+    return {"mean": ag.mean, "sum": ag.sum, "none": lambda one: one}[reduction](losses)
+
+
+def _loss(entries):
+    """Return the loss whose entry for each prediction is `entries(prediction, target)`."""
+
+    def loss(prediction, target, reduction="mean"):
+        return _reduced(entries(prediction, target), reduction)
+
+    return loss
+
+
+def _cross_entropy(z, target, reduction="mean"):
+    """Return the cross-entropy of scores; the target is a class, one for each row, or probabilities."""
     if np.ndim(constant_data(z)) not in (1, 2):
         raise ValueError("cross_entropy: expected scores in an array, such as z = [2, 1, -1]")
     logs = ag.log_softmax(z)
     if np.shape(constant_data(target)) == z.shape:
-        return -ag.mean(ag.sum(target * logs, axis=-1))
-    return _nll(logs, target)
+        return _reduced(-ag.sum(target * logs, axis=-1), reduction)
+    return _nll(logs, target, reduction)
 
 
-def _nll(logs, target):
-    """Return the mean of -log p of the classes in `target`, PyTorch's `nll_loss`."""
+def _nll(logs, target, reduction="mean"):
+    """Return -log p of the classes in `target`, PyTorch's `nll_loss`."""
     classes = np.asarray(constant_data(target)).astype(int)
     rows = (np.arange(len(classes)),) if logs.ndim == 2 else ()
-    return -ag.mean(logs[(*rows, classes)])
+    return _reduced(-logs[(*rows, classes)], reduction)
 
 
 def _spread(function):
@@ -116,7 +130,7 @@ def _transpose(x, *axes):
 
 
 def _binary_cross_entropy(p, target):
-    return -ag.mean(target * ag.log(p) + (1 - target) * ag.log(1 - p))
+    return -(target * ag.log(p) + (1 - target) * ag.log(1 - p))
 
 
 def constant(x):
@@ -140,6 +154,18 @@ def array(x):
 
 
 ARCTAN = ag.elementwise(np.arctan, lambda g, z, x: g / (1 + x * x), name="arctan")
+ARCSIN = ag.elementwise(np.arcsin, lambda g, z, x: g / ag.sqrt(1 - x * x), name="arcsin")
+ARCCOS = ag.elementwise(np.arccos, lambda g, z, x: -g / ag.sqrt(1 - x * x), name="arccos")
+CBRT = ag.elementwise(np.cbrt, lambda g, z, x: g / (3 * z * z), name="cbrt")
+
+
+def _leaky_relu(x, negative_slope=0.01):
+    return ag.where(x > 0, x, negative_slope * x)
+
+
+def _elu(x, alpha=1.0):
+    return ag.where(x > 0, x, alpha * (ag.exp(ag.minimum(x, 0)) - 1))
+
 
 F = "torch.nn.functional."
 FUNCTIONS = {
@@ -150,10 +176,10 @@ FUNCTIONS = {
     "softplus": Function(ag.softplus, F + "softplus"),
     "gelu": Function(ag.gelu, F + "gelu"),
     "silu": Function(lambda x: x * ag.sigmoid(x), F + "silu"),
-    "leaky_relu": Function(lambda x: ag.where(x > 0, x, 0.01 * x), F + "leaky_relu"),
+    "leaky_relu": Function(_leaky_relu, F + "leaky_relu"),
     "exp": Function(ag.exp, "torch.exp"),
     "logsigmoid": Function(lambda x: -ag.softplus(-x), F + "logsigmoid"),
-    "elu": Function(lambda x: ag.where(x > 0, x, ag.exp(ag.minimum(x, 0)) - 1), F + "elu"),
+    "elu": Function(_elu, F + "elu"),
     "log": Function(ag.log, "torch.log"),
     "log2": Function(lambda x: ag.log(x) / math.log(2), "torch.log2"),
     "log10": Function(lambda x: ag.log(x) / math.log(10), "torch.log10"),
@@ -164,7 +190,13 @@ FUNCTIONS = {
     "sin": Function(ag.sin, "torch.sin"),
     "cos": Function(ag.cos, "torch.cos"),
     "tan": Function(lambda x: ag.sin(x) / ag.cos(x), "torch.tan"),
+    "sec": Function(lambda x: 1 / ag.cos(x), "1/torch.cos"),
+    "csc": Function(lambda x: 1 / ag.sin(x), "1/torch.sin"),
+    "cot": Function(lambda x: ag.cos(x) / ag.sin(x), "1/torch.tan"),
+    "arcsin": Function(ARCSIN, "torch.arcsin"),
+    "arccos": Function(ARCCOS, "torch.arccos"),
     "arctan": Function(ARCTAN, "torch.arctan"),
+    "cbrt": Function(CBRT, "cbrt"),
     "sinh": Function(lambda x: (ag.exp(x) - ag.exp(-x)) / 2, "torch.sinh"),
     "cosh": Function(lambda x: (ag.exp(x) + ag.exp(-x)) / 2, "torch.cosh"),
     "abs": Function(ag.abs, "torch.abs"),
@@ -202,13 +234,13 @@ FUNCTIONS = {
     "log_softmax": Function(ag.log_softmax, "torch.log_softmax"),
     "logsumexp": Function(ag.logsumexp, "torch.logsumexp"),
     # losses
-    "mse_loss": Function(lambda y, target: ag.mean((y - target) ** 2), F + "mse_loss"),
+    "mse_loss": Function(_loss(lambda y, target: (y - target) ** 2), F + "mse_loss"),
     "cross_entropy": Function(_cross_entropy, F + "cross_entropy"),
     "nll_loss": Function(_nll, F + "nll_loss"),
-    "l1_loss": Function(lambda y, target: ag.mean(ag.abs(y - target)), F + "l1_loss"),
-    "binary_cross_entropy": Function(_binary_cross_entropy, F + "binary_cross_entropy"),
+    "l1_loss": Function(_loss(lambda y, target: ag.abs(y - target)), F + "l1_loss"),
+    "binary_cross_entropy": Function(_loss(_binary_cross_entropy), F + "binary_cross_entropy"),
     "binary_cross_entropy_with_logits": Function(
-        lambda z, target: ag.mean(ag.softplus(z) - z * target),
+        _loss(lambda z, target: ag.softplus(z) - z * target),
         F + "binary_cross_entropy_with_logits",
     ),
     # shapes
@@ -227,6 +259,9 @@ FUNCTIONS = {
 SPELLINGS = {
     "log": ("ln",),
     "sigmoid": ("expit",),
+    "csc": ("cosec",),
+    "arcsin": ("asin",),
+    "arccos": ("acos",),
     "arctan": ("atan",),
     "abs": ("fabs", "absolute"),
     "negative": ("neg",),
@@ -293,9 +328,9 @@ def _range(start, stop=None, step=1):
     return np.arange(start, stop, step, dtype=float)
 
 
-def _spaced(start, stop, num=50):
-    """Return `np.linspace` of at most 1,000 numbers."""
-    return np.linspace(start, stop, *_shape("linspace", (num,)))
+def _spaced(start, stop, num=50, steps=None):
+    """Return `np.linspace` of at most 1,000 numbers; PyTorch calls their number `steps`."""
+    return np.linspace(start, stop, *_shape("linspace", (steps or num,)))
 
 
 def _random(draw, scaled=False):
@@ -364,7 +399,7 @@ ARRAYS = RANDOM | {
     "ones": lambda *shape: np.ones(_shape("ones", shape)),
     "zeros": lambda *shape: np.zeros(_shape("zeros", shape)),
     "full": lambda shape, value: np.full(_shape("full", (shape,)), float(value)),
-    "eye": lambda n: np.eye(_shape("eye", (n, n))[0]),
+    "eye": lambda n, m=None: np.eye(*_shape("eye", (n, m or n))),
     "arange": _range,
     "linspace": _spaced,
     "ones_like": lambda x: np.ones(np.shape(constant(x))),

@@ -430,6 +430,11 @@ class _Interpreter:
         if hasattr(node, "draw"):
             named["seed"] = node.draw + 100 * self.draws[node.draw]
             self.draws[node.draw] += 1
+        if function is FUNCTIONS["matmul"].call and not any(map(_ndim, values)):
+            raise self.error(
+                node,
+                f"{called(node)} multiplies arrays. Add lines such as w = [1.0, 2.0], or write * between two numbers",
+            )
         if (
             function in (getattr(FUNCTIONS.get(called(node)), "call", None),)
             and called(node) not in TAKES_LIST

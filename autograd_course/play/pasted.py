@@ -136,7 +136,7 @@ class _Reading:
         self.printed = self.known_class = None
         self.trains = self.second = False
         self.gone = set()  # names that only statements assign which are left out
-        self.held = set()  # names that kept statements assign
+        self.held = {}  # names that kept statements assign, in the order in which they are assigned last
         self.own = set()  # functions of the program
         self.gradients = {}  # df of `df = grad(f)`, with the function f
         self.mapped = {}  # batched of `batched = vmap(f)`, with the call of vmap
@@ -153,8 +153,7 @@ class _Reading:
                 if names <= RECORDING:
                     return self.kept(statement.body)
                 if names <= NOT_RECORDING:
-                    self.trains = True
-                    return self.leave(statement)
+                    return self.constants(statement)
             case ast.ClassDef(name=name) if name in CONSTRUCTORS:
                 self.known_class = name
                 return self.leave(statement)
@@ -170,12 +169,28 @@ class _Reading:
                 return self.leave(statement)
         return [_Plain(self).visit(statement)]
 
+    def constants(self, statement):
+        """Return the assignments of new names in a block that records nothing, as constants; updates are left out."""
+        kept = []
+        for one in _single(statement.body):
+            new = isinstance(one, ast.Assign) and not {*stored(one)} & self.held.keys()
+            if not new or self.asked or isinstance(one.value, ast.Constant):
+                self.trains = True
+                kept += self.parts(one) if new and not self.asked else self.leave(one)
+                continue
+            for part in self.parts(one):
+                if isinstance(part, ast.Assign) and not isinstance(part.value, ast.List):
+                    call = ast.Call(ast.Name("detach", ast.Load()), [part.value], [])
+                    part.value = ast.fix_missing_locations(ast.copy_location(call, part.value))
+                kept.append(part)
+        return kept
+
     def definition(self, statement):
         """Return a function without what trains and shows; one that asks for gradients is left out."""
         if statement.name in self.by_hand:
             return self.leave_definition(statement)
         before = self.asked, self.upstream, self.gradient_call, self.held
-        shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, set()
+        shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, {}
         statement.body = self.kept(statement.body)
         self.asked, self.upstream, self.gradient_call, self.held = before
         trained, self.trains = self.trains, trains
@@ -219,7 +234,7 @@ class _Reading:
         value, text = statement.value, ast.unparse(statement)
         if call := self.call_of_gradient(statement):
             self.trains = True
-            self.gone |= set(stored(statement)) - self.held
+            self.gone |= set(stored(statement)) - self.held.keys()
             self.gradient_call = self.result(call)
             return [self.gradient_call]
         if self.asks(statement):
@@ -247,7 +262,9 @@ class _Reading:
         targets = set(stored(statement))
         if targets & self.by_hand:
             return self.leave(statement, text)
-        self.held |= targets
+        for target in stored(statement):
+            self.held.pop(target, None)
+            self.held[target] = True
         self.gone -= targets
         if isinstance(value, ast.Lambda):
             self.own |= targets
@@ -257,7 +274,7 @@ class _Reading:
         """Leave a statement out; what reads a name that only it assigns is left out as well."""
         if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
             targets = set(stored(statement))
-            self.gone |= targets - self.held
+            self.gone |= targets - self.held.keys()
             # An update, or a gradient that the program computes itself.
             self.trains = self.trains or bool(targets & {*self.held, *self.by_hand})
         first, *more = (text or ast.unparse(statement)).splitlines()
@@ -296,7 +313,10 @@ class _Reading:
             for one in [*call.args[:1], *by_name]:
                 one = one.elts[0] if isinstance(one, (ast.Tuple, ast.List)) and one.elts else one
                 if getattr(one, "id", "") in self.held:
-                    self.asked, self.trains = one.id, True
+                    order = [*self.held]  # of several values, draw the one that was computed last
+                    if self.asked not in order or order.index(one.id) > order.index(self.asked):
+                        self.asked = one.id
+                    self.trains = True
                     return True
         return False
 
@@ -337,8 +357,8 @@ class _Reading:
         if isinstance(statement, ast.Expr):
             if _shown(statement) in self.held:
                 return True
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                return True
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return True
         names = {called(call) for call in walk(value, ast.Call)}
         if "print" in names and isinstance(value, ast.Call):
             for one in value.args:

@@ -19,6 +19,7 @@ from .syntax import called, loaded, walk
 
 ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plain number
     *("tanh", "sigmoid", "relu", "exp", "log", "ln", "sqrt", "sin", "cos", "tan", "abs"),
+    *("arcsin", "asin", "arccos", "acos", "arctan", "atan"),
     *("maximum", "minimum", "softplus", "square"),
 }
 
@@ -170,6 +171,14 @@ class _Torch(ast.NodeTransformer):
         known = FUNCTIONS[name].torch
         if known == "detach":
             return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])
+        if known == "cbrt":  # PyTorch has no cube root, and its power of a negative number is nan
+            root = ast.parse("torch.sign(x) * torch.abs(x) ** (1 / 3)", mode="eval").body
+            for one in walk(root, ast.Call):
+                one.args = node.args
+            return root
+        if known.startswith("1/"):
+            node.func = _name(known[2:])
+            return ast.BinOp(ast.Constant(1), ast.Div(), node)
         if known == "size":
             return ast.Call(ast.Attribute(node.args[0], "size", ast.Load()), node.args[1:], [])
         if name in ("sum", "max", "min") and (

@@ -16,7 +16,8 @@ from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RAND
 from .interpreter import constant_value, run
 from .layers import LAYERS, written_out
 from .pasted import RESULT_NAMES, forward_pass
-from .school import as_python, not_python
+from .posts import PROMPT, code_of, formulas, is_said
+from .school import as_python, not_python, tree_of
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
@@ -69,6 +70,10 @@ INSTEAD = {
     "cond": "write f(x) if x > 0 else g(x) in place of cond",
     "erf": "the playground does not know erf; use gelu",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
+    **dict.fromkeys(
+        ("real", "imag", "conj", "complex", "view_as_real"),
+        "complex numbers are not drawn. Write the real and the imaginary part as two inputs, for example L = a**2 + b**2",
+    ),
     "integrate": "the playground cannot integrate",
     **dict.fromkeys(
         ("DataLoader", "from_pretrained", "read_csv", "load_dataset"),
@@ -143,18 +148,30 @@ def read(text):
 
 
 def _begun(program, free):
-    """Return the Program with another start than 1 for its free inputs, if it gives nan or inf there: log(1 - p)."""
-    for start in (1.0, 0.5, 2.0):
-        inputs = {name: start if name in free else at for name, at in program.inputs.items()}
-        begun = program._replace(inputs=inputs)
-        if not {*free} & {*inputs} or np.all(np.isfinite(run(begun).output.data)):
+    """Return the Program with starts of its free inputs at which its value and its gradients are finite: not log(x - 4) at 1."""
+    free = [name for name in program.inputs if name in free]
+    rising = [float(i + 1) for i in range(len(free))]
+    same = ([start] * len(free) for start in (1.0, 0.5, 2.0, 5.0, 10.0, -1.0, 0.1, -5.0))
+    for starts in (*same, rising, rising[::-1], [start / 10 for start in rising]) if free else ():
+        begun = program._replace(inputs=program.inputs | dict(zip(free, starts)))
+        if _is_finite(run(begun)):
             return begun
     return program
 
 
+def _is_finite(computed):
+    """Return whether the value and every gradient of a Run are finite."""
+    with np.errstate(all="ignore"):
+        if not np.all(np.isfinite(computed.output.data)):
+            return False
+        computed.output.sum().backward()
+    return all(
+        one.grad is None or np.all(np.isfinite(one.grad)) for one in computed.inputs.values()
+    )
+
+
 # --- From a text to a tree ---------------------------------------------------------------------------------------------
 
-PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[\d*\]: ?)", re.MULTILINE)
 OUTPUT = re.compile(r"^Out ?\[\d*\]:.*$", re.MULTILINE)
 NOT_COMPUTED = re.compile(
     r"^[ \t]*(?:import|from)\b.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$", re.MULTILINE
@@ -163,14 +180,39 @@ NOT_COMPUTED = re.compile(
 
 def _plain(text):
     """Return the text as Python would be written, line by line, and the lines of it that compute nothing."""
-    text = textwrap.dedent(text).rstrip()
-    if ">>>" in text:  # lines without a prompt are what Python answered
-        lines = text.split("\n")
-        text = "\n".join(line if PROMPT.match(line) else "" for line in lines)
+    text, left_out = code_of(textwrap.dedent(text).rstrip())
     text = OUTPUT.sub("", PROMPT.sub("", text))
-    left_out = [line.strip() for line in NOT_COMPUTED.findall(text)]
-    text = NOT_COMPUTED.sub("", text)
-    return as_python(text), left_out
+    left_out += [line.strip() for line in NOT_COMPUTED.findall(text)]
+    return _readable(NOT_COMPUTED.sub("", text), left_out)
+
+
+def _readable(text, left_out):
+    """Return the text as Python, without outputs and sentences if it cannot be read with them, and what is left out."""
+    refused, plain = None, text
+    try:
+        plain = as_python(text)
+        if tree_of(plain):
+            return plain, left_out
+    except CannotDraw as told:
+        refused = told
+    lines = text.split("\n")
+    said = {i for i, line in enumerate(lines) if is_said(line) and not tree_of(line.strip())}
+    code = "\n".join("" if i in said else line for i, line in enumerate(lines))
+    for find, gone in (
+        (lambda: code, [lines[i] for i in sorted(said)]),
+        (lambda: formulas(text), [text]),
+    ):
+        if not gone or not (rest := find()) or not rest.strip():
+            continue
+        try:
+            read = as_python(rest)
+        except CannotDraw:
+            continue
+        if tree_of(read):
+            return read, left_out + gone
+    if refused:
+        raise refused
+    return plain, left_out
 
 
 def _parsed(text):
@@ -222,6 +264,8 @@ def _check(tree):
             texts.add(id(node.slice))
         elif called(node) == "einsum":
             texts |= {id(one) for one in node.args[:1]}
+        else:
+            texts |= {id(one.value) for one in node.keywords if one.arg == "reduction"}
     for node in ast.walk(tree):
         line = f"Line {getattr(node, 'lineno', '?')}: "
         if not isinstance(node, NODES):
@@ -236,6 +280,8 @@ def _check(tree):
         if isinstance(node, ast.Constant) and not isinstance(
             node.value, (bool, int, float, type(None))
         ):
+            if isinstance(node.value, complex):
+                raise CannotDraw(line + INSTEAD["complex"] + ".")
             if not (id(node) in texts and _is_key(node.value)):
                 raise CannotDraw(line + INSTEAD[ast.JoinedStr] + ".")
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
@@ -288,7 +334,7 @@ def literal(node, known=(), own=()):
     known : {name: number}, the constants of the text.
     own : names that the text defines.
     """
-    reserved = {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *CONSTANTS, *BUILT_IN, *MODULES} - set(own)
+    reserved = {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *CONSTANTS, *BUILT_IN, *MODULES} - {"t", *own}
     if loaded(node) - reserved - set(known) or walk(node, ast.Lambda, ast.Compare):
         return None
     value = constant_value(node, known)

@@ -4,6 +4,7 @@ A line that Python can read stays as it is. Only a line that it cannot read is r
 """
 
 import ast
+import keyword
 import re
 
 from .functions import FUNCTIONS
@@ -12,7 +13,16 @@ from .syntax import CannotDraw, called, stored, walk
 # A sign, and what it is in Python.
 SIGNS = str.maketrans(
     {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "^": "**"}
-    | {"½": "0.5", "¼": "0.25", "√": " sqrt ", "σ": "sigmoid", "≤": "<=", "≥": ">=", "≠": "!="}
+    | {
+        "½": "0.5",
+        "¼": "0.25",
+        "√": " sqrt ",
+        "∛": " cbrt ",
+        "σ": "sigmoid",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+    }
     | {"’": "'", "“": '"', "”": '"', "\xa0": " ", "\u200b": "", "\ufeff": "", "\r": ""}
 )
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿˣ⁽⁾", "0123456789-+nx()")
@@ -21,7 +31,9 @@ LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 LATEX = [
     (re.compile(pattern), by)
     for pattern, by in (
+        (r"\\sqrt\[3\]\{", " cbrt{"),
         (r"\\sqrt\[(\d)\]\{([^{}]*)\}", r"((\2)**(1/\1))"),
+        (r"\\log(2|10)", r" log\1 "),
         (r"(?<![\\\w{])(?!ln|pi|at|of|is)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
         (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
         (r"\\displaystyle\s*\{(.*)\}", r"\1"),
@@ -34,23 +46,34 @@ LATEX = [
         (r"(_\d)(?=[A-Za-z])", r"\1 "),
         (r"\\(?:cdot|times)(?![a-z])", "*"),
         (r"\\sigma\s*(?=\()", " sigmoid"),
-        (r"\\(sin|cos|tan|arctan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
+        (r"\\(sin|cos|tan|sec|csc|cot|arcsin|arccos|arctan|sinh|cosh|tanh|exp|log|ln|max|min|sqrt|pi)(?![a-z])", r" \1 "),
         (r"\\(alpha|beta|gamma|delta|epsilon|eta|theta|mu|phi|omega|sigma|lambda)(?![a-z])", r" \1_"),
         (r"\\d?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"((\1)/(\2))"),
     )
 ]  # fmt: skip
 DERIVATIVE = re.compile(
-    r"^\s*(?:(?:d|∂) ?/ ?(?:d|∂)\w\b|(?:[a-z']+ )*?(?:derivative|gradient|slope|differentiate)\b(?: of)?(?: the function)?)",
+    r"^\s*(?:[d∂] ?/ ?[d∂]\w\b|(?:[a-z']+ )*?(?:derivative|gradient|slope|differentiate)\b(?: of)?(?: the function)?)",
     re.IGNORECASE,
 )
+IN_SQUARE_BRACKETS = re.compile(r"^\s*\[(.*)\]\s*$")  # d/dx [x + 1]
 WHERE = re.compile(r";\s*|,?\s+(?:at|where|when|with|for)\s+(?=\w+\s*=)|,\s*(?=\w+\s*=[^=])")
 DEFINITION = re.compile(r"^(\w+)\(([\w, ]+)\)\s*=(?!=)", re.MULTILINE)  # f(x) = …
 PRIME = re.compile(r"\b([A-Za-z]\w*)'\((?=[^'\n]*$)", re.MULTILINE)  # f'(3)
 PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2x, 3(x + 1)
 # What Python reads as something else: sin²(x), |x|, xe^x and d/dx (x + 1).
 MATHEMATICS = re.compile(
-    r"\b(?:sin|cos|tan|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*|\bd ?/ ?d[a-z] *\("
+    r"\b(?:sin|cos|tan|sec|csc|cot|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*|\bd ?/ ?d[a-z] *[(\[]"
 )
+# A function's name and its argument in one word: sinx, xlnx, cos2x.
+GLUED = re.compile(
+    r"(?<![^\W\d])([xyz]?)(sin|cos|tan|sec|csc|cot|ln|log|exp|sqrt)([xyzθ]|(?<!log)\d+[a-z])\b(?! *[=(])"
+)
+# What a text of lines of code contains; its names are not split into letters.
+CODE = re.compile(r"\b(?:import|def|for|lambda|print|return|while)\b|\w\.[a-z_]+\(|[\[\"]")
+WORD = re.compile(r"(?<![^\W\d])(?:[a-zA-Zα-ω]{2,3})(?![\w(.'])")
+AFTER_NUMBER = re.compile(r"(?:\d|\b0\.5|pi\*|\))$")
+COMMA = re.compile(r"(?<![\w.,])(\d+,\d+)(?=[ \t]*[A-Za-z(*])|(?<![\w.,])(0,\d+)")  # 0,5x; 1,000x
+LOGARITHM = re.compile(r"\blog_\{?(\d+|[a-z])\}?(?=\s*\(| ?[a-z]\b)")  # log_3 x
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
 OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
 # at (1, 2), at the point (x, y) = (1, 2)
@@ -72,15 +95,19 @@ def as_python(text):
     CannotDraw
         If LaTeX remains.
     """
+    raised = {*re.findall(r"(?<![A-Za-z_.])(?!d)([A-Za-z]{2})(?=\^|[⁰¹²³⁴-⁹⁻ⁿˣ])", text)}
     text = re.sub(r"[⁰¹²³⁴-⁹⁻ⁿˣ]+", lambda found: f"**({found[0].translate(RAISED)})", text)
     text = re.sub(r"([₀-₉])(?=[^\W\d_₀-₉])", r"\1 ", text)  # θ₁x
     text = re.sub(r"π(?=[\w(])", "pi*", text).replace("π", "pi")
     text = ARROW.sub(r"\1(\2) =", text).translate(SIGNS).translate(LOWERED)
-    text = re.sub(r"\blog_(2|10)\b", r"log\1", text)
-    if found := re.search(r"[∫∑Σ∏]|^\s*lim\b", text):
-        raise CannotDraw(
-            f"{found[0].strip()} cannot be read here. Write a sum out, for example x1**2 + x2**2, or as sum(x**2)."
-        )
+    text = re.sub(r"^ (?=(?:sqrt|cbrt) )", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\blog_\{?(2|10)\}?(?![\w}])", r"log\1", text)
+    _refuse_commas_and_bases(text)
+    if found := re.search(r"[∫∑Σ∏]|\\(?:int|sum|prod|lim)(?![a-z])|^\s*lim\b", text):
+        write = "Write a sum out, for example x1**2 + x2**2, or as sum(x**2)."
+        if found[0] in ("∫", "\\int"):
+            write = "Write the function under the integral alone, for example x**2."
+        raise CannotDraw(f"{found[0].strip()} cannot be read here. {write}")
     latex = LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text))
     if latex:
         text = _without_latex(text, latex[0])
@@ -91,20 +118,36 @@ def as_python(text):
     variables = {
         name for _, names in DEFINITION.findall(text) for name in re.findall(r"\w+", names)
     }
+    products = _products(text, raised)
+    if not CODE.search(text):
+        text = re.sub(r"\b([a-z]_\d)(?=[a-z]_\d\b)", r"\1 ", text)
+        text = GLUED.sub(
+            lambda found: (
+                found[0]
+                if re.search(rf"\b{found[0]} *=", text)
+                else " ".join(found.groups()).strip()
+            ),
+            text,
+        )
     for _ in range(2):  # products are found once every line can be read
         plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
-        tree = _tree(plain)
+        tree = tree_of(plain)
         again = _lines_with_products(tree, variables) if tree else set()
-        if tree and not again and not MATHEMATICS.search(text) and not _joins(text, variables):
+        if (
+            tree
+            and not again
+            and not MATHEMATICS.search(text)
+            and not _joins(text, variables, products)
+        ):
             return plain
         lines = enumerate(zip(text.split("\n"), plain.split("\n")), start=1)
         text = "\n".join(
-            _line(line, functions)
-            if number in again or _is_mathematics(line, simple, variables)
+            _line(line, functions, products)
+            if number in again or _is_mathematics(line, simple, variables, products)
             else simple
             for number, (line, simple) in lines
         )
-    return text if _tree(text) else plain
+    return text if tree_of(text) else plain
 
 
 def not_python(text, error):
@@ -115,16 +158,21 @@ def not_python(text, error):
         return OTHER_LANGUAGE
     if re.search(r"\botherwise\b|\{[^}]*\bif\b|\bcases\b", text):
         return "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
-    if "cannot assign to" in error.msg:
-        return "An equation cannot be drawn. Write one name on the left of =, for example y = x**2 - 1."
-    if re.search(r"(?:[^\W\d_]{2,},? ){3}", text) and not re.search(r"[=(*]", text):
+    if re.search(r"\w'+ *(?:\(\w+\))? *=", text):
+        return "A derivative cannot be drawn. Write the function itself, for example y = x**2."
+    if "cannot assign to" in error.msg or re.search(r"\bimplicit|[-+*/²³]\s*\w+\S?\s*=[^=]", text):
+        return "An equation cannot be drawn. Write one name on the left of =, for example F = x**2 + y**2 - 25."
+    words = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
+    if words and "=" not in text:
         return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
+    if words and not re.search(r"\b(?:import|def|for|print)\b", text):
+        return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     return (
         f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
     )
 
 
-def _tree(text):
+def tree_of(text):
     """Return the tree of a text, or None if Python cannot read it."""
     try:
         return ast.parse(text)
@@ -144,35 +192,85 @@ def _without_latex(text, first):
     return "\n".join(line.strip() for line in text.split("\n"))
 
 
-def _is_mathematics(line, simple, variables):
+def _refuse_commas_and_bases(text):
+    """Raise CannotDraw for what would be read as something else: 0,5x as a pair, and log_3 x as a product."""
+    for found in COMMA.finditer(text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}")):
+            number = found[1] or found[2]
+            raise CannotDraw(f"{number} is read as two numbers. Write 0.5 or 1000 without a comma.")
+    if found := LOGARITHM.search(text):
+        raise CannotDraw(f"Write log(x)/log({found[1]}) for a logarithm with base {found[1]}.")
+
+
+def _products(text, raised):
+    """Return the words of mathematics that are products of letters: xy of 3xy + x, ac of 4ac, kt of e^(-kt), mc of mc²."""
+    if CODE.search(text):
+        return set()
+    letters = {*re.findall(r"(?<![\w.'])([A-Za-z])(?![\w('])", text)}
+    products = set()
+    for found in WORD.finditer(text):
+        word = found[0]
+        if word in {*FUNCTIONS, "pi"} or keyword.iskeyword(word) or len({*word}) < len(word):
+            continue
+        if re.search(rf"\b{word} *=(?!=)|\b{word} *,[^=()]*=(?!=)", text):
+            continue
+        joined = {*word} <= letters or {*word} <= {*"xyzuvwt"} or word in raised
+        joined = joined or bool(re.fullmatch(r"(?!d|at|it)\w[xt]", word))
+        if joined or AFTER_NUMBER.search(text[: found.start()]):
+            products.add(word)
+    return products
+
+
+def _is_mathematics(line, simple, variables, products):
     """Return whether Python cannot read a line, or reads it as something else."""
-    return bool(MATHEMATICS.search(line)) or not _tree(simple.strip()) or _joins(line, variables)
+    return (
+        bool(MATHEMATICS.search(line))
+        or not tree_of(simple.strip())
+        or _joins(line, variables, products)
+    )
 
 
-def _joins(text, variables):
-    """Return whether a name in a text consists of arguments of the function: xy of f(x, y) = e^xy."""
+def _joins(text, variables, products):
+    """Return whether a name in a text is a product, of arguments of the function or of letters: xy of f(x, y) = e^xy."""
+    if any(re.search(rf"(?<![A-Za-z_]){word}(?!\w)", text) for word in products):
+        return True
     single = {name for name in variables if len(name) == 1}
     names = {*re.findall(r"[^\W\d_]{2,}", text)} - variables
     return any(set(name) <= single for name in names)
 
 
-def _line(line, functions):
+def _line(line, functions, products):
     """Return a line as Python, or as it was if it cannot be read as mathematics either."""
     text = TITLE.sub("", NUMBERED.sub("", line.partition("#")[0].strip()))
     given = []  # at (1, 2)
     if point := POINT.search(text):
         text = text[: point.start()]
-        names = point[1] or (re.search(r"\w+\(([\w, ]+)\)\s*=", text) or ["", "x"])[1]
-        pairs = zip(*map(LISTED.findall, (names, point[2])))
+        names = point[1] or (re.search(r"\w+\(([\w, ]+)\)\s*=", text) or ["", ""])[1]
+        names = LISTED.findall(names) or _coordinates(text)
+        pairs = [*zip(names, LISTED.findall(point[2]))]
+        if len(pairs) < len(LISTED.findall(point[2])):
+            raise CannotDraw(
+                f"Name the coordinates of ({point[2]}), for example at (x, y) = (1, 2)."
+            )
         given = [f"{name} = {at if '.' in at else at + '.0'}" for name, at in pairs]
     first, *where = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))
+    first = IN_SQUARE_BRACKETS.sub(r"(\1)", first) if DERIVATIVE.match(text) else first
     # A whole number would stay plain in an exponent, but this one is where the function is looked at.
     parts = [first, *(re.sub(r"=\s*(-?\d+)$", r"= \1.0", one) for one in where)]
     indent = line[: len(line) - len(line.lstrip())]
     try:
-        return indent + "; ".join([_Reader(part, functions).line() for part in parts] + given)
+        return indent + "; ".join(
+            [_Reader(part, functions, products).line() for part in parts] + given
+        )
     except (_NotMathematics, RecursionError, ValueError):
         return line
+
+
+def _coordinates(text):
+    """Return the letters x, y and z that a formula reads, in this order."""
+    right = re.sub(r"[^\W\d_]{4,}", "", text.partition("=")[2] or text)
+    return [letter for letter in "xyz" if letter in right]
 
 
 class _NotMathematics(Exception):
@@ -182,8 +280,9 @@ class _NotMathematics(Exception):
 class _Reader:
     """Read one line by recursive descent: sums of products of powers, where nothing between two factors is a product."""
 
-    def __init__(self, text, functions):
+    def __init__(self, text, functions, products):
         self.tokens, self.functions, self.bars = TOKEN.findall(text), functions, 0
+        self.products = products
 
     def line(self):
         """Return `name = expression` or `f = lambda x: expression`."""
@@ -202,7 +301,7 @@ class _Reader:
         self.tokens = [
             letter
             for token, after in zip(tokens, afterwards)
-            for letter in _letters(token, arguments, after)
+            for letter in _letters(token, {*arguments}, self.products, after)
         ][::-1]
         read = self.sum()
         if self.tokens:
@@ -284,11 +383,12 @@ class _Reader:
         power = ""
         if self.next == "**":
             power = self.take() + self.factor()
-            if power[2:3] == "-":
-                inverse = f"The playground does not support the inverse of {name}"
-                if name == "tan":
-                    inverse = "Write arctan(x) for the inverse of tan"
-                raise CannotDraw(f"{inverse}. For the reciprocal, write 1/{name}(x).")
+            if power == "**(-1)" or power == "**-1":
+                if name not in ("sin", "cos", "tan"):
+                    raise CannotDraw(
+                        f"{name}⁻¹ has two meanings; write 1/{name}(x) for the reciprocal."
+                    )
+                name, power = f"arc{name}", ""  # sin⁻¹(x), the inverse
         if self.next == "(":
             return f"{name}{self.arguments()}{power}"
         read = self.factor()
@@ -313,9 +413,9 @@ def _is_word(token):
     return len(token) > 1 and token.isalpha() and token not in {*FUNCTIONS, "pi"}
 
 
-def _letters(token, arguments, after):
-    """Return x*y of xy where x and y are arguments of the function that is defined, and x, e of xe^x."""
-    if len(token) > 1 and set(token) <= set(arguments):
+def _letters(token, arguments, products, after):
+    """Return x*y of xy where x and y are arguments of the function, or xy a product, and x, e of xe^x."""
+    if len(token) > 1 and (set(token) <= arguments or token in products):
         return ["*".join(token)]
     return [*token] if after == "**" and re.fullmatch("[txyz]e", token) else [token]
 

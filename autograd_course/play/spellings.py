@@ -17,7 +17,8 @@ LEFT_OUT = {
         "retain_grad",
         "attach_grad",
     ),
-    *("set_default_dtype", "zero_", "register_hook", "watch"),
+    *("set_default_dtype", "zero_", "register_hook", "watch", "_backward"),
+    *("device", "is_available", "device_count", "set_device"),
     *("manual_seed", "seed", "set_seed", "PRNGKey", "key", "split", "default_rng", "RandomState"),
     *("set_np", "set_printoptions", "use"),
 }

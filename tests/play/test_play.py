@@ -54,6 +54,17 @@ def test_a_drawn_text_has_a_picture_for_each_step(what):
         assert 'class="part"' in one.html or not hard_to_read(one.html)
 
 
+@pytest.mark.parametrize("text", programs.POSTS)
+def test_the_program_of_a_post_is_the_one_that_it_means(text):
+    value, gradients = programs.POSTS[text]
+    computed = run(read(text))
+    computed.output.sum().backward()
+    assert np.isclose(np.sum(computed.output.data), value)
+    for name, gradient in gradients.items():
+        ours = computed.inputs[name].grad
+        assert np.allclose(0.0 if ours is None else ours, gradient, rtol=1e-7, atol=1e-8), name
+
+
 @pytest.mark.parametrize("text", programs.ANSWERED)
 def test_what_is_not_drawn_gets_a_sentence_that_says_what_to_do(text):
     with pytest.raises(CannotDraw) as told:
@@ -142,6 +153,24 @@ def test_a_product_without_a_sign_binds_as_in_mathematics():
         "d/dx (x^3 - 4x)": -3.0,
     }.items():
         assert np.isclose(run(read(text)).output.data, value), text
+
+
+def test_inputs_start_where_value_and_gradient_are_finite():
+    for text in ("ln(x - 4) + sqrt(9 - x)", "arccos(x) / x", "sqrt((x1 - x2)**2 + (y1 - y2)**2)"):
+        program = read(text)
+        computed = run(program)
+        computed.output.sum().backward()
+        assert np.isfinite(computed.output.data), program.inputs
+        assert all(np.isfinite(one.grad) for one in computed.inputs.values()), program.inputs
+
+
+def test_a_value_of_a_no_grad_block_is_a_constant():
+    program = read(
+        "x = torch.tensor(3.)\nwith torch.no_grad():\n    y = x * 2\nz = x**2 + y\nz.backward()"
+    )
+    computed = run(program)
+    computed.output.backward()
+    assert computed.output.data == 15.0 and computed.inputs["x"].grad == 6.0
 
 
 def test_an_array_that_another_is_shaped_like_is_an_input():
