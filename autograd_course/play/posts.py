@@ -23,7 +23,7 @@ WORDS = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?,? [^\W\d_]+,? [^\W\d_]+")
 def code_of(text):
     """Return the text without what surrounds its code, and the lines left out.
 
-    Of a text with fenced blocks only these remain; of one with prompts, its prompted lines and what stands before the first.
+    Of a text with fenced blocks only these remain; of one with prompts, its prompted lines and the program before the first prompt.
     A traceback is left out.
 
     Raises
