@@ -1987,6 +1987,93 @@ loss.backward()
     ),
 }
 POSTS |= {
+    """\
+Thus, if we feed in the value `x = 0.5`, we should get the same result as when we compute `S(0.5) * (1 - S(0.5))`. Let's verify this with PyTorch:
+
+In [None]:
+x = torch.tensor(0.5, requires_grad=True)
+
+# Sigmoid only
+a = torch.sigmoid(x)
+output = a.detach().clone()
+
+# Print the PyTorch computed gradient
+a.backward()
+print("Automatic gradient:", x.grad)
+
+# Compare to manually computed gradient
+manual_grad = output * (1 - output)
+equals = torch.isclose(x.grad, manual_grad).item() # type: ignore
+print("Do they equal?:", equals) 
+
+Automatic gradient: tensor(0.2350)
+Do they equal?: True
+""": (0.622459331, {"x": 0.235003712}),
+    """\
+ex)
+a = torch.tensor([2,3], requires_grad=True)
+b = torch.tensor([6,4], requires_grad=True)
+Q = 3*a**3-b**2
+external_grad = torch.tensor([1,1]) # 미분하는 값이 2개가 나와야 하기 때문에
+Q.backward(gradient=external_grad)
+a.grad=tensror([36, 81])
+b.grad=tensor([-12, -8])
+""": (53.0, {"a": [36.0, 81.0], "b": [-12.0, -8.0]}),
+    """\
+6. \\(f(x,y) = x^3 - 3x + y^2 -6y ~at ~(-1,3)\\)
+
+a. Partial derivative with respect to x \\(f_x(x,y)\\)
+""": (-7.0, {"x": 0.0, "y": 0.0}),
+    "Let $f(x,y) = -\\frac{x}{x+y}$. Find the tangent plane at $(x,y) = \\left[ 1 , 2 \\right] $.": (
+        -0.333333333,
+        {"x": -0.222222222, "y": 0.111111111},
+    ),
+    "4. Let $z = y\\,\\cos \\left(x\\,y\\right)$. Find the total differential $dz$.": (
+        0.540302306,
+        {"x": -0.841470985, "y": -0.301168679},
+    ),
+    "1. Let $f(x,y) = x^{y}$. Find the first partial derivative $f_{ x}(x,y)$ .": (
+        1.0,
+        {"x": 1.0, "y": 0.0},
+    ),
+    """\
+Thomas Calculus
+Exercise 1
+Answer
+$$
+f(x,y)=xe^y
+$$
+To evaluate $f_x$, differentiate $f$ with respect to $x$ and treat $y$ like a constant.
+""": (2.718281828, {"x": 2.718281828, "y": 2.718281828}),
+    "For example, the first partial derivative Fx of the function f(x,y) = 3x^2*y - 2xy is 6xy - 2y.": (
+        1.0,
+        {"x": 4.0, "y": 1.0},
+    ),
+    """\
+from micrograd.cleanroom_engine import Value
+
+
+def t1():
+    a = Value(-4.0)
+    b = Value(2.0)
+    c = a + b
+    print(f"-2 ?= {c=}")
+    d = a * b + b**3
+    print(f"-4*2 + 2**3 = 0 ?= {d=}")
+    c += c + 1
+    c += 1 + c + (-a)
+    d += d * 2 + (b + a).relu()
+    d += 3 * d + (b - a).relu()
+    e = c - d
+    f = e**2
+    g = f / 2.0
+    g += 10.0 / f
+    print(f'{g.data:.4f}') # prints 24.7041, the outcome of this forward pass
+
+t1()
+""": (24.704081633, {"a": 138.833819242, "b": 645.577259475}),
+    "Let y = log(1 + sin x) for 0 ≤ x ≤ π/2, find dy/dx.": (0.6105647, {"x": 0.293407993}),
+    "Find the slope of the tangent line to f(x)=x^3-2x at x=2": (4.0, {"x": 10.0}),
     "y = sin⁻¹(x) at x = 0.5": (0.523598776, {"x": 1.154700538}),
     "cos^{-1} x at x = 0.5": (1.047197551, {"x": -1.154700538}),
     "f(x) = tan^-1(x)": (0.785398163, {"x": 0.5}),
@@ -2019,6 +2106,10 @@ ANSWERED |= {
     'Traceback (most recent call last):\n  File "a.py", line 4, in <module>\n    loss.backward()\nRuntimeError: Trying to backward through the graph a second time.': "error message",
     "z = torch.tensor(1 + 2j, requires_grad=True)\nL = (z*z.conj()).real": "complex",
     "y = log⁻¹(x)": "two meanings",
+    "How do I compute the gradient of f(x) = x^T A x in pytorch, where A is symmetric?": "x @ A @ x",
+    "f(x)=\\begin{cases} x^2 & x<1 \\\\ 2x-1 & x\\ge 1\\end{cases}": "where(",
+    'value a = new value(1.5,"a");\nvalue d = a+b*c;\nConsole.WriteLine(a.grad);': "another language",
+    "let x: Value = Value::new(-4.0);\ny.backward();": "another language",
     "y = log_3 x": "log(x)/log(3)",
     "y = 0,5x^2": "without a comma",
     "1,000x": "without a comma",

@@ -8,7 +8,7 @@ import re
 from .syntax import CannotDraw
 
 FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
-PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[\d*\]: ?)", re.MULTILINE)
+PROMPT = re.compile(r"^(>>> ?|\.\.\. ?|In ?\[(?:\d*| |None)\]: ?)", re.MULTILINE)
 TRACEBACK = re.compile(
     r"^Traceback \(most recent call last\).*?(?=^\w[\w.]*:|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -52,10 +52,17 @@ def code_of(text):
     return text, left_out
 
 
-def is_said(line):
-    """Return whether a line is an output, a sentence or an answer such as `f'(x) = 2x`, rather than code."""
+def is_said(line, text):
+    """Return whether a line that Python cannot read is an output, a sentence or an answer such as `f'(x) = 2x`.
+
+    In a `text` of code that asks for gradients, every sentence and every line that assigns nothing is.
+    """
     line = line.strip()
     if PRINTED.match(line) or ANSWER.match(line):
+        return True
+    if re.search(r"\bbackward\(", text) and (
+        len(WORDS.findall(line)) > 1 or not re.search(r"[=:\[({,]", line)
+    ):
         return True
     return bool(WORDS.search(line)) and not re.search(r"[=(*+/]|^(for|while|if|def|with)\b", line)
 
@@ -95,10 +102,11 @@ ABOUT = re.compile(
 CUT_SHORT = re.compile(
     r"^\s*(?:(?:squared|cubed|to|times|plus|minus|over|divided|raised|multiplied|if|mod)\b|[^\s\w.,;:?=)]|,\d|\.\S)"
 )
+BETWEEN = re.compile(r"[<≤]\s*[^\W\d]\s*[<≤]")  # 0 < x < 1
 PIECES = re.compile(r"[<>≤≥]|\\(?:leq?|geq?)\b|\b(?:otherwise|else|cases|piecewise)\b")
 NUMBER = r"[-−]?\s*(?:\d+(?:\.\d+)?|\d*\s*π)(?:\s*/\s*\d+)?"
 AT = re.compile(
-    rf"\bat\s+(?:the\s+)?(?:point\s+)?(?:[A-Z]\s*)?(?:\(([\w, ]+)\)\s*=\s*)?\(\s*({NUMBER}(?:\s*,\s*{NUMBER})*)\s*\)"
+    rf"\bat\s+(?:the\s+)?(?:point\s+)?(?:[A-Z]\s*)?(?:\(([\w, ]+)\)\s*=\s*)?[(\[]\s*({NUMBER}(?:\s*,\s*{NUMBER})*)\s*[)\]]"
 )
 PRIMED = re.compile(rf"(\w)\s*['′]+\s*\(\s*({NUMBER})\s*\)(?!\s*=\s*[^.?\s]*[a-z])")
 WITH_RESPECT = re.compile(r"[d∂]\w*\s*/\s*[d∂]([a-zA-Zα-ω])|respect to ([a-zA-Zα-ω])\b")
@@ -114,13 +122,19 @@ def formulas(text):
     CannotDraw
         If several formulas do not depend on each other: the text should hold one.
     """
-    if CODE.search(text) or len(PIECES.findall(text)) > 1 or not WORDS_OF_TASK.search(text):
+    if (
+        CODE.search(text)
+        or len(PIECES.findall(BETWEEN.sub("<", text))) > 1
+        or not WORDS_OF_TASK.search(text)
+    ):
         return None
-    text = re.sub(r"\$\$?|\\[\[\]()]", " ", text)
+    text = re.sub(r"\$\$?|\\[\[\]()]|\\(?:left|right|displaystyle)\b|\\[,;:! ]|~", " ", text)
     found = {}  # name: (arguments, expression)
     for head in HEAD.finditer(text):
         before = text[: head.start()]
         if ANSWER.match(text[before.rfind("\n") + 1 : head.end()]):
+            continue
+        if head[1] in SHORT_WORDS:  # at (x, y) = (1, 2)
             continue
         name, expression = head[1], _run(text[head.end() :], _letters(text))
         if not expression:
@@ -187,9 +201,11 @@ def _is_variable(word, letters, after):
     """Return whether a word is a function, a letter or a product of letters in a formula."""
     if word in IN_FORMULAS or word in ("pi", "lim") or set(word) <= letters:
         return not (word == "a" and len(after) > 1 and after.isalpha() and after not in IN_FORMULAS)
-    if word.lower() in SHORT_WORDS:
+    if word == "I" or word.lower() in SHORT_WORDS and len(word) > 1 or word == "a":
         return word == "a" and not (len(after) > 1 and after.isalpha() and after not in IN_FORMULAS)
-    return len(word) == 1 or len(word) == 2 and word[1] in "xyzt"  # mx, gt
+    return (
+        len(word) == 1 or len(word) == 2 and (word[1] in "xyzt" or word[1] == "e" and after == "^")
+    )  # mx, gt, xe^x
 
 
 def _is_number(expression):

@@ -121,7 +121,7 @@ def read(text):
     tree = _parsed(text)
     _name_modules(tree, left_out)
     _name_values(tree)
-    pasted = forward_pass(written_out(tree.body, CONSTRUCTORS))
+    pasted = forward_pass(written_out(_inlined(tree.body), CONSTRUCTORS))
     left_out += pasted.left_out
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
         _check(statement)
@@ -196,7 +196,7 @@ def _readable(text, left_out):
     except CannotDraw as told:
         refused = told
     lines = text.split("\n")
-    said = {i for i, line in enumerate(lines) if is_said(line) and not tree_of(line.strip())}
+    said = {i for i, line in enumerate(lines) if not tree_of(line.strip()) and is_said(line, text)}
     code = "\n".join("" if i in said else line for i, line in enumerate(lines))
     for find, gone in (
         (lambda: code, [lines[i] for i in sorted(said)]),
@@ -249,6 +249,36 @@ def _name_values(tree):
         if name[:1].isupper() and len(name) > 1 and number:
             if name not in {*CONSTRUCTORS, *INSTEAD, *LAYERS, *classes}:
                 call.func.id = "Value"
+
+
+def _inlined(body):
+    """Return the statements with the body of a function without arguments in place of the call `main()` that runs it."""
+    mains = {
+        one.name: one
+        for one in body
+        if isinstance(one, ast.FunctionDef) and not ast.unparse(one.args) and not one.decorator_list
+    }
+    called_alone = {
+        called(call)
+        for call in walk(ast.Module(body, []), ast.Call)
+        if not call.args and not call.keywords and called(call) in mains
+    }
+    inlined = []
+    for one in body:
+        test = getattr(one, "test", None)
+        if isinstance(one, ast.If) and "__name__" in loaded(test):
+            inlined += _inlined([*mains.values(), *one.body])
+        elif isinstance(one, ast.Expr) and called(one.value) in called_alone:
+            inlined += [_without_return(line) for line in mains[called(one.value)].body]
+        elif getattr(one, "name", None) not in called_alone:
+            inlined.append(one)
+    return inlined
+
+
+def _without_return(statement):
+    if isinstance(statement, ast.Return) and statement.value:
+        return ast.copy_location(ast.Expr(statement.value), statement)
+    return statement
 
 
 # --- The syntax that is allowed ----------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ AFTER_NUMBER = re.compile(r"(?:\d|\b0\.5|pi\*|\))$")
 COMMA = re.compile(r"(?<![\w.,])(\d+,\d+)(?=[ \t]*[A-Za-z(*])|(?<![\w.,])(0,\d+)")  # 0,5x; 1,000x
 LOGARITHM = re.compile(r"\blog_\{?(\d+|[a-z])\}?(?=\s*\(| ?[a-z]\b)")  # log_3 x
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
+PIECES = "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
 OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
 # at (1, 2), at the point (x, y) = (1, 2)
 POINT = re.compile(r",?\s+at\s+(?:the point\s+)?(?:\(([\w, ]+)\)\s*=\s*)?\(([-\d., ]+)\)\s*[.?]?$")
@@ -108,6 +109,10 @@ def as_python(text):
         if found[0] in ("∫", "\\int"):
             write = "Write the function under the integral alone, for example x**2."
         raise CannotDraw(f"{found[0].strip()} cannot be read here. {write}")
+    if re.search(r"\*\*\s*\{?\s*(?:T|⊤|\\top|\\intercal)\b(?!\s*=)", text):
+        raise CannotDraw(
+            "x^T is read as a power. Write x.T, and @ between arrays: x = [1.0, 2.0], A = [[2.0, 1.0], [1.0, 3.0]], then x @ A @ x."
+        )
     latex = LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text))
     if latex:
         text = _without_latex(text, latex[0])
@@ -153,11 +158,12 @@ def as_python(text):
 def not_python(text, error):
     """Return the sentence for a text that neither Python nor this module can read."""
     if re.search(
-        r"=>|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{", text
+        r"=>|\bnew \w+\(|\w::\w|\bprintln|\bConsole\.|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{",
+        text,
     ):
         return OTHER_LANGUAGE
     if re.search(r"\botherwise\b|\{[^}]*\bif\b|\bcases\b", text):
-        return "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
+        return PIECES
     if re.search(r"\w'+ *(?:\(\w+\))? *=", text):
         return "A derivative cannot be drawn. Write the function itself, for example y = x**2."
     if "cannot assign to" in error.msg or re.search(r"\bimplicit|[-+*/²³]\s*\w+\S?\s*=[^=]", text):
@@ -184,6 +190,8 @@ def _without_latex(text, first):
     for pattern, by in LATEX:
         while pattern.search(text):
             text = pattern.sub(by, text)
+    if "cases}" in text or "cases)" in text:
+        raise CannotDraw(PIECES)
     if re.search(r"\\[a-zA-Z]+|\$", text):
         raise CannotDraw(
             f"{first} looks like LaTeX. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."

@@ -56,6 +56,9 @@ def picture(program, values, step=0):
             return _step(computed.output, step)
         drawn = _graph(computed.output)
         rows, notes = _table(program, computed)
+    if note := _not_finite(computed):
+        notes.insert(0, note)
+        rows = f"<p>{escape(note)}</p>{rows}"
     html = f'{drawn.html}<div style="overflow-x:auto">{rows}</div>'
     return Picture(html, "\n".join([drawn.text, *notes]), says_all=True)
 
@@ -100,6 +103,8 @@ def _table(program, computed):
             slope = measured(program, values, name, index)
             differs = not np.isclose(gradient[index], slope, rtol=1e-4, atol=1e-6)
             remark = "≠ a kink, a jump, or a constant such as detach" if differs else ""
+            if not np.isfinite(slope):
+                remark = "not finite here"
             shown = [number(float(x)) for x in (values[name][index], gradient[index], slope)]
             rows.append(
                 (
@@ -117,6 +122,18 @@ def _table(program, computed):
         if tensor.size > MEASURED:
             lines.append(f"Of {name}, the first {MEASURED} of {tensor.size} entries are measured.")
     return table(rows, ("input", "value", "gradient", "measured slope", ""), ruled=True), lines
+
+
+def _not_finite(computed):
+    """Return the sentence that says where the output is not finite, or an empty text."""
+    if np.all(np.isfinite(computed.output.data)):
+        return ""
+    at = ", ".join(
+        f"{name} = {number(float(one.data))}"
+        for name, one in computed.inputs.items()
+        if one.data.ndim == 0
+    )
+    return f"The function has no finite value {f'at {at}' if at else 'here'}. Move a slider into its domain."
 
 
 def measured(program, values, name, index=()):
@@ -140,7 +157,10 @@ def folds(program):
         ("The program that ag.compile writes", listing(_compiled(program)).html),
     ]
     if program.left_out:
-        parts.insert(0, ("Left out of the picture", listing("\n".join(program.left_out)).html))
+        # These lines need not be Python: sentences and outputs are among them.
+        look = f"{style.LINES};font:var(--code,13px)/1.45 {style.MONO}"
+        lines = escape("\n".join(program.left_out))
+        parts.insert(0, ("Left out of the picture", f'<pre style="{look}">{lines}</pre>'))
     return "".join(f"<details><summary>{title}</summary>{html}</details>" for title, html in parts)
 
 

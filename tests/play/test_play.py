@@ -164,6 +164,24 @@ def test_inputs_start_where_value_and_gradient_are_finite():
         assert all(np.isfinite(one.grad) for one in computed.inputs.values()), program.inputs
 
 
+def test_a_start_outside_the_domain_is_named():
+    drawn = explorer("x = -1.0\ny = log(x)").picture.text
+    assert "no finite value at x = −1" in drawn and "not finite here" in drawn
+    assert "no finite value" not in explorer("x = 1.0\ny = log(x)").picture.text
+
+
+def test_lines_left_out_need_not_be_python():
+    text = "Here (see above\n```\nx = 2.0\ny = x*x\n```\nI'd expect `4"
+    below = explorer(text).below
+    assert "Here (see above" in below and "I&#x27;d expect" in below
+
+
+def test_the_call_of_a_function_without_arguments_is_its_body():
+    text = "def main():\n    a = Value(3.0)\n    y = a*a\n    y.backward()\n"
+    for call in ("main()", "if __name__ == '__main__':\n    main()"):
+        assert read(text + call).inputs == {"a": 3.0}
+
+
 def test_a_value_of_a_no_grad_block_is_a_constant():
     program = read(
         "x = torch.tensor(3.)\nwith torch.no_grad():\n    y = x * 2\nz = x**2 + y\nz.backward()"
