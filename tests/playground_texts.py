@@ -2004,7 +2004,7 @@ print("Automatic gradient:", x.grad)
 # Compare to manually computed gradient
 manual_grad = output * (1 - output)
 equals = torch.isclose(x.grad, manual_grad).item() # type: ignore
-print("Do they equal?:", equals) 
+print("Do they equal?:", equals)
 
 Automatic gradient: tensor(0.2350)
 Do they equal?: True
