@@ -117,11 +117,7 @@ class FromMemory(widgets.VBox):
                 self.name,
                 [*lines[: self.index], [text, False], *lines[self.index + 1 :]],
             )
-        said = (
-            "It comes back once more."
-            if shown
-            else "**Right:** now it is yours, and does not come back."
-        )
+        said = "It comes back once more." if shown else "**Right.** This line does not come back."
         self.children = [
             *self.children[:-2],
             _standing(self.derivation, self.derivation.steps[self.number], text),

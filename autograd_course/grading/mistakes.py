@@ -46,7 +46,7 @@ def keepdims_lost(right, hint=Cause("shape: axis of 1 lost")):
 
 def multiplied(
     *routes,
-    hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?",
+    hint="You multiplied the paths. Each path contributes to the change: do contributions multiply or add?",
 ):
     return prod(routes), hint
 

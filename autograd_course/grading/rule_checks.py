@@ -170,9 +170,9 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
             lambda g, z, *xs: tuple(
                 _right(row, i, whole, params)(g, z, *xs) for i in range(len(xs)) if row.rules[i]
             ),
-            f"{len(names)} gradients came back in a tuple. This rule is for {mine} alone."
+            f"{len(names)} gradients were returned in a tuple. This rule is for {mine} alone."
             if len(names) > 1
-            else "A tuple came back: is there a comma too many?",
+            else "The result is a tuple: is there a comma too many?",
         ),
         (lambda g, z, *xs: right(g * g, z, *xs), "g appears twice; multiply by it once."),
         *[
@@ -429,18 +429,18 @@ ENGINE_CASES = [
 ]
 
 FAULTS = {
-    "replaced": "Two calls gave the same as one. Gradients accumulate in an input until you reset them.",
-    "=": "Exactly half at a value used twice: two contributions arrive, and both count. Is there an = where += belongs?",
-    "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
-    "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
-    "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
-    "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
+    "replaced": "Two calls gave the same gradient as one call. Gradients accumulate in an input until you reset them.",
+    "=": "Exactly half at a value that is used twice: two contributions arrive, and they must be added. Is there an = in place of +=?",
+    "early": "A gradient was passed on before all its contributions had arrived. Which users of this value had not been visited? Visit each value after all its users.",
+    "kept": "Two calls gave three times the gradient: a value still holds its gradient from the first call. Which value was not reset?",
+    "seeded twice": "Two calls gave four times the gradient: a value still holds its gradient from the first call. Which value was not reset?",
+    "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the backward pass begins?",
     "local": "Those are local gradients. Multiply each by the upstream gradient of its operation.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",
-    "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
+    "every path": "Every path is followed separately. Visit each value once, after all its users.",
 }
 DEEP = (
-    "It fails where a graph is deep, 5000 additions in a row: the walk calls itself, and Python stops that at about a thousand. "
+    "It fails where a graph is deep, with 5,000 additions in a row: your function calls itself, and Python allows only about a thousand nested calls. "
     "A loop over a list has no such limit."
 )
 SLOW = (

@@ -207,7 +207,7 @@ def _one(rules, key, argument):
             [
                 (
                     "",
-                    f"{_called(key)} has no rule of its own, it is made of other rows: name one of those."
+                    f"{_called(key)} has no rule of its own, because it is composed of other rows: pass one of those rows."
                     if composed
                     else "That is no row of the table: pass the row itself, such as ag.multiply.",
                 )
@@ -224,7 +224,7 @@ def _one(rules, key, argument):
                 (
                     "",
                     f"{row.name} takes {_arguments(row)}: there is no argument "
-                    f"{brief(argument)}, they are counted from 0 to {count - 1}.",
+                    f"{brief(argument)}; they are counted from 0 to {count - 1}.",
                 )
             ],
         )
@@ -240,7 +240,7 @@ def _one(rules, key, argument):
             [
                 (
                     "",
-                    f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.",
+                    f"{letters[2 + argument]} gets no gradient, because it has no slope: pass None in its place.",
                 )
             ],
         )
@@ -254,7 +254,7 @@ def _one(rules, key, argument):
                 (
                     "",
                     "A rule is a function, such as lambda g, z, x, y: g * y. This is "
-                    "what one returned, or none at all.",
+                    "the result of a rule, or something else.",
                 )
             ],
         )
@@ -327,9 +327,9 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             mines = trial.got is not None and trial.got / case.g
             between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
             said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
-                "Every slope from the one to the other is right. The library's choice is another one."
+                "Every slope between them is right. The library chose another of these slopes."
                 if between
-                else "Yours is none between them."
+                else "Your slope is not between them."
             )
             if not between:
                 return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
@@ -394,7 +394,7 @@ def _limits(row, argument):
     """Return [(Case, the remark on a rule that fails only there), …]."""
     if row.kind != "elementwise":
         return [
-            (case, "Right for the plainest call. With these arguments it is wrong:")
+            (case, "Right for the simplest call, but wrong with these arguments:")
             for case in _on_arrays(row, argument)[1:]
         ]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
@@ -530,7 +530,7 @@ def _trial(mine, how, case, letters):
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
-            return ended("wrong", "nothing came back: is there a return?")
+            return ended("wrong", "the rule returned None: is there a return?")
         got = np.asarray(came.data if isinstance(came, Tensor) else came)
         if got.dtype.kind not in "biuf":
             return ended("wrong", brief(came))
@@ -545,7 +545,8 @@ def _trial(mine, how, case, letters):
         np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))
     ):
         return ended(
-            "overwrites", "It writes into an array that others still read: build a new one."
+            "overwrites",
+            "Your rule writes into an array that other operations still read: make a new array.",
         )
     got = _fitted(got, case.wanted.shape)
     if got.shape != case.wanted.shape:
@@ -569,7 +570,7 @@ def _cause(trials, row, argument, letters):
     if any(trial.got is None for trial in trials):
         return ""
     if all(np.isnan(trial.wanted).all() for trial in trials if trial.fault):
-        return "There is no slope here: nan says so."
+        return "There is no slope here, so the result should be nan."
 
     def explained(fits):
         return all(
@@ -588,11 +589,11 @@ def _cause(trials, row, argument, letters):
             if explained(lambda i, trial, swapped=swapped: swapped[i]):
                 return f"That is the gradient of {letters[2 + other]}: are the two swapped?"
     if explained(lambda i, trial: -trial.wanted):
-        return "The right size with the wrong sign."
+        return "The absolute value is right, but it has the wrong sign."
     if all(np.shape(trial.g) == () for trial in trials) and explained(
         lambda i, trial: trial.wanted / trial.g
     ):
-        return "The factor g is missing: multiply by the gradient that arrives."
+        return "The factor g is missing: multiply by the upstream gradient."
     return ""
 
 

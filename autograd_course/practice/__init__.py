@@ -283,9 +283,9 @@ class Gym(Panel):
             self.miss()
         if good == len(marks):
             word = (
-                "Right. The problem comes back, since it was not right at once."
+                "Right. The problem comes back, because your first answer was not right."
                 if self.missed
-                else "Right at once."
+                else "Right at the first attempt."
             )
             self.end(word, hints)
         else:

@@ -94,7 +94,7 @@ def _problem(key, question, asked, reveal, drawn):
         if _near(got, asked[i].right):
             return Mark(True)
         hint = hint_of(mistakes[i], lambda wrong: _near(got, wrong))
-        return Mark(False, hint or "No known mistake gives this number: work it out once more.")
+        return Mark(False, hint or "No known mistake gives this number: work it out again.")
 
     return Problem(
         key,
@@ -138,7 +138,7 @@ def _nudge(rng):
     wrong = [
         (value + g, "The gradient is a rate, not a step: multiply it by the nudge of x."),
         (value + nudge, "That is how far x moves. The value moves by the gradient times this."),
-        (value - g * nudge, "The right distance in the wrong direction."),
+        (value - g * nudge, "The distance is right, but the direction is wrong."),
         (g * nudge, "That is the change of the value. What is the value after it?"),
         (value, "A gradient other than 0 means that the value moves."),
     ]
@@ -242,14 +242,14 @@ def _order(key, rng):
             if early:
                 return Mark(
                     False,
-                    f"{names[i]} is visited before {early[0]}, which still has a part for {names[i]}: "
+                    f"{names[i]} is visited before {early[0]}, which still has a contribution for {names[i]}: "
                     "its gradient is not complete.",
                 )
             if all(order[int(turn) - 2] != made[i] for order in orders):
                 later = sorted({names[k] for k in users[i]}) or ["the values before it"]
                 return Mark(
                     False,
-                    f"No safe order gives {names[i]} this turn. Which values have a part for "
+                    f"No safe order gives {names[i]} this turn. Which values have a contribution for "
                     f"{names[i]}? Here: {', '.join(later)} and L."
                     if users[i]
                     else f"No safe order gives {names[i]} this turn: a value that needs its gradient waits for it.",
@@ -273,7 +273,7 @@ def _order(key, rng):
         lambda texts, marks: walks.picture(walk, known),
         "**"
         + ", ".join(["L", *names])
-        + "**: each value after all its users, so that its gradient is complete.",
+        + "**: each value is visited after all its users, so that its gradient is complete.",
         [repr(2 + i) for i in range(len(made))],
         wrong,
     )
@@ -304,13 +304,13 @@ def _asked_of_ledger(key, walk, done, arrived):
             ),
             (float(walk.of[one].value), f"That is the value of {name}."),
             (sum(arrow.local for arrow in arrows), "Multiply each local gradient by its user's g."),
-            (0.0, f"A user of {name} has been visited, and has sent its part."),
+            (0.0, f"A user of {name} has been visited, and has sent its contribution."),
         ]
         if len(arrows) > 1:
             wrong += [
                 (
                     arrow.passes,
-                    "That is one of the parts: a new part is added to the entry, it does not replace it.",
+                    "That is one of the contributions: a new contribution is added to the entry and does not replace it.",
                 )
                 for arrow in arrows
             ]
@@ -352,10 +352,10 @@ def _accumulate(rng):
             "after the first call",
             g1,
             [
-                (e1, "That is ŷ − y. Its derivative with respect to w brings the factor x."),
+                (e1, "That is ŷ − y. Its derivative with respect to w contains the factor x."),
                 (-g1, "The error is ŷ − y, not y − ŷ."),
                 (e1 * e1 / 2, "That is the loss."),
-                (2 * g1, "The ½ takes away the 2 of the square."),
+                (2 * g1, "The ½ cancels the 2 of the square."),
             ],
         ),
         Asked(
@@ -364,7 +364,7 @@ def _accumulate(rng):
             [
                 (
                     g2,
-                    "That is what the second call brings. `backward` adds it to what is in `w.grad`.",
+                    "That is the gradient of the second call. `backward` adds it to the number in `w.grad`.",
                 ),
                 (g1, "The second call changes `w.grad`."),
                 ((g1 + g2) / 2, "`backward` adds; it does not take the mean."),
@@ -374,8 +374,8 @@ def _accumulate(rng):
             "after the second, with reset",
             g2,
             [
-                (g1 + g2, "After the reset `w.grad` holds only what the second call brings."),
-                (e2, "That is ŷ − y. Its derivative with respect to w brings the factor x."),
+                (g1 + g2, "After the reset `w.grad` holds only the gradient of the second call."),
+                (e2, "That is ŷ − y. Its derivative with respect to w contains the factor x."),
                 (0, "The reset comes before the second call."),
             ],
         ),
@@ -385,7 +385,7 @@ def _accumulate(rng):
             [
                 (w + rate * (g1 + g2), "That step goes uphill: subtract."),
                 (w - g1 - g2, "The learning rate is missing."),
-                (w - rate * g2, "The sum of both gradients is asked for."),
+                (w - rate * g2, "The question asks for the step with the sum of both gradients."),
                 (rate * (g1 + g2), "That is the length of the step. Where does it lead?"),
             ],
         ),
@@ -416,7 +416,10 @@ def _twice(rng):
             2 * g,
             [
                 (g, "Gradients accumulate in a leaf: two calls give twice the gradient."),
-                (3 * g, "That is what an engine gives whose c is not fresh in the second call."),
+                (
+                    3 * g,
+                    "An engine in which c keeps its gradient gives this result. The first question is about a correct engine.",
+                ),
             ],
         ),
         Asked(
@@ -429,7 +432,7 @@ def _twice(rng):
                 ),
                 (
                     4 * g,
-                    f"The first call is right: it brings {g}. Only the second brings twice that.",
+                    f"The first call is right: it gives {g}. Only the second call gives twice that.",
                 ),
             ],
         ),
@@ -437,8 +440,8 @@ def _twice(rng):
             "= for +=",
             g,
             [
-                (2 * g, "`=` replaces what the first call has brought."),
-                (0, "The second call brings a gradient, too."),
+                (2 * g, "`=` replaces the gradient of the first call."),
+                (0, "The second call computes a gradient, too."),
             ],
         ),
     ]
@@ -468,10 +471,10 @@ def _momentum(rng):
             m2,
             [
                 (g1 + g2, "The old m is halved before the new gradient is added."),
-                (beta * (g1 + g2), "Only the old m is halved; the new g comes in whole."),
-                (beta * (beta * g1 + g2), "Only the old m is halved; the new g comes in whole."),
+                (beta * (g1 + g2), "Only the old m is halved; all of the new g is added."),
+                (beta * (beta * g1 + g2), "Only the old m is halved; all of the new g is added."),
                 (g2, "Half of the first gradient is still in m."),
-                (g1 + beta * g2, "The old one is halved, not the new one."),
+                (g1 + beta * g2, "The old m is halved, not the new gradient."),
             ],
         ),
         Asked(
@@ -500,13 +503,16 @@ def _curvature(rng):
     wrong = [
         (
             2 / small,
-            "There the steep direction has diverged long before. Which direction is the first to diverge?",
+            "At that learning rate, the steep direction diverges already. Which direction is the first to diverge?",
         ),
         (
             1 / large,
             "At 1/λ a step leads straight to the minimum. It may overshoot up to the same distance.",
         ),
-        (large / 2, "Upside down: the more curved, the smaller the steps."),
+        (
+            large / 2,
+            "Your fraction is upside down: the larger the curvature, the smaller the learning rate must be.",
+        ),
         (
             2 / (small + large),
             "That is the best rate for both together, not the largest stable one.",
@@ -583,8 +589,11 @@ def _shared(rng):
             "of w",
             to_w,
             [
-                (to_w / n, f"That is one use of w. It is used {n} times, and each use has a part."),
-                (n * w**n * start, "In each part one w is missing: the one that is nudged."),
+                (
+                    to_w / n,
+                    f"That is the contribution of one use of w. w is used {n} times, and each use contributes.",
+                ),
+                (n * w**n * start, "In each contribution one w is missing: the w that is nudged."),
                 (n * w ** (n - 1), "The first state is missing."),
                 (to_start * start, "That is the last state, the value of L."),
             ],
@@ -620,12 +629,15 @@ def _clip(rng):
 
     def wrong(x):
         return [
-            (np.clip(x, -limit, limit), "Clipped one by one, the gradient changes its direction."),
-            (x, "The norm is √(first² + second²): is it at most what is allowed?"),
+            (
+                np.clip(x, -limit, limit),
+                "If the entries are clipped one by one, the gradient changes its direction.",
+            ),
+            (x, "The norm is √(first² + second²): is it at most the limit?"),
             (x / norm, "That gives the length 1."),
             (
                 x * limit / (7 * a),
-                "The norm is the root of the sum of squares, not the sum of sizes.",
+                "The norm is the root of the sum of squares, not the sum of absolute values.",
             ),
             (-x * factor, "Clipping keeps the direction."),
         ]
@@ -676,7 +688,7 @@ def _windows(rng):
             [
                 (k, "The windows that contain the pixel also form columns."),
                 (rows**2, "Only windows that contain the pixel count."),
-                (1, "That is so for a pixel in the corner, without a border."),
+                (1, "That is right for a pixel in the corner, without a border."),
             ],
         ),
     ]
@@ -800,7 +812,7 @@ def _marks(rng):
             [
                 (
                     n // 2,
-                    "Half of the chain is then recorded at a time. Where are n / k and k equal?",
+                    "Then half of the chain is recorded at a time. Where are n / k and k equal?",
                 ),
                 (1, "Then every value is a mark, and nothing is saved."),
                 (2, "Then half of all values are marks."),
@@ -813,8 +825,8 @@ def _marks(rng):
             [
                 (every, "Each segment is computed a second time, one after the other."),
                 (kept, "Each step of each segment is computed a second time."),
-                (2 * n, "That is all steps, the first time too."),
-                (0, "What was not kept is computed again."),
+                (2 * n, "That counts the first computation of each step too."),
+                (0, "Results that were not kept are computed again."),
             ],
         ),
     ]
@@ -837,7 +849,10 @@ def _attend(rng):
             "weight",
             1 / (query + 1),
             [
-                (1 / n, "That is without the mask: the future is not read."),
+                (
+                    1 / n,
+                    "That is the weight without the mask. With the mask, later positions are not read.",
+                ),
                 (1 / query, "A position may read itself too."),
                 (
                     1 / (n - query),
@@ -860,8 +875,11 @@ def _attend(rng):
             sqrt(d),
             [
                 (d, "That is the variance: each of the terms has variance 1, and variances add."),
-                (1, "That is so after the division by √d."),
-                (1 / sqrt(d), "Upside down: the sum of many terms spreads more than one term."),
+                (1, "That is right after the division by √d."),
+                (
+                    1 / sqrt(d),
+                    "Your fraction is upside down: a sum of many terms varies more than one term.",
+                ),
             ],
         ),
     ]
@@ -948,7 +966,7 @@ def _shards(rng):
             (g1 + g2) / 2,
             "The shards differ in size: weight each gradient by its share of the examples.",
         ),
-        (g1 + g2, "These are means: their sum counts too much."),
+        (g1 + g2, "These are means, and their sum is too large."),
         (n1 * g1 + n2 * g2, "That is the gradient of the *sum* of all losses."),
         ((n2 * g1 + n1 * g2) / (n1 + n2), "The weights are exchanged."),
     ]
@@ -961,10 +979,10 @@ def _implicit(rng):
     right = b / (1 - a)
     question = f"z solves z = {number(a)} · z + {b} · x. **What is dz/dx?** (How z was found does not matter.)"
     wrong = [
-        (b, "x moves z, and the moved z moves z again."),
+        (b, "x changes z directly, and this change of z changes z again."),
         (a, "That is the derivative of the right side with respect to z."),
         (b + a, "Solve for dz: dz = a · dz + b · dx."),
-        (b / (1 + a), "The sign: bring the term with dz to the left side."),
+        (b / (1 + a), "The sign is wrong: bring the term with dz to the left side."),
         (b * (1 - a), "Divide by 1 − a."),
     ]
     reveal = f"dz = {number(a)} · dz + {b} · dx, so dz/dx = {b} / (1 − {_in_brackets(a)}) = **{number(right)}**."
@@ -993,8 +1011,11 @@ def _straight(rng):
             "straight-through",
             g,
             [
-                (0, "That is the true one. Straight-through pretends that q moves as w does."),
-                ((w * x - t) * x, "Forward, q is used, not w."),
+                (
+                    0,
+                    "That is the true gradient. The straight-through estimator treats q as if it moved like w.",
+                ),
+                ((w * x - t) * x, "The forward pass uses q, not w."),
                 (
                     q * x - t,
                     "That is the error. The derivative with respect to q brings the factor x.",

@@ -67,7 +67,7 @@ PUZZLES = {
         "x * x",
         lambda x: x * x,
         "2 * x[i] * (i == j)",
-        "Entry i reads entry i alone: a diagonal, with the slope of a square on it.",
+        "Entry i reads entry i alone, so the matrix is diagonal, and its entries are the slope of a square.",
         also_right=("2 * x[j] if i == j else 0", "(i == j) * (x[i] + x[j])"),
     ),
     "sum": Puzzle(
@@ -76,7 +76,7 @@ PUZZLES = {
         "x.sum()",
         lambda x: x.sum(),
         "1",
-        "z moves as far as any one entry does.",
+        "z moves exactly as far as each entry that moves.",
         also_right=("x[i] ** 0", "1.0"),
     ),
     "mean": Puzzle(
@@ -85,7 +85,7 @@ PUZZLES = {
         "x.mean()",
         lambda x: x.mean(),
         "1 / n",
-        "Each entry counts with 1/n.",
+        "Each entry has the weight 1/n.",
         also_right=("1 / len(x)", "n ** -1"),
     ),
     "centre": Puzzle(
@@ -94,7 +94,7 @@ PUZZLES = {
         "x - x.mean()",
         lambda x: x - x.mean(),
         "(i == j) - 1 / n",
-        "x[j] counts once at its own place, and 1/n in every mean.",
+        "x[j] has the weight 1 at its own place, and −1/n in every entry through the mean.",
         also_right=("1 - 1/n if i == j else -1/n",),
     ),
     "repeat": Puzzle(
@@ -160,7 +160,7 @@ PUZZLES = {
         "np.cumsum(x) / np.arange(1, n + 1)",
         lambda x: ag.matmul(lower(x.shape[0]), x) / np.arange(1, x.shape[0] + 1),
         "(j <= i) / (i + 1)",
-        "It is cumsum's matrix, with row i divided by the number of entries that it sums.",
+        "It is the matrix of cumsum, with row i divided by the number of entries that are summed.",
         also_right=("1 / (i + 1) if j <= i else 0",),
     ),
     "window_mean": Puzzle(
@@ -179,7 +179,7 @@ PUZZLES = {
         "np.cumprod(x)",
         lambda x: ag.stack([_product(x[: i + 1]) for i in range(x.shape[0])]),
         "z[i] / x[j] * (j <= i)",
-        "The slope of a product is all factors but the one that moves.",
+        "The slope of a product is the product of all factors except the factor that moves.",
         also_right=("(j <= i) * np.prod(x[:j]) * np.prod(x[j+1:i+1])",),
     ),
     "pick": Puzzle(
@@ -219,7 +219,7 @@ PUZZLES = {
         "x.reshape(-1)",
         lambda x: x.reshape(-1),
         "i == m * j + k",
-        "Entry i of x, counted line by line, goes to z[i]. So counted, the matrix is a diagonal.",
+        "Entry i of x, counted line by line, goes to z[i]. With this count, the matrix is diagonal.",
         sizes=grid((2, 3), (3, 2), (1, 4), (4, 1)),
         also_right=("j == i // m and k == i % m", "(i // m == j) * (i % m == k)"),
     ),
@@ -327,7 +327,7 @@ PUZZLES = {
         "x.max()",
         lambda x: x.max(),
         "x[i] == z",
-        "Only the largest is read.",
+        "z reads only the largest entry.",
         also_right=("x[i] == max(x)", "i == np.argmax(x)", "all(x[i] >= x[k] for k in range(n))"),
     ),
     "sort": Puzzle(
@@ -354,7 +354,7 @@ PUZZLES = {
         "np.exp(x) / np.exp(x).sum()",
         lambda x: ag.softmax(x),
         "z[i] * ((i == j) - z[j])",
-        "Its own share grows by z(1 − z), and all others give way to it.",
+        "The probability of this entry grows by z(1 − z), and those of all other entries shrink.",
         also_right=(
             "z[i] * (1 - z[i]) if i == j else -z[i] * z[j]",
             "(np.diag(z) - np.outer(z, z))[i, j]",
@@ -366,7 +366,7 @@ PUZZLES = {
         "x - np.log(np.exp(x).sum())",
         lambda x: ag.log_softmax(x),
         "(i == j) - exp(z[j])",
-        "x[j] counts at its own place, and every row loses what the logsumexp gains.",
+        "x[j] has the weight 1 at its own place, and in every row the slope of the logsumexp is subtracted.",
         also_right=("(i == j) - exp(x[j]) / exp(x).sum()",),
     ),
     "unit": Puzzle(
@@ -375,7 +375,7 @@ PUZZLES = {
         "x / np.sqrt((x * x).sum())",
         lambda x: x / ag.sqrt((x * x).sum()),
         "((i == j) - z[i] * z[j]) / r",
-        "Along z nothing moves: that part is taken out.",
+        "A move of x along z does not change z, so this part is subtracted.",
         constants={"r": lambda x: np.sqrt(np.sum(x * x))},
         also_right=("(i == j) / r - x[i] * x[j] / r ** 3",),
     ),
@@ -385,7 +385,7 @@ PUZZLES = {
         "(x - x.mean()) / x.std()",
         lambda x: (x - x.mean()) / ag.std(x),
         "((i == j) - 1 / n - z[i] * z[j] / n) / s",
-        "Two things are taken out: what all entries share, and what only makes s larger.",
+        "Two parts are subtracted: the mean of the changes, and the part along z, which only makes s larger.",
         sizes=grid((4,), (3,), (5,), (6,)),
         constants={"s": lambda x: np.std(x)},
         also_right=("((i == j) - (1 + z[i] * z[j]) / n) / s",),
@@ -396,7 +396,7 @@ PUZZLES = {
         "np.full(n, 2 * x.sum())",
         lambda x: ag.grad(lambda x: x.sum() ** 2)(x),
         "2",
-        "Every entry of the gradient is 2 · Σₖ x[k], and every x moves it alike.",
+        "Every entry of the gradient is 2 · Σₖ x[k], and every x has the same effect on it.",
         also_right=("2.0", "2 * x[j] ** 0"),
     ),
     "hessian_cubes": Puzzle(
@@ -426,7 +426,7 @@ PUZZLES = {
         lambda A, x: ag.grad(lambda x: (x * ag.matmul(A, x)).sum() / 2)(x),
         "(A[i, j] + A[j, i]) / 2",
         "x[i] and x[j] meet twice, with A[i, j] and with A[j, i]: a Hessian is symmetric, "
-        "also where A is not.",
+        "even if A is not.",
         sizes=pairs(((3, 3), (3,)), ((2, 2), (2,)), ((1, 1), (1,)), names="Ax"),
         also_right=("((A + A.T) / 2)[j, i]",),
     ),
@@ -436,7 +436,7 @@ PUZZLES = {
         "np.exp(x) / np.exp(x).sum() @ v",
         lambda x, v: (ag.softmax(x) * v).sum(),
         "p[i] * (v[i] - z)",
-        "A score pulls z towards its own value, as far as its weight goes.",
+        "A score moves z towards its own value, in proportion to its weight.",
         sizes=pairs(((4,), (4,)), ((2,), (2,)), ((3,), (3,)), ((5,), (5,)), names="xv"),
         constants={"p": lambda x, v: np.exp(x) / np.exp(x).sum()},
         also_right=(
@@ -615,7 +615,7 @@ def _judge(name, line):
             )
             return Mark(
                 False,
-                f"Right for the matrix that is drawn, and not with {_inputs(name, case)}: {why}",
+                f"Right for the matrix that is drawn, but not with {_inputs(name, case)}: {why}",
             )
         pairs.append((got, case.right))
     return (
@@ -638,7 +638,7 @@ def _index_hint(line, case):
     place, why = outside[0][0], str(outside[0][1]).rstrip(".")
     at = ", ".join(f"{letter} = {index}" for letter, index in zip("ijkl", place))
     if _close(got, case.right):
-        return f"At {at}: {why}. The entry is 0 there, and nothing is to be read: … if … else 0 asks first."
+        return f"At {at}: {why}. The entry is 0 there, and no array may be read. Test the index first: … if … else 0."
     return f"At {at}: {why}. Which index counts which axis, and is that entry read at all?"
 
 
@@ -661,11 +661,11 @@ def diagnosis(name, pairs):
         if _close(*both[1]):
             case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
             return (
-                f"Right for this size, and wrong with {_inputs(name, case)}: "
+                f"Right for this size, but wrong with {_inputs(name, case)}: "
                 "does your line contain a size as a number?"
             )
         return (
-            f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
+            f"Right for this matrix alone, but wrong with {_inputs(name, cases(name)[1])}: "
             "the entry must follow from the letters."
         )
     if always(
@@ -673,7 +673,7 @@ def diagnosis(name, pairs):
     ):  # no digit that is shown differs
         return "Nearly right: was a number rounded, or a small one added?"
     if always(lambda got, right: _close(got, -right)):
-        return "The right size with the wrong sign."
+        return "The absolute value is right, but it has the wrong sign."
     if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):
         return f"Rows and columns are exchanged: a row is an entry of z, a column is one of {PUZZLES[name].by}."
     for power, said in [(1, "too small"), (-1, "too large")]:
@@ -699,7 +699,7 @@ def diagnosis(name, pairs):
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
             return "The diagonal is right, but not all entries beside it are."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
-            return "All is right but the diagonal."
+            return "All entries are right except those on the diagonal."
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
         if np.ptp(both[0][1], axis=1).any() and always(
             lambda got, right: _shifted(got, right, step)
@@ -710,7 +710,7 @@ def diagnosis(name, pairs):
         return "The zeros are in the right places. Not all of the other entries are right."
     if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
         return (
-            "Every place that should be filled is filled, and others are too: which entries does an entry of z "
+            "All entries that should not be 0 are right, but others are not 0 either: which entries does an entry of z "
             "not read?"
         )
     place = tuple(
@@ -718,7 +718,7 @@ def diagnosis(name, pairs):
     )
     return (
         f"In row {place[0]}, column {place[1]}, your line gives {number(both[0][0][place])}, and "
-        f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
+        f"{number(both[0][1][place])} is right: how far does that entry of z move when that entry of "
         f"{PUZZLES[name].by} grows?"
     )
 

@@ -194,7 +194,7 @@ class Line:
 def trouble(error):
     """Return an error of the learner's line in words."""
     if isinstance(error, StepLimitExceeded):
-        return "It comes to no end, or only after many steps."
+        return "Your line does not end, or ends only after too many steps."
     if isinstance(error, NameError):
         return f"{error.name} is not defined here: the question lists the letters that your line may use."
     if "numpy boolean" in said(error):

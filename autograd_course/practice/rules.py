@@ -176,16 +176,16 @@ FITS = {
 }
 OWN = "np.sum(g * z, axis=axis, keepdims=True)"
 TIES = "At a tie x and y share the upstream gradient, half to each."
-BOTH = "At a tie that sends all of g to x and all to y: twice what arrived."
-WHICH = "Where the other one is handed on, nothing comes here."
-OTHER = "That goes to the other one, but for ties."
+BOTH = "At a tie that sends all of g to x and all of g to y, which is 2g in total."
+WHICH = "Where the other input is the result, the gradient of this input is 0."
+OTHER = "That is the gradient of the other input, except in a tie."
 # {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
 WRONG = {
     ("divide", 0): [
         (line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g", "g / z")
     ],
     ("divide", 1): [
-        ("-g * x / y", "1 / y has the slope −1 / y²: y comes in twice below."),
+        ("-g * x / y", "1 / y has the slope −1 / y²: the denominator contains y twice."),
         ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y²."),
         ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y²."),
     ],
@@ -267,11 +267,11 @@ WRONG = {
     ("softmax", 0): [
         (
             "g * z * (1 - z)",
-            "That is each x to its own z. Through the sum below it reaches the others too.",
+            "That is the path from each x to its own z. Through the sum in the denominator, x reaches the other outputs too.",
         ),
         (
             "z * (g - np.sum(g * z))",
-            "The sum goes over everything. Each row has its own: axis=axis, keepdims=True.",
+            "That sums over everything. Each row has its own sum: axis=axis, keepdims=True.",
         ),
         (
             "z * (g - np.mean(g * z, axis=axis, keepdims=True))",
@@ -291,7 +291,7 @@ WRONG = {
         ),
         (
             "g - np.exp(z) * np.sum(g)",
-            "The sum goes over everything. Each row has its own: axis=axis, keepdims=True.",
+            "That sums over everything. Each row has its own sum: axis=axis, keepdims=True.",
         ),
         (
             "g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)",
@@ -303,7 +303,7 @@ WRONG = {
         ),
         (
             "g - np.exp(z) * g",
-            "That is each x to its own z. Through the sum it reaches the others too.",
+            "That is the path from each x to its own z. Through the sum, x reaches the other outputs too.",
         ),
     ],
 }
@@ -325,7 +325,7 @@ def mistakes(row, argument, letters):
         made += [
             (f"(lambda g: {ours})(1)", "factor g"),
             (f"g + (lambda g: {ours})(1)", "g is added"),
-            (f"g * ({ours})", "g is in it twice"),
+            (f"g * ({ours})", "it contains g twice"),
         ]
     inputs, keywords = tried_on(row.name)
     # some are right for this row

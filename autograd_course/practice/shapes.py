@@ -49,7 +49,7 @@ def _broadcast(key, rng):
         ),
         (
             tuple(k for k in range(len(z)) if k >= len(x) or x[k] == 1 < z[k]),
-            "Shapes are compared from the right: what x lacks, it lacks at the left.",
+            "Shapes are compared from the right: so the axes that x lacks are on the left.",
         ),
         (
             tuple(k for k in range(len(z)) if k not in summed),
@@ -66,7 +66,7 @@ def _broadcast(key, rng):
         (tuple(range(len(z))), "A sum over all of them would leave a single number."),
     ]
     wrong = [(axes, hint) for axes, hint in wrong if axes]
-    wrong.append(((), "x was copied: what comes back from its copies adds up."))
+    wrong.append(((), "x was copied, so the gradients of its copies are added."))
     return _asked(key, f"x {sign} y", {"x": x, "y": y}, z, "x", summed, wrong)
 
 
@@ -92,7 +92,7 @@ def _reduce(key, rng):
     wrong = [
         (
             (axis,),
-            "The way forward added up along that axis. In the backward pass g is copied along it: nothing is "
+            "The forward pass summed along that axis. In the backward pass g is copied along it, so nothing is "
             "summed.",
         )
     ]
@@ -147,10 +147,10 @@ def _matmul(key, rng):
     wrong = [
         (
             (inside,),
-            "That sum is inside the matrix product. What is asked is which axes of the stack are "
-            "added up after it.",
+            "That sum is inside the matrix product. The question asks which axes of the stack are "
+            "summed after the product.",
         ),
-        ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
+        ((), f"Several products of the stack share {asked}, so their gradients are added."),
         *(
             ((axis,), f"{asked} has that axis itself: {asked} is not shared along it.")
             for axis in (*range(len(stacked)), kept)
@@ -159,7 +159,7 @@ def _matmul(key, rng):
         *[
             (
                 tuple(range(len(stacked))),
-                f"That is all of the stack. {asked} has an axis of it, too, and keeps that.",
+                f"Those are all axes of the stack. But {asked} has an axis of the stack too, which is not summed.",
             )
         ]
         * (len(stacked) > 1),
@@ -185,10 +185,10 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     stated = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     wrong_g = [
         *(
-            (shape, f"That is the shape of {name}. g has the shape of z, what comes out.")
+            (shape, f"That is the shape of {name}. g has the shape of the output z.")
             for name, shape in shapes.items()
         ),
-        (z[::-1], "Those are the axes of z, turned round: g has them in the order of z."),
+        (z[::-1], "Those are the axes of z, in reverse order: g has them in the order of z."),
         ((), "A single number arrives only where z is one."),
         (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too."),
     ]
@@ -200,11 +200,11 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
         *(
             (
                 shape,
-                f"That is the shape of the other one. What goes to {asked} has the shape of {asked}.",
+                f"That is the shape of the other input. The gradient of {asked} has the shape of {asked}.",
             )
             for shape in others
         ),
-        (back[::-1], f"Those are the axes of {asked}, turned round: they keep their order."),
+        (back[::-1], f"Those are the axes of {asked}, in reverse order: they keep their order."),
         (tuple(n for n in back if n > 1), "An axis of length 1 is an axis too: it stays."),
     ]
     right = [z, back, summed]

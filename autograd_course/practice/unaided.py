@@ -38,9 +38,9 @@ TASKS = {
         lambda x: x / (1 + np.abs(x)),
         lambda g, z, x: g / (1 + np.abs(x)) ** 2,
         {
-            "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a g of its own for every entry.",
+            "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a different g for every entry.",
             "g / (1 + x) ** 2": "It is right wherever x is above 0. Let your check look below 0, too.",
-            "g / (1 + np.abs(x))": "It is right at x = 0 alone. Compare with a difference, entry by entry.",
+            "g / (1 + np.abs(x))": "It is right only at x = 0. Compare with a difference, entry by entry.",
         },
     ),
     "x_tanh": Task(
@@ -48,7 +48,7 @@ TASKS = {
         lambda x: x * np.tanh(x),
         lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)),
         {
-            "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw a g of its own.",
+            "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw g at random.",
             "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
             "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))": "It is right wherever x is above 0. Let your check look at the entries below, and at the sign.",
         },
@@ -58,8 +58,8 @@ TASKS = {
         np.cumsum,
         lambda g, z, x: np.cumsum(g[::-1])[::-1],
         {
-            "g * np.arange(len(x), 0, -1)": "It is right where all of g is the same. Draw each entry of g by itself.",
-            "np.cumsum(g)": "Where all of g is the same it has the right entries in reverse. Compare entry by entry.",
+            "g * np.arange(len(x), 0, -1)": "It is right where all entries of g are equal. Draw each entry of g separately.",
+            "np.cumsum(g)": "Where all entries of g are equal, it returns the right entries in reverse order. Compare entry by entry.",
             "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not one.",
         },
     ),
@@ -69,8 +69,8 @@ TASKS = {
         lambda g, z, x: g - np.mean(g),
         {
             "g": "It is right where g sums to 0. Draw g at random.",
-            "g * (1 - 1 / len(x))": "It is right where one entry of x moves and that entry of z alone is looked at. "
-            "Nudge one entry of x, and sum g times what becomes of all of z.",
+            "g * (1 - 1 / len(x))": "It is right if your check nudges one entry of x and compares only the same entry of z. "
+            "Nudge one entry of x, and sum g times the change of every entry of z.",
             "g - np.sum(g)": "It is right for one entry. Let your check compare the numbers, not the shapes.",
         },
     ),
@@ -81,8 +81,8 @@ TASKS = {
         {
             "np.concatenate([[0], g[:-1] - g[1:], [0]])": "It is right in the middle. Compare the first and the last "
             "entry too.",
-            "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their "
-            "sizes.",
+            "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their absolute "
+            "values.",
             "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them where g does not "
             "change. Draw each entry of g, and compare every entry.",
         },
@@ -141,7 +141,8 @@ def unaided(name, rule, my_check):
         return Verdict("wrong", ("raised", shortened(error)))
     record.solved(f"{task.lesson}.unaided_{name}")
     return Verdict(
-        "right", ("", "Your rule is right. Your check took right rules, and refused wrong ones.")
+        "right",
+        ("", "Your rule is right. Your check accepted right rules, and rejected wrong rules."),
     )
 
 
@@ -186,15 +187,15 @@ def _check_tells(task, my_check):
                 f"your check of a right rule, at x = {brief(x)}",
                 "False",
                 "True",
-                "A right rule is refused: does your check nudge each entry of x by itself, by about 1e−6, "
-                "sum g times what becomes of all of z, and compare not too strictly?",
+                "A right rule is rejected: does your check nudge each entry of x by itself, by about 1e−6, "
+                "sum g times the change of every entry of z, and compare not too strictly?",
             )
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong(
             "your check of another f, sin, and its right rule",
             "False",
             "True",
-            "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
+            "A right rule is rejected: does your check measure whatever f it is given, closely enough, or "
             "compare with one rule?",
         )
 
@@ -247,20 +248,20 @@ def _said(my_check, task, rule, x):
                 "your check",
                 "AssertionError",
                 "True or False",
-                "It is handed wrong rules too. Let it return what it asserts: True or False.",
+                "Your check also gets wrong rules, so it must return a bool instead of using assert: True or False.",
             ) from None
         if not isinstance(answer, (bool, np.bool_)):
             raise Wrong(
                 "your check",
                 brief(answer),
                 "True or False",
-                "Let it return one bool, np.allclose(…) for example.",
+                "Let your check return one bool, np.allclose(…) for example.",
             )
         answers.add(bool(answer))
     if len(answers) > 1:
         right = rule is task.rule
         raise Wrong(
-            f"your check, asked twice about one {'right' if right else 'wrong'} rule",
+            f"your check, called twice with one {'right' if right else 'wrong'} rule",
             "True and False",
             "the same both times",
             "Its answer changes. If it draws at random: "

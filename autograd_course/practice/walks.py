@@ -164,9 +164,12 @@ def wrong_locals(walk, arrow):
         (
             arrow.passes,
             f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
-            f"local gradient asks only how fast {z} grows {when}.",
+            f"local gradient is only the rate at which {z} grows {when}.",
         ),
-        (-arrow.local, f"The right size with the wrong sign: {when}, does {z} grow or fall?"),
+        (
+            -arrow.local,
+            f"The absolute value is right, but it has the wrong sign: {when}, does {z} grow or fall?",
+        ),
     ]
     for other in walk.arrows:
         if other.user == arrow.user and other.slot != arrow.slot:
@@ -181,7 +184,7 @@ def wrong_locals(walk, arrow):
                     (
                         arrow.local + other.local,
                         f"Those are arrows {arrow.number} and {other.number} together: "
-                        f"each stands for one place of {name} alone.",
+                        f"each belongs to one occurrence of {name} alone.",
                     )
                 )
     if user.op == "power":
@@ -193,7 +196,7 @@ def wrong_locals(walk, arrow):
         bottom = float(walk.of[user.inputs[1][0]].value)
         top = float(walk.of[user.inputs[0][0]].value)
         made.append(
-            (-top / bottom, "The bottom comes in twice: −top / bottom².")
+            (-top / bottom, "The denominator occurs twice: −numerator / denominator².")
             if arrow.slot
             else (
                 bottom,
@@ -238,15 +241,15 @@ def wrong_gradients(walk, key):
                 (
                     sum(arrow.passes for arrow in kept),
                     f"That is without {_listed(left)}, which {'leaves' if len(left) == 1 else 'leave'} {name} "
-                    "too: what comes over each arrow is added.",
+                    "too: the contributions of all arrows are added.",
                 )
             )
     if len(arrows) > 1:
         made.append(
             (
                 prod(arrow.passes for arrow in arrows),
-                f"That is what comes over {_listed(arrows)}, multiplied. "
-                "Parts that arrive at one value add up.",
+                f"Those are the contributions of {_listed(arrows)}, multiplied. "
+                "Contributions to one value are added.",
             )
         )
     for arrow in arrows if len(arrows) > 1 else ():
@@ -265,10 +268,10 @@ def wrong_gradients(walk, key):
             f"{'each' if several else 'it'} by the gradient where its arrow ends, "
             f"{', '.join(f'{number(g)} at {z}' for z, g in ends.items())}.",
         ),
-        (-total, "The right size with the wrong sign."),
+        (-total, "The absolute value is right, but it has the wrong sign."),
         (
             sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
-            "That is local gradient plus gradient. The two are multiplied.",
+            "That is the local gradient plus the gradient. Multiply the two.",
         ),
         (
             sum(walk.g[arrow.user] for arrow in arrows),
@@ -294,7 +297,7 @@ def wrong_gradients(walk, key):
             made.append(
                 (
                     rest + arrow.local * g,
-                    f"That is with an old g: {number(g)} stood at "
+                    f"That uses an old g: {number(g)} was the gradient of "
                     f"{walk.called[arrow.user]} {old}, and "
                     f"{number(walk.g[arrow.user])} is its gradient.",
                 )
@@ -317,7 +320,7 @@ def _old(walk, key):
     return [
         (
             sum(arrow.passes for arrow in kept),
-            f"before {_listed([arrow for arrow in arrows if arrow not in kept])} had brought its part",
+            f"before {_listed([arrow for arrow in arrows if arrow not in kept])} had contributed",
         )
         for count in range(1, len(arrows))
         for kept in combinations(arrows, count)

@@ -204,8 +204,8 @@ def _radio(across):
 def _praise(good, sure):
     if good:
         return {
-            "certain": "Right, and you knew it.",
-            "guessing": "Right. Know the reason, and it is more than a guess.",
+            "certain": "Right, and you were certain.",
+            "guessing": "Right. Read the reason, so that next time it is more than a guess.",
         }.get(sure, "Right.")
     if sure == "certain":
         return "Worth remembering: it comes back in the next lesson."
@@ -378,9 +378,9 @@ def _returning(name):
 
     def praise(good, sure):
         return (
-            "Right: now it is yours, and does not come back."
+            "Right. This question does not come back."
             if good
-            else "Not yet. It comes back once more."
+            else "Not yet. The question comes back again."
         )
 
     question = PREDICTIONS[name]

@@ -77,11 +77,11 @@ def _notes(something):
         )
     if record.unreadable():
         notes[-1] = (
-            f"{record.FILE.name} cannot be read just now, so nothing of it is shown; it is left as it is. May this program read it?"
+            f"{record.FILE.name} cannot be read now, so its contents are not shown, and the file is not changed. Check its permissions."
         )
     if record.unkept:
         notes.append(
-            "This folder cannot be written to, so your last answers are not kept yet. The lessons work without."
+            "This folder cannot be written to, so your last answers are not kept yet. The lessons also work without the file."
         )
     if record.damaged().exists():
         notes.append(

@@ -47,7 +47,7 @@ def frames(output, tangents):
     """Return every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "forward_stepper: this Tensor requires no gradient, so no input can move it: create its inputs with requires_grad=True"
+            "forward_stepper: this Tensor requires no gradient, so no input can change it: create its inputs with requires_grad=True"
         )
     push = _Push(output, tangents)
     push.start()
@@ -104,7 +104,7 @@ class _Push(Story):
             else "how fast it then moves"
         )
         self.tell(
-            "Before the first step only the inputs are known, each with its tangent, which is how fast it moves: "
+            "Before the first step only the inputs are known, each with its tangent, the rate at which it changes: "
             f"{given}. The tangent of a value is {means}."
         )
 
@@ -133,7 +133,7 @@ class _Push(Story):
                     else f"{part.shape} so far + {part.shape}, entry by entry"
                 )
                 self.work.append(("", total))
-                say = f"{say} What comes in adds up: {total}."
+                say = f"{say} The contributions are added: {total}."
             if count == len(tensor.edges) - 1 and self.mover and tensor.ndim == 0:
                 say += f" So {moves(name, self.tangents[key], self.mover)}."
             self.at = name, show(self.tangents[key])
@@ -170,7 +170,7 @@ class _Push(Story):
         if self.mover and size > 1:
             others = [node.name for node in self.wanting if node.name != self.mover]
             say.append(
-                f"That is its slope along {self.mover}, and nothing is known of {' and '.join(others)}: for all "
+                f"That is its slope along {self.mover}, and the slopes along {' and '.join(others)} are still unknown: for all "
                 f"{size} numbers it takes {size} sweeps."
             )
         self.tell(" ".join(say))

@@ -209,7 +209,7 @@ def describe(nodes, gradients=True):
     ]
     if len(nodes) > MOST:
         lines.append(
-            f"More than {MOST} values: a drawing would show less than this list. Look at one part: fewer layers, a shorter loop."
+            f"More than {MOST} values: a drawing would show less than this list. Draw a part of it: fewer layers, or a shorter loop."
         )
     for node in nodes:
         if is_constant(node):

@@ -433,7 +433,7 @@ class _Still:
         if not measured:
             return ["there is no place here where a slope could be measured"]
         if self.waits:
-            return ["the circles are where the slope was measured; your rule is still …"]
+            return ["the circles mark measured slopes; your rule is still …"]
         found = [(x, y, self.slope(x)) for x, y in measured]
         missed = [
             one

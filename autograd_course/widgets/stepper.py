@@ -257,8 +257,8 @@ class _Walk(Story):
             self.tell(f"{say}a 1 arrives at {name}, because {name} moves as far as itself.")
         else:
             self.tell(
-                f"{say}{name} has shape {self.output.shape}, and what we differentiate is the sum of its entries, so "
-                "ones arrive, in that shape."
+                f"{say}{name} has shape {self.output.shape}, and the pass differentiates the sum of its entries, so "
+                "an array of ones arrives, in that shape."
             )
 
     def visit(self, i):
@@ -286,7 +286,7 @@ class _Walk(Story):
         say = [f"The pass is over, after {counted(count, 'visit')}."]
         for key, gradient in self.waits.items():
             say.append(
-                f"{self.names[key]} was not visited: the {show(gradient)} that waits there goes no further."
+                f"{self.names[key]} was not visited: the gradient {show(gradient)} that waits there is not passed on."
             )
         for key, gradient in self.lost.items():
             say.append(f"Lost on the way: {show(gradient)} at {self.names[key]}.")
@@ -309,7 +309,7 @@ class _Walk(Story):
             return f"{name} is visited{again}, with {what}, although nothing waits there."
         if not _same(g, had):
             if before is not None and _same(g, before + had):
-                return f"{name} is visited again, with {what}: {show(had)} is new, and the {show(before)} of before is sent once more."
+                return f"{name} is visited again, with {what}: {show(had)} is new, and the earlier {show(before)} is sent again."
             return f"{name} is visited{again}, with {what}, although {show(had)} has arrived."
         late = sum(when > i for when, _ in self.arrivals.get(key, ()))
         users = [
@@ -319,9 +319,11 @@ class _Walk(Story):
         ]
         say = [f"{name} is visited{again}: {what} has arrived there"]
         if late:
-            say.append(f", and {late} more will arrive after this visit: {what} is not the whole")
+            say.append(
+                f", and {late} more will arrive after this visit: {what} is not the complete gradient"
+            )
         elif not again:
-            say.append(", and that is all of it")
+            say.append(", and its gradient is complete")
         if users:
             one = len(users) == 1
             say.append(
@@ -329,7 +331,7 @@ class _Walk(Story):
             )
         elif self.tensors[key].recompute:
             say.append(
-                ". It kept no results from inside: they are computed again now, and walked before anything that waits"
+                ". It kept no results from inside: they are computed again now, and visited before any waiting value"
             )
         elif not late and not self.waits:
             say.append(". Nothing else waits")
@@ -432,7 +434,7 @@ class _Walk(Story):
             along = f"ax{'e' if len(axes) > 1 else 'i'}s {' and '.join(map(str, axes))}"
             work.append(f"summed over {along}: {gx.shape}")
             say += (
-                f". Forwards {name} was copied along {along}; backwards what its copies get is summed, to "
+                f". In the forward pass {name} was copied along {along}; in the backward pass the gradients of its copies are added, to "
                 f"{shape_in_words(gx.shape)}"
             )
         return work, f"From {source} to {name}: {say}."
@@ -456,11 +458,11 @@ class _Walk(Story):
                 else f"{gx.shape} so far + {gx.shape}, entry by entry"
             )
             what = (
-                f"{name} is used more than once, and what its uses send"
+                f"{name} is used more than once, so the gradients from its users are added"
                 if self.uses[key] > 1
-                else f"The gradient of {name}"
+                else f"The contributions to {name} are added"
             )
-            say.append(f"{what} adds up: {total}.")
+            say.append(f"{what}: {total}.")
         elif key in self.brought and not leaf:
             say.append(
                 f"{name} has been visited already, with {show(self.brought[key])}, and will be visited again."
@@ -515,7 +517,8 @@ class _Walk(Story):
             )
             rows.append((self.names[key], show(self.waits[key]), remark))
         return rows + [
-            (self.names[key], show(gone), "lost, too late") for key, gone in self.lost.items()
+            (self.names[key], show(gone), "arrived too late, lost")
+            for key, gone in self.lost.items()
         ]
 
     def leaves(self):

@@ -591,7 +591,7 @@ raised    cell [3], line 4: return nested(x)
           cell [3], line 3: return inner(y)
           cell [2], line 2: return [unknown(i) for i in range(3)]
           NameError: name 'unknown' is not defined
-hint      Nothing is called unknown here. A slip in the name? Or a cell above that has not been run?"""
+hint      The name unknown is not defined. Is it misspelled, or has a cell above not been run?"""
     )
     assert "cell [5], line 2: return eval('x -')" in second and "SyntaxError" in second
 

@@ -327,7 +327,7 @@ def test_the_hint_on_an_order_names_the_value_that_waits():
                 if user in users[name]:
                     texts = list(problem.right)
                     texts[i], texts[k] = texts[k], texts[i]
-                    assert "still has a part for" in problem.judge(texts)[i].hint
+                    assert "still has a contribution for" in problem.judge(texts)[i].hint
 
 
 def test_the_ledger_holds_what_the_engine_of_05_would_hold():

@@ -124,7 +124,9 @@ CLAIMS = {
     r"That is what comes over (?P<arrows>.*), mult": lambda t, r, w, arrows: np.isclose(
         t, prod(parts(w, arrows))
     ),
-    r"The right size with the wrong sign": lambda t, r, w, arrows: np.isclose(t, -r),
+    r"The absolute value is right, but it has the wrong sign": lambda t, r, w, arrows: np.isclose(
+        t, -r
+    ),
     r"That is what passes over (?P<arrows>arrow \d)": lambda t, r, w, arrows: np.isclose(
         t, parts(w, arrows)[0]
     ),
@@ -394,11 +396,11 @@ def test_rules(key):
 @pytest.mark.parametrize(
     "key, text, said, never",
     [
-        ("rule.maximum.y", "g / 2", "nothing comes", "z stands"),
-        ("rule.maximum.y", "g * (y >= x)", "twice", "double"),
+        ("rule.maximum.y", "g / 2", "gradient of this input is 0", "z stands"),
+        ("rule.maximum.y", "g * (y >= x)", "2g in total", "double"),
         ("rule.abs.x", "g", "Right where x is above 0", "wrong sign"),
         ("rule.multiply.x", "y", "factor g", "What goes"),
-        ("rule.abs.x", "g * x / z", "nan came back", "tuple"),
+        ("rule.abs.x", "g * x / z", "result is nan", "tuple"),
         ("rule.add.x", "(g, g)", "in a tuple", "nan"),
         ("rule.matmul.x", "y @ g", "which product", "asks first"),
         ("rule.where.y", "g", "Where c holds", "goes to x"),
@@ -558,7 +560,7 @@ def test_invalid_axes_are_reported(text):
         (
             "rule.expand_dims.x",
             "np.squeeze(g)",
-            "Right for the plainest call.",
+            "Right for the simplest call,",
         ),  # one of x's own axes is missing
         ("rule.exp.x", "g * np.ln(x)", "ln is np.log"),
         ("rule.relu.x", "g * (x = z)", "does a comparison have =="),
@@ -623,7 +625,7 @@ def test_no_zero_in_a_drawn_matrix_is_accidental():
     "name, text, hint",
     [
         ("cumsum", "i <= j", "Rows and columns are exchanged"),
-        ("cumsum", "j < i", "All is right but the diagonal"),
+        ("cumsum", "j < i", "right except those on the diagonal"),
         ("cumsum", "1", "The diagonal is right"),
         ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
         ("running_mean", "(j <= i)", "The zeros are in the right places"),
@@ -640,10 +642,10 @@ def test_no_zero_in_a_drawn_matrix_is_accidental():
         ("view", "i == j", "In row"),
         ("softmax", "z[i] * (1 - z[i]) * (i == j)", "Only the diagonal is filled"),
         ("softmax", "z[i] * (1 - z[j])", "The diagonal is right"),
-        ("softmax", "-z[i] * z[j]", "All is right but the diagonal"),
+        ("softmax", "-z[i] * z[j]", "right except those on the diagonal"),
         ("centre", "i == j", "Only the diagonal is filled"),
         ("sort", "i == np.argsort(x)[j]", "exchanged"),
-        ("matmul", "Y[l, j]", "others are too"),
+        ("matmul", "Y[l, j]", "others are not 0 either"),
         ("convolution", "w[j - i]", ""),
         ("convolution", "w[j - i] * (0 <= j - i < 3)", "index"),
         ("layer_norm", "((i == j) - 1 / n) / s", "In row"),
@@ -659,7 +661,7 @@ def test_no_zero_in_a_drawn_matrix_is_accidental():
         ("matvec", "A[i, j] * x[j]", "is x[j] times what it should be"),
         ("matvec", "A[j, i]", "At i = 0, j = 2: index 2"),
         ("matvec", "A[i, i]", "In row"),
-        ("convolution", "w[j - i] * (0 <= j - i < len(w))", "asks first"),
+        ("convolution", "w[j - i] * (0 <= j - i < len(w))", "Test the index first"),
         ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "Does your line contain a size"),
         ("transpose", "(i == k) * (j == l)", "In row"),
         ("square", "2 * x[i]", "The diagonal is right"),
@@ -724,7 +726,7 @@ def test_too_large_numbers_are_reported_in_every_box():
 def test_a_line_whose_loop_is_too_long_is_stopped(loop):
     for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
         assert problem.judge([f"0 * sum({loop})"]) == [
-            Mark(False, "It comes to no end, or only after many steps.")
+            Mark(False, "Your line does not end, or ends only after too many steps.")
         ]
 
 
@@ -758,7 +760,9 @@ def test_enter_checks_and_then_goes_on(folder):
     fill(training, training.problem.right)
     submit(training.boxes[0])
     assert (
-        training.done and "Right at once." in training.verdict.value and training.boxes[0].disabled
+        training.done
+        and "Right at the first attempt." in training.verdict.value
+        and training.boxes[0].disabled
     )
     assert record.read()["gym"] == {training.key: {"right": 1, "missed": 0, "owed": 0}}
     before = training.titled
@@ -818,7 +822,7 @@ def test_every_kind_is_answered_in_the_widget(folder, kind):
     for _ in range(3):
         fill(training, training.problem.right)
         training.check()
-        assert training.done and "Right at once." in training.verdict.value, (
+        assert training.done and "Right at the first attempt." in training.verdict.value, (
             training.problem,
             training.verdict.value,
         )

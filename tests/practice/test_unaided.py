@@ -112,7 +112,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
             ),
             "closely enough",
         ),
-        (lambda f, rule, x: False, "A right rule is refused"),
+        (lambda f, rule, x: False, "A right rule is rejected"),
         (lambda f, rule, x: print(x), "one bool"),
         (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""),
         (lambda f, rule, x: 1 / 0, "ZeroDivisionError"),
@@ -120,7 +120,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
         (lambda f, rule: True, "argument"),
         (
             lambda f, rule, x: np.testing.assert_equal(good(f, rule, x), True) or True,
-            "return what it asserts",
+            "must return a bool",
         ),
     ],
 )
@@ -156,7 +156,7 @@ def one_entry(f, rule, x):
                 rule(f(x), f(x), x),
                 [measured(f, x, f(x) * k)[i] for i, k in enumerate(np.eye(len(x)))],
             ),
-            "all of z",
+            "every entry of z",
         ),
         ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "less strict"),
     ],

@@ -207,7 +207,7 @@ def test_first_frame_hides_the_answer():
 
 def test_reveal_shows_both_answers_the_reason_and_its_maths():
     said = answer(ask_of("01.mean"), "6.0", sure="certain")
-    assert "Right, and you knew it" in said and compared(said) == [
+    assert "Right, and you were certain" in said and compared(said) == [
         ["", "You, certain", "Ours"],
         ["", "6.0", "6"],
     ]
@@ -358,7 +358,7 @@ def test_certain_and_wrong_comes_back_until_answered_right():
         and "From lesson 01, where you were certain" in back.children[0].value
     )
     assert "the mean of" in back.children[0].value and "4. What is the mean" in panel.text
-    assert "It comes back once more" in answer(back, "4")
+    assert "comes back again" in answer(back, "4")
     press(back)
     assert "Right this time." in answer(back, "6")
     assert len(recall("02").children) == 4, "right after seeing the answer is not from memory"

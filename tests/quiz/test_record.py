@@ -265,7 +265,7 @@ def test_a_record_that_cannot_be_read_is_left_as_it_is_and_catches_up(folder, mo
         record.card("01", ["mine"])
         assert (
             record.read() == EMPTY
-            and "cannot be read just now" in str(progress())
+            and "cannot be read now" in str(progress())
             and "not kept yet" in str(progress())
         )
     assert (folder / "progress.json").read_bytes() == before and names(folder) == ["progress.json"]

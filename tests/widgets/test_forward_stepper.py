@@ -27,16 +27,16 @@ def sum_times():
 
 
 STORY = """\
-Before the first step only the inputs are known, each with its tangent, which is how fast it moves: x 1, y 0, w 0. \
+Before the first step only the inputs are known, each with its tangent, the rate at which it changes: x 1, y 0, w 0. \
 The tangent of a value is how fast it moves relative to x.
 p = 5 is computed, and its tangent with it. From x comes local × tangent, 1 × 1 = 1.
-From y comes local × tangent, 1 × 0 = 0 (two strokes: nothing passes). What comes in adds up: 1 so far + 0 = 1. So p moves \
+From y comes local × tangent, 1 × 0 = 0 (two strokes: nothing passes). The contributions are added: 1 so far + 0 = 1. So p moves \
 as far as x.
 L = −20 is computed, and its tangent with it. From p comes local × tangent, −4 × 1 = −4.
-From w comes local × tangent, 5 × 0 = 0 (two strokes: nothing passes). What comes in adds up: −4 so far + 0 = −4. So L \
+From w comes local × tangent, 5 × 0 = 0 (two strokes: nothing passes). The contributions are added: −4 so far + 0 = −4. So L \
 moves 4 times as far as x, the other way.
-One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and \
-w: for all 3 numbers it takes 3 sweeps."""
+One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and the slopes along y and \
+w are still unknown: for all 3 numbers it takes 3 sweeps."""
 
 
 def test_the_story_in_words_with_the_learners_own_names():
@@ -129,8 +129,8 @@ def test_arrays_are_told_by_the_kind_of_the_row():
     say = [frame.say for frame in frames(L, {"b": [1, 0, 0]})]
     assert say[1].endswith("From W: matmul with the tangent in place of W, (2, 3) → (4, 3).")
     assert say[3] == (
-        "From b: the rule of add, with the tangent in place of g, (3,) → (4, 3). What comes in "
-        "adds up: (4, 3) so far + (4, 3), entry by entry."
+        "From b: the rule of add, with the tangent in place of g, (3,) → (4, 3). The contributions "
+        "are added: (4, 3) so far + (4, 3), entry by entry."
     )
     assert say[4].endswith("From m: the push of softmax, (4, 3) → (4, 3).")
     assert say[5].endswith(

@@ -403,7 +403,8 @@ def test_a_rule_without_g_and_one_not_written():
     for stub in (..., lambda x: ..., lambda g, z, x: None):
         picture = slope_explorer(ag.tanh, rule=stub).picture
         assert (
-            "; your rule is still …\n" in picture.text and "the circles are where" in picture.text
+            "; your rule is still …\n" in picture.text
+            and "the circles mark measured slopes" in picture.text
         )
         assert "forward difference 0.4430310964" in picture.text
         assert "slope none" not in picture.html and "off by" not in picture.html

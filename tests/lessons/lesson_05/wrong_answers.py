@@ -448,7 +448,7 @@ cases(
         edit(
             "1.0}",
             "output.grad + 1}",
-            "own: Three times, for two calls: something still holds what arrived in the first. Which value was not fresh",
+            "own: Two calls gave three times the gradient",
         ),
         edit(
             "        for x,",

@@ -354,7 +354,7 @@ cases(
         (("order", lambda self: Scalar.order(self)[::-1]), "own: begins with the oldest"),
         edit("if x not in found", "if x not in todo", "own: Is every path walked"),
         (("order", lambda self: [self, *self.inputs]), "own: Inputs of inputs"),
-        (("order", _unsorted), "own: Who still owes this value"),
+        (("order", _unsorted), "own: Which users of this value had not been visited"),
         (("order", lambda self: print(0)), "printed"),
         (("sort", Scalar.order), "own: no method of this name"),
         (("__init__", Scalar.order), "own: __init__ is not what is ill"),
