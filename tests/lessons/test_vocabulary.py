@@ -114,6 +114,7 @@ TERMS = {
         "linear map",
         "transpose",
         "view",
+        "mask",
     ],
     "09": [
         "matrix multiplication",
@@ -164,6 +165,7 @@ TERMS = {
         "exploding",
         "backpropagation through time",
         "gradient clipping",
+        "hook",
     ],
     "14": ["stride", "padding", "channel", "receptive field", "dropout", "evaluation mode"],
     "15": [
@@ -180,6 +182,10 @@ TERMS = {
         "standard basis",
         "identity matrix",
         "complex step",
+        "complex number",
+        "imaginary part",
+        "conjugate",
+        "holomorphic",
     ],
     "16": [
         "higher-order",
@@ -187,6 +193,7 @@ TERMS = {
         "Hessian",
         "Hessian–vector product",
         "forward-over-reverse",
+        "symmetric",
         "Newton's method",
         "second-order",
         "sharpness",
@@ -218,7 +225,13 @@ TERMS = {
         "common subexpression|common-subexpression",
         "operator fusion|fusion",
     ],
-    "21": ["custom function", "data parallelism|data-parallel", "all-reduce", "deterministic"],
+    "21": [
+        "custom function",
+        "data parallelism|data-parallel",
+        "all-reduce",
+        "deterministic",
+        "thread",
+    ],
     "22": ["straight-through", "implicit differentiation", "fixed point"],
 }
 # Without these, PyTorch's note on autograd and JAX's Autodiff Cookbook cannot be read.
