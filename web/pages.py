@@ -17,7 +17,6 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
 
 import derivation_spec
 import icons
@@ -614,17 +613,15 @@ def read_out(body):
 
 def search(pages):
     """Return search.js with the texts; it builds its index when a reader first searches."""
-    found = [
-        [page.file, page.named, [[quote(anchor), *section] for anchor, *section in page.texts]]
-        for page in pages
-    ]
+    found = [[page.file, page.named, [section for _, *section in page.texts]] for page in pages]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
     script = re.sub(r"^//.*\n", "", script, flags=re.M)  # comments, which readers need not fetch
     texts = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    # A page's name and the names of the fields are written once, because a reader fetches them with every section.
+    # Readers fetch this file, so a page's name and the names of the fields are written once, and a
+    # section's anchor, which is its heading with hyphens for spaces, is not written at all.
     named = (
-        "([file, where, sections]) => sections.map("
-        "([anchor, heading, text]) => ({id: `${file}#${anchor}`, where, heading, text}))"
+        "([file, where, sections]) => sections.map(([heading, text]) => "
+        "({id: `${file}#${encodeURIComponent(heading.replaceAll(' ', '-'))}`, where, heading, text}))"
     )
     return f"{script}\nconst TEXTS = {texts}.flatMap({named});\n"
 
