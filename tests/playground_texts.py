@@ -6,6 +6,8 @@ chapter on autograd and JAX's documentation, or use the notation of Desmos; name
 unchanged.
 """
 
+import re
+
 DRAWN = {
     "an expression": "tanh(w*x + b)",
     "a named expression": "L = tanh(w*x + b)",
@@ -1581,15 +1583,6 @@ KLD = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
 KLD.backward()
 """: "write the numbers of the noise",
     """\
-from math import log, sqrt, exp, erf
-def N(x):
-    return 0.5*(1 + erf(x/sqrt(2)))
-S, K, T, r, sigma = 100.0, 105.0, 1.0, 0.05, 0.2
-d1 = (log(S/K) + (r + sigma**2/2)*T)/(sigma*sqrt(T))
-d2 = d1 - sigma*sqrt(T)
-C = S*N(d1) - K*exp(-r*T)*N(d2)
-""": "gelu",
-    """\
 const x = tf.scalar(2);
 const f = x => x.square();
 tf.grad(f)(x).print();
@@ -1988,6 +1981,70 @@ loss.backward()
 }
 POSTS |= {
     """\
+from math import log, sqrt, exp, erf
+def N(x):
+    return 0.5*(1 + erf(x/sqrt(2)))
+S, K, T, r, sigma = 100.0, 105.0, 1.0, 0.05, 0.2
+d1 = (log(S/K) + (r + sigma**2/2)*T)/(sigma*sqrt(T))
+d2 = d1 - sigma*sqrt(T)
+C = S*N(d1) - K*exp(-r*T)*N(d2)
+""": (8.021352235, {"S": 0.542228328, "K": -0.440014106}),
+    # PyTorch's defaults and results that differ from those of NumPy.
+    """\
+x = torch.tensor([[1., 5.], [3., 4.]], requires_grad=True)
+v, i = x.max(dim=1)
+y = v.sum() * 2
+y.backward()
+""": (18.0, {"x": [[0.0, 2.0], [0.0, 2.0]]}),
+    """\
+x = torch.tensor([1., 2., 4.], requires_grad=True)
+y = x.std() + x.var()
+y.backward()
+""": (3.860858565, {"x": [-1.769769114, -0.442442278, 2.212211392]}),
+    """\
+x = torch.tensor([1., -2.], requires_grad=True)
+y = torch.nn.functional.gelu(x).sum()
+y.backward()
+""": (0.795844482, {"x": [1.083315471, -0.085231801]}),
+    """\
+x = torch.tensor([[1., 5.], [3., 4.]], requires_grad=True)
+y = (x.max(1)[0] * torch.tensor([1., 2.])).sum() + torch.min(x, dim=0).values.sum() + torch.max(x, 1, keepdim=True)[0].sum()
+y.backward()
+""": (27.0, {"x": [[1.0, 2.0], [0.0, 4.0]]}),
+    """\
+x = torch.tensor([[1., -2.], [3., 4.]], requires_grad=True)
+y = x.norm(dim=1).sum() + x.norm(p=2) + torch.norm(x, p=1, dim=0).sum() + torch.linalg.norm(x)
+y.backward()
+""": (28.190519128, {"x": [[1.812361967, -2.624723934], [2.695445115, 3.260593487]]}),
+    """\
+x = torch.tensor([1., -2., 3.], requires_grad=True)
+y = torch.nn.functional.smooth_l1_loss(x, torch.zeros(3))
+y.backward()
+""": (1.5, {"x": [0.333333333, -0.333333333, 0.333333333]}),
+    """\
+x = torch.tensor([1., 2., 4.], requires_grad=True)
+with torch.no_grad():
+    m = x.mean()
+    s = x.max()
+y = ((x - m) / s).pow(2).sum()
+y.backward()
+""": (0.291666667, {"x": [-0.166666667, -0.041666667, 0.208333333]}),
+    """\
+x = torch.tensor([1., -0.3], requires_grad=True)
+y = torch.erf(x).sum()
+y.backward()
+""": (0.514074033, {"x": [0.415107497, 1.03126091]}),
+    """\
+x = torch.tensor([[1., 5.], [3., 4.]], requires_grad=True)
+y = torch.amax(x, 1).sum() + torch.amin(x, -1).sum()
+y.backward()
+""": (13.0, {"x": [[1.0, 1.0], [1.0, 1.0]]}),
+    """\
+x = torch.tensor(3., requires_grad=True)
+y = x.detach() * x + x.data
+y.backward()
+""": (12.0, {"x": 3.0}),
+    """\
 Thus, if we feed in the value `x = 0.5`, we should get the same result as when we compute `S(0.5) * (1 - S(0.5))`. Let's verify this with PyTorch:
 
 In [None]:
@@ -2123,7 +2180,11 @@ DIFFERENT = {
     *("d2l's detach", "where with sqrt, PyTorch issue 187297", "norm plus epsilon"),
     *("two layers with nn.functional", "JAX issue 5798: where below 1"),
     "two Sequentials from comprehensions",
-    next(text for text in POSTS if "torch.no_grad():\n    y = x * 2" in text),
+    *(
+        text
+        for text in POSTS
+        if re.search(r"no_grad\(\):\n    (y = x|m =)|x\.detach\(\) \* x", text)
+    ),
     *("a straight-through step", "a straight-through round"),
 }
 # Texts that would do more than arithmetic if they were run. None of them is drawn.

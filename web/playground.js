@@ -48,6 +48,9 @@ function playground(one, draw) {
 
     function say(words) {
         said.textContent = words;
+        const example = EXAMPLES.find(one => words.includes(one));
+        if (example)
+            said.append(" ", element("a", {href: `#${new URLSearchParams({text: example})}`, textContent: `Draw ${example}`}));
         panel.classList.toggle("refused", !!words);
     }
 
@@ -107,6 +110,11 @@ function playground(one, draw) {
         setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     }
 }
+
+// Texts that the sentences of the reader give as examples: each gets a link that draws it.
+const EXAMPLES = [
+    "L = tanh(w*x + b)", "tanh(w*x + b)", "y = x**2 + tanh(3*x)", "y = x**2 + 3*x", "where(x < 1, x**2, 2*x - 1)",
+    "where(x > 0, x, 0.1*x)", "F = x**2 + y**2 - 25", "L = a**2 + b**2", "x1**2 + x2**2", "y = x**2", "tanh(x)"];
 
 // Return the text in a cell's source: playground("…") as this script writes it, or with three quotes as in the
 // notebook.

@@ -42,9 +42,16 @@ def _total(values, *start, **options):
     return ag.sum(values, *start, **options)
 
 
-def _norm(x):
+def _norm(x, p=2, axis=None, keepdims=False, ord=2):
+    """Return the norm of all entries or along an axis, with the exponent 1 or 2."""
+    if p == 1 or ord == 1:
+        return ag.sum(ag.abs(x), axis=axis, keepdims=keepdims)
+    if p not in (2, None, "fro") or ord not in (2, None):
+        raise ValueError("norm: expected p = 1 or 2; write another norm as sum(abs(x)**p)**(1/p)")
     # At 0 the gradient is 0, as PyTorch's; the square root would make it nan.
-    return ag.sqrt(ag.sum(x * x)) if np.any(constant_data(x)) else ag.sum(ag.abs(x))
+    if axis is None and not np.any(constant_data(x)):
+        return ag.sum(ag.abs(x))
+    return ag.sqrt(ag.sum(x * x, axis=axis, keepdims=keepdims))
 
 
 def _normalize(x, axis=-1):
@@ -129,6 +136,11 @@ def _transpose(x, *axes):
     return ag.swapaxes(x, *axes) if axes else ag.transpose(x)
 
 
+def _huber(y, target):
+    d = ag.abs(y - target)
+    return ag.where(d < 1, d * d / 2, d - 0.5)
+
+
 def _binary_cross_entropy(p, target):
     return -(target * ag.log(p) + (1 - target) * ag.log(1 - p))
 
@@ -156,11 +168,23 @@ def array(x):
 ARCTAN = ag.elementwise(np.arctan, lambda g, z, x: g / (1 + x * x), name="arctan")
 ARCSIN = ag.elementwise(np.arcsin, lambda g, z, x: g / ag.sqrt(1 - x * x), name="arcsin")
 ARCCOS = ag.elementwise(np.arccos, lambda g, z, x: -g / ag.sqrt(1 - x * x), name="arccos")
+ERF = ag.elementwise(
+    np.vectorize(math.erf, otypes=[float]),
+    lambda g, z, x: g * 2 / math.sqrt(math.pi) * ag.exp(-x * x),
+    name="erf",
+)
 CBRT = ag.elementwise(np.cbrt, lambda g, z, x: g / (3 * z * z), name="cbrt")
 
 
 def _leaky_relu(x, negative_slope=0.01):
     return ag.where(x > 0, x, negative_slope * x)
+
+
+def _gelu(x, approximate="tanh"):
+    """Return gelu, by its formula with tanh or exactly, as PyTorch does by default."""
+    if approximate in ("tanh", True):
+        return ag.gelu(x)
+    return x / 2 * (1 + ERF(x / math.sqrt(2)))
 
 
 def _elu(x, alpha=1.0):
@@ -174,7 +198,8 @@ FUNCTIONS = {
     "sigmoid": Function(ag.sigmoid, "torch.sigmoid"),
     "relu": Function(ag.relu, "torch.relu"),
     "softplus": Function(ag.softplus, F + "softplus"),
-    "gelu": Function(ag.gelu, F + "gelu"),
+    "gelu": Function(_gelu, F + "gelu"),
+    "erf": Function(ERF, "torch.erf"),
     "silu": Function(lambda x: x * ag.sigmoid(x), F + "silu"),
     "leaky_relu": Function(_leaky_relu, F + "leaky_relu"),
     "exp": Function(ag.exp, "torch.exp"),
@@ -237,6 +262,8 @@ FUNCTIONS = {
     "mse_loss": Function(_loss(lambda y, target: (y - target) ** 2), F + "mse_loss"),
     "cross_entropy": Function(_cross_entropy, F + "cross_entropy"),
     "nll_loss": Function(_nll, F + "nll_loss"),
+    "smooth_l1_loss": Function(_loss(_huber), F + "smooth_l1_loss"),
+    "huber_loss": Function(_loss(_huber), F + "huber_loss"),
     "l1_loss": Function(_loss(lambda y, target: ag.abs(y - target)), F + "l1_loss"),
     "binary_cross_entropy": Function(_loss(_binary_cross_entropy), F + "binary_cross_entropy"),
     "binary_cross_entropy_with_logits": Function(

@@ -337,7 +337,10 @@ class _Interpreter:
         value = value[0] if value else self.value(node)
         value = value.data if isinstance(value, ag.Tensor) else value
         if np.size(value) > 1:
-            raise self.error(node, "an array is neither true nor false; use where(condition, a, b)")
+            raise self.error(
+                node,
+                "an array is neither true nor false; use where, for example where(x > 0, x, 0.1*x)",
+            )
         return bool(value)
 
     def items(self, node, at):

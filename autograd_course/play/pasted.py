@@ -131,6 +131,9 @@ class _Reading:
     def __init__(self, body):
         tree = ast.Module(body, [])
         self.names = {node.id for node in walk(tree, ast.Name)}
+        keywords = {node.arg for node in walk(tree, ast.keyword)}
+        methods = {node.attr for node in walk(tree, ast.Attribute)}
+        self.torch = "torch" in self.names or "requires_grad" in keywords | methods
         self.by_hand = gradients_by_hand(tree)
         self.left_out, self.asked, self.upstream, self.gradient_call = [], None, None, None
         self.printed = self.known_class = None
@@ -298,6 +301,10 @@ class _Reading:
         value = getattr(call.func, "value", None)
         if value is None or loaded(value) & self.gone:
             return self.leave(statement)
+        if self.asked and self.asked != getattr(value, "id", None):
+            self.left_out.append(
+                f"# the gradients of {self.asked}, to which those of the next are added"
+            )
         self.upstream, self.gradient_call = (given[0] if given else None), None
         if isinstance(value, ast.Name):
             self.asked = value.id
@@ -389,6 +396,7 @@ class _Plain(ast.NodeTransformer):
 
     def __init__(self, reading):
         self.gone, self.layers, self.mapped = reading.gone, reading.layers, reading.mapped
+        self.torch = reading.torch
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -410,7 +418,48 @@ class _Plain(ast.NodeTransformer):
         if called(node) in RANDOM:
             node.args = [one for one in node.args if not self.is_key(getattr(one, "id", ""))]
         node.keywords = [one for one in node.keywords if one.arg not in IGNORED_KEYWORDS]
+        if called(node) in ("max", "min", "amax", "amin") and isinstance(node.func, ast.Attribute):
+            of_module = called(node.func.value) in MODULES
+            axis = node.args[of_module] if len(node.args) == of_module + 1 else None
+            if isinstance(getattr(axis, "operand", axis), ast.Constant):  # x.max(1), np.max(x, -1)
+                node.args = node.args[:-1]
+                node.keywords.append(ast.keyword("axis", axis))
+        given = {one.arg for one in node.keywords}
+        if self.torch and not given & {"unbiased", "correction", "ddof", "approximate"}:
+            # PyTorch's defaults differ from those of NumPy and JAX.
+            for names, key, value in (
+                (("std", "var"), "correction", 1),
+                (("gelu",), "approximate", "none"),
+            ):
+                if called(node) in names:
+                    node.keywords.append(
+                        ast.keyword(key, ast.copy_location(ast.Constant(value), node))
+                    )
         return node
+
+    def visit_Assign(self, node):
+        """Write `v = x.max(dim=1)` for `v, i = x.max(dim=1)`, whose second value is the place of the maximum."""
+        self.generic_visit(node)
+        first = node.targets[0]
+        if isinstance(first, ast.Tuple) and len(first.elts) == 2 and self.gives_places(node.value):
+            node.targets = [first.elts[0]]
+        return node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        index = getattr(node.slice, "value", None)
+        return node.value if index == 0 and self.gives_places(node.value) else node
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        return node.value if node.attr == "values" and self.gives_places(node.value) else node
+
+    def gives_places(self, node):
+        """Return whether a node is PyTorch's `max` or `min` along an axis, which also returns places."""
+        if not isinstance(node, ast.Call) or called(node) not in ("max", "min"):
+            return False
+        given = {one.arg for one in node.keywords}
+        return "dim" in given or self.torch and "axis" in given
 
     def is_key(self, name):
         """Return whether a name is that of a key or generator of random numbers."""

@@ -19,7 +19,7 @@ from .syntax import called, loaded, walk
 
 ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plain number
     *("tanh", "sigmoid", "relu", "exp", "log", "ln", "sqrt", "sin", "cos", "tan", "abs"),
-    *("arcsin", "asin", "arccos", "acos", "arctan", "atan"),
+    *("erf", "arcsin", "asin", "arccos", "acos", "arctan", "atan"),
     *("maximum", "minimum", "softplus", "square"),
 }
 
@@ -163,6 +163,7 @@ class _Torch(ast.NodeTransformer):
             "ddof": "correction",
             "a_min": "min",
             "a_max": "max",
+            "p": "ord",
         }.get(node.arg, node.arg)
         return ast.keyword(name, self.visit(node.value))
 

@@ -68,7 +68,6 @@ INSTEAD = {
     "scan": "write the loop out: for x in xs: h = tanh(w*h + x)",
     "while_loop": "write the loop out: while x < 10: x = 2*x",
     "cond": "write f(x) if x > 0 else g(x) in place of cond",
-    "erf": "the playground does not know erf; use gelu",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     **dict.fromkeys(
         ("real", "imag", "conj", "complex", "view_as_real"),
@@ -295,7 +294,9 @@ def _check(tree):
         elif called(node) == "einsum":
             texts |= {id(one) for one in node.args[:1]}
         else:
-            texts |= {id(one.value) for one in node.keywords if one.arg == "reduction"}
+            texts |= {
+                id(one.value) for one in node.keywords if one.arg in ("reduction", "approximate")
+            }
     for node in ast.walk(tree):
         line = f"Line {getattr(node, 'lineno', '?')}: "
         if not isinstance(node, NODES):

@@ -170,6 +170,19 @@ def test_a_start_outside_the_domain_is_named():
     assert "no finite value" not in explorer("x = 1.0\ny = log(x)").picture.text
 
 
+def test_the_page_draws_the_examples_of_its_sentences():
+    script = (NOTEBOOK.parents[1] / "web/playground.js").read_text(encoding="utf-8")
+    examples = re.findall(r'"([^"]+)"', re.search(r"EXAMPLES = \[([^\]]*)\]", script)[1])
+    told = []
+    for text in programs.ANSWERED:
+        with pytest.raises(CannotDraw) as refused:
+            explorer(text)
+        told.append(str(refused.value))
+    for example in examples:
+        assert np.isfinite(run(read(example)).output.data), example
+        assert any(example in one for one in told), example
+
+
 def test_lines_left_out_need_not_be_python():
     text = "Here (see above\n```\nx = 2.0\ny = x*x\n```\nI'd expect `4"
     below = explorer(text).below
