@@ -2150,7 +2150,7 @@ DRAWN |= {text: text for text in POSTS}
 # If a part of a sentence belongs to the formula, the formula without it must not be drawn.
 ANSWERED |= {
     "Let y = x to the power of 3. Find dy/dx": "the formula alone",
-    "Find dy/dx for y = x squared plus 3": "Python",
+    "Find dy/dx for y = x squared plus 3": "the formula alone",
     "Find the slope of y = x! at x = 3": "the formula alone",
     "Find the derivative of y = x + 2,5x at x = 1": "without a comma",
     "Find the derivative of y = x² +\n3x": "the formula alone",

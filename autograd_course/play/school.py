@@ -171,7 +171,8 @@ def not_python(text, error):
     words = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
     if words and "=" not in text:
         return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
-    if words and not re.search(r"\b(?:import|def|for|print)\b", text):
+    words = {*re.findall(r"[^\W\d_]{3,}", re.sub("#.*", "", text))} - {*FUNCTIONS}
+    if len(words) > 2 and not CODE.search(re.sub(r"\bfor\b", "", text)):
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     return (
         f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
