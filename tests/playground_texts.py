@@ -2154,7 +2154,7 @@ ANSWERED |= {
     "Find the slope of y = x! at x = 3": "the formula alone",
     "Find the derivative of y = x + 2,5x at x = 1": "without a comma",
     "Find the derivative of y = x² +\n3x": "the formula alone",
-    "If f(x) = x² for x < 1 and f(x) = 2x − 1 when x ≥ 1, find f'(1).": "Python",
+    "If f(x) = x² for x < 1 and f(x) = 2x − 1 when x ≥ 1, find f'(1).": "the formula alone",
     "f(x) = x² if x < 1, and 2x − 1 otherwise. Find f'(2)": "where(",
     "Let f(x) = x² and g(x) = 3x+1. Find the derivative of f(g(x))": "one of them",
     "a) y = x² b) y = x³. Find the derivatives": "several times",
