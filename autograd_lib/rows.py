@@ -13,7 +13,7 @@ from numpy import float32, float64, ndarray
 from .hints import argument_error, reworded
 from .levels import no_grad_level
 from .tape import Tensor, tracer
-from .values import _clock, as_array
+from .values import _clock, as_array, copied
 
 _new = object.__new__
 _floats = frozenset({float64, float32})
@@ -53,9 +53,13 @@ class Primitive:
         self.__module__ = getattr(
             function if each else next(filter(None, rules), None), "__module__", None
         )
-        # Rules of the library never write into g; for others the backward pass makes a copy of g.
-        module = self.__module__ or __name__
-        self.user_defined = module.partition(".")[0] != __name__.partition(".")[0]
+        # Rules of the library never write into g, and the arrays that they return are used nowhere
+        # else, except for g itself. For other rules the engine copies g and what they return.
+        library = __name__.partition(".")[0]
+        self.user_defined = any(
+            rule and str(getattr(rule, "__module__", None)).partition(".")[0] != library
+            for rule in (each, *rules, *(pushes or ()))
+        )
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
         self.input_names, self.keywords, self.positional = self._read_names()
@@ -203,9 +207,7 @@ class Primitive:
 
     def push_tangents(self, tangents, z, values, params):
         """Return the tangent of `z`: the sum over the arguments that have a tangent."""
-        if self.kind == "elementwise":
-            terms = [self.rules[i](t, z, *values, **params) for i, t in tangents.items()]
-        elif self.kind == "bilinear":
+        if self.kind == "bilinear":
             terms = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
         elif self.kind == "linear":  # in all its arguments together
             ts = [tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)]
@@ -216,7 +218,8 @@ class Primitive:
                     f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) cannot "
                     "pass here; give the row one, or use reverse mode (grad, vjp)"
                 )
-            terms = [self.pushes[i](t, z, *values, **params) for i, t in tangents.items()]
+            own = copied if self.user_defined else lambda array: array
+            terms = [own(self.pushes[i](own(t), z, *values, **params)) for i, t in tangents.items()]
         total = sum(terms[1:], start=terms[0])
         if type(total) is float64 is type(z):
             return total
@@ -261,7 +264,7 @@ def elementwise(function, *rules, name=None, doc=None):
     Primitive
         The row, which is called like the function.
     """
-    return Primitive("elementwise", function, rules, name=name, doc=doc)
+    return Primitive("elementwise", function, rules, pushes=rules, name=name, doc=doc)
 
 
 def linear(function, *rules, each=None, name=None, doc=None):

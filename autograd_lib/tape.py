@@ -362,11 +362,17 @@ def input_gradients(node, g):
 
 
 def match_input(gx, node, i):
-    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
+    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input.
+
+    A rule of the user may return an array that is used elsewhere: z, x, or one that the rule keeps
+    and writes into again. So its results are copied.
+    """
     value = node.values[i]
-    if type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
-        return gx
-    if type(gx) is not ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
+    own = not node.op.user_defined or isinstance(gx, Tensor)
+    if own and type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
+        return gx  # the common case
+    if not (type(gx) is ndarray or isinstance(gx, Tensor)) or gx.dtype.kind != "f":
+        # Integers become floating below; as_array raises for what is not made of real numbers.
         gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:
         gx = unbroadcast(gx, value.shape)
@@ -375,7 +381,7 @@ def match_input(gx, node, i):
             f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of "
             f"shape {value.shape}"
         ) from None
-    return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
+    return gx if own and gx.dtype == value.dtype else gx.astype(value.dtype)  # which copies
 
 
 def leaf_gradients(output, g):

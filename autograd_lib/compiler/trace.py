@@ -97,7 +97,7 @@ class Trace:
         self.level, self.grad_level, self.is_open = levels.new_level(), levels.new_level(), True
         self.is_recording = levels.is_recording()
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
-        self.checks, self.names, self.constant_names, self.originals = [], {}, {}, {}
+        self.names, self.constant_names, self.originals = {}, {}, {}
         # Errors that may not be caught; and calls of rules, which are numbered.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
         self._gradient_of = {}  # {creation number of what a rule returned: the value it is for}
@@ -134,6 +134,8 @@ class Trace:
                 "a program cannot do; return the new value"
             )
         self.structure = mapped(self._output, out)
+        # Lines from here on belong to a backward pass: the forward function cannot check them.
+        self.checks = [line for line in self._lines.values() if is_user_op(line.op)]
         self.backward = {
             i: self._backward(z)
             for i, z in enumerate(self.outputs)
@@ -247,7 +249,6 @@ class Trace:
             node.reads = [*traced_in([inputs, params])]
             node.root = memory_root(node)
             node.origin = self._caller_of(node) if self._origin is NO_ORIGIN else self._origin
-            self.checks += [node] * is_user_op(row)
         return self._lines[key]
 
     def _inlined(self, row, args, params):

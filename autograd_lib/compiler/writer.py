@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import ops
 from ..rows import traced_in
-from .plan import UFUNCS, assign_buffers, ufunc
+from .plan import UFUNCS, assign_buffers, is_user_op, ufunc
 from .traced import Traced, mapped, value_of
 
 SIGNS = {
@@ -113,16 +113,19 @@ class Writer:
             text.append(f"{line:<59} # {comment}" if comment else line)
         if buffers:
             text.append(f"    {pool}.append(({memory}))")
-        result = self.returned_source(returned, inputs)
+        # The caller gets arrays that nothing else holds. A row of the user may keep what it returns.
+        result = self.returned_source(
+            returned, [*inputs, *(node for node in lines if is_user_op(node.op))]
+        )
         if saved is not None:
             result = f"{result}, {self.value_source(saved)}"
         elif result.startswith("(") and result != "()":
             result = result[1:-1]
         self.texts.append("\n".join([*text, f"    return {result}\n"]))
 
-    def returned_source(self, returned, inputs):
-        """Return the source of a function's results: arrays that nothing else holds."""
-        held = {None, *(x.root.number for x in inputs)}
+    def returned_source(self, returned, held):
+        """Return the source of a function's results; those in the memory of `held` are copied."""
+        held = {None, *(x.root.number for x in held)}
 
         def source(x):
             """Return the source of one result, with `.copy()` if another holds its memory."""

@@ -736,6 +736,29 @@ def test_results_belong_to_the_caller(f):
     same(compiled(x, c), tuple(map(np.array, f(x, c))))
 
 
+def test_a_rule_may_call_a_row_of_the_user():
+    """Catch a line of the backward pass in the forward function, which does not have its g."""
+    product = ag.elementwise(lambda x, y: x * y, None, None, name="product")
+    exp = ag.elementwise(np.exp, lambda g, z, x: product(g, z), name="exp")
+    a = ag.Tensor(np.arange(3.0), requires_grad=True)
+    ag.compile(lambda a: exp(a).sum())(a).backward()
+    np.testing.assert_allclose(a.grad, np.exp(np.arange(3.0)))
+
+
+def test_results_share_no_memory_with_what_a_row_of_the_user_keeps():
+    """A program must copy what it returns if a function of the user made it."""
+    kept, x = np.ones(3), np.arange(3.0)
+    constant = ag.primitive(lambda x: kept, [lambda g, z, x: g * 0], [None], name="constant")
+    second = ag.primitive(lambda x, y: y, [None, None], [None, None], name="second")
+    assert not np.may_share_memory(ag.compile(lambda x: constant(2 * x))(x), kept)
+    assert not np.may_share_memory(ag.compile(lambda x: second(2 * x, x))(x), x)
+    f = ag.elementwise(np.exp, lambda g, z, x: constant(g * z), name="f")
+    a = ag.Tensor(x, requires_grad=True)
+    ag.compile(lambda a: f(a).sum())(a).backward()
+    assert not np.may_share_memory(a.grad, kept)
+    np.testing.assert_array_equal(a.grad, 1)
+
+
 def test_threads_do_not_share_memory():
     step = ag.compile(ag.value_and_grad(deep, (0, 1)))
     pairs = list(np.random.default_rng(0).normal(size=(8, 2, BIG)))

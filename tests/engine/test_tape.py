@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_lib import Tensor, levels, tape
+from autograd_lib import Tensor, levels, ops, tape
 
 
 def leaf(data, **kwargs):
@@ -1017,12 +1017,136 @@ def test_one_array_from_two_rules_becomes_two_gradients():
     np.testing.assert_array_equal(gb, 2)
 
 
-def test_a_rule_that_returns_its_input_does_not_share_it():
-    half_square = ag.elementwise(lambda x: x * x / 2, lambda g, z, x: x, name="half_square")
-    a = leaf([1.0, 2.0])
-    half_square(a).sum().backward()
-    a.grad[:] = 9
-    np.testing.assert_array_equal(a.data, [1, 2])
+KEPT, BUFFER = np.ones(3), np.empty(3)
+RETURNS = {  # rules of np.exp that return an array which is used elsewhere
+    "the value": lambda g, z, x: z,
+    "a view of the value": lambda g, z, x: z[::-1],
+    "the input": lambda g, z, x: x,
+    "the upstream gradient": lambda g, z, x: g,
+    "an array that it keeps": lambda g, z, x: KEPT,
+    "an array that it writes into again": lambda g, z, x: np.multiply(g, z, out=BUFFER),
+}
+
+
+def alone(*arrays):
+    """Return True if no two of the arrays share memory."""
+    return not any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[i + 1 :])
+
+
+@pytest.mark.parametrize("rule", RETURNS.values(), ids=RETURNS)
+@pytest.mark.parametrize("wrap", [lambda f: f, ag.checkpoint])
+def test_gradients_share_no_memory_with_what_a_rule_returned(rule, wrap):
+    f = wrap(ag.elementwise(np.exp, rule, name="f"))
+    a, b, seed = leaf([0.0, 1, 2]), leaf([3.0, 4, 5]), np.ones(3)
+    h = a * 1
+    h.retain_grad()
+    z = f(h) + f(b)
+    z.retain_grad()
+    z.backward(seed)
+    first = [t.grad for t in (a, b, h, z)]
+    for t in (a, b, h, z):
+        t.grad = None
+    z.backward(seed)
+    second = [t.grad for t in (a, b, h, z)]
+    np.testing.assert_array_equal(first, second)
+    assert alone(*first, *second, *(t.data for t in (a, b, h, z)), seed, KEPT, BUFFER)
+
+
+@pytest.mark.parametrize("rule", RETURNS.values(), ids=RETURNS)
+def test_transforms_share_no_memory_with_what_a_rule_returned(rule):
+    f = ag.elementwise(np.exp, rule, name="f")
+    x, y, seed, results = np.zeros(3), np.ones(3), np.ones(3), []
+
+    def both(x, y):
+        results.append(f(x) + f(y))
+        return results[-1]
+
+    value, pull = ag.vjp(both, x, y)
+    first, second = pull(seed), pull(seed)
+    np.testing.assert_array_equal(first, second)
+    gradients = ag.grad(lambda *xs: both(*xs).sum(), (0, 1))(x, y)
+    np.testing.assert_array_equal(gradients, first)
+    _, tangent = ag.jvp(f, (x,), (seed,))
+    _, again = ag.jvp(f, (x,), (seed,))
+    assert alone(
+        *first, *second, *gradients, tangent, again, value, x, seed, KEPT, BUFFER, results[0].data
+    )
+
+
+def test_a_number_from_a_rule_shares_no_memory():
+    kept = np.array(2.0)
+    double = ag.elementwise(lambda x: 2 * x, lambda g, z, x: kept, name="double")
+    a = leaf(1.0)
+    double(a).backward()
+    a.grad[...] = 9
+    assert kept == 2
+
+
+def test_a_rule_may_write_each_result_into_the_same_array():
+    """Catch a result that is kept as it is: the next call of the rule overwrites it."""
+    buffer = np.empty(2)
+
+    def rule(g, z, *xs):
+        return np.multiply(g, z, out=buffer)
+
+    def twice(row):
+        return lambda x: row(x) + row(x + 1)
+
+    exp = ag.elementwise(np.exp, rule, name="exp")
+    x = np.array([0.0, 1.0])
+    expected = np.exp(x) + np.exp(x + 1)
+    a, b = leaf(x), leaf(x + 1)
+    (exp(a) + exp(b)).sum().backward()
+    np.testing.assert_allclose([a.grad, b.grad], np.exp([x, x + 1]))
+    np.testing.assert_allclose(ag.grad(lambda x: twice(exp)(x).sum())(x), expected)
+    push = ag.primitive(np.exp, [rule], [rule], name="push")
+    for row in (exp, push):
+        np.testing.assert_allclose(ag.jvp(twice(row), (x,), (np.ones(2),))[1], expected)
+    product = ag.elementwise(
+        np.multiply,
+        lambda g, z, x, y: np.multiply(g, y, out=buffer),
+        lambda g, z, x, y: np.multiply(g, x, out=buffer),
+        name="product",
+    )
+    np.testing.assert_allclose(ag.jvp(product, (x, x + 1), (x, x + 1))[1], 2 * x * (x + 1))
+
+
+def test_a_push_may_write_into_its_tangent():
+    """The tangent of y goes to both calls, so one may not change what the other gets."""
+
+    def rule(g, z, x):
+        g *= z
+        return g
+
+    def twice(row, y):
+        return row(y) + row(y)
+
+    for exp in (
+        ag.elementwise(np.exp, rule, name="exp"),
+        ag.primitive(np.exp, [rule], [rule], name="exp"),
+    ):
+        _, tangent = ag.jvp(functools.partial(twice, exp), (np.ones(2),), (np.full(2, 2.0),))
+        np.testing.assert_allclose(tangent, 4 * np.exp([1, 1]))
+
+
+def test_one_rule_of_the_user_is_enough_to_copy():
+    """The row is the user's also if only its second rule is, or if a rule has no module."""
+    rules = (ag.add.rules[0], lambda g, z, x, y: KEPT)
+    a, b = leaf([1.0, 2, 3]), leaf([1.0, 2, 3])
+    ag.elementwise(np.add, *rules, name="mixed")(a, b).sum().backward()
+    assert alone(b.grad, KEPT)
+
+    def rule(g, z, *xs):
+        return KEPT
+
+    rule.__module__ = None
+    ag.elementwise(np.exp, rule, name="f")(c := leaf([1.0, 2, 3])).sum().backward()
+    assert alone(c.grad, KEPT)
+    joined = ag.linear(lambda *xs: sum(xs), each=lambda i: rule, name="joined")
+    a.grad = b.grad = None
+    joined(a, b).sum().backward()
+    assert alone(a.grad, b.grad, KEPT)
+    assert not any(row.user_defined for row in ops.ROWS.values())
 
 
 # --- A pass that fails -----------------------------------------------------------------------------------
