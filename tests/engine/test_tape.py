@@ -1149,6 +1149,19 @@ def test_one_rule_of_the_user_is_enough_to_copy():
     assert not any(row.user_defined for row in ops.ROWS.values())
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_requires_grad_cannot_be_set_inside_a_transform(wanted):
+    """Without the error, a frozen argument would get the gradient 0."""
+
+    def f(x):
+        x.requires_grad = wanted
+        return x * x
+
+    for transformed in (ag.grad(f), ag.compile(f)):
+        with pytest.raises((RuntimeError, TypeError), match="requires_grad cannot be set inside"):
+            transformed(np.array(3.0))
+
+
 # --- A pass that fails -----------------------------------------------------------------------------------
 
 
