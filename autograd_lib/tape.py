@@ -31,19 +31,7 @@ from numpy import float64, ndarray  # looked up often; np.float64 takes longer
 from . import values as _values
 from .hints import argument_error, explain_arguments
 from .levels import call_recorded, is_recording, no_grad_level
-from .values import (
-    Value,
-    _check_floating,
-    _clock,
-    as_array,
-    assignments,
-    check_unchanged,
-    commit,
-    copied,
-    copy_if_view,
-    date_array,
-    unbroadcast,
-)
+from .values import Value, _clock, as_array, copied, copy_if_view, unbroadcast
 
 tracer = ContextVar("tracer", default=None)  # while `compile` records a call: its trace
 
@@ -112,7 +100,7 @@ class Tensor(Value):
         if level > no_grad_level.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a._requires_grad:
-                    if rule := row.rule(i):
+                    if rule := row.rule(i):  # None for an argument without a derivative
                         edges.append((i, rule))
         node = new_tensor(Tensor, z, level)
         node._requires_grad = bool(edges)
@@ -145,7 +133,7 @@ class Tensor(Value):
         if self.level:
             raise RuntimeError("data: a transform cannot replace values; compute a new Tensor")
         if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
-            date_array(value)
+            _values.date_array(value)
             return
         # An array brings its floating dtype along; a number or a list takes that of the Tensor.
         brings = isinstance(value, ndarray) and value.dtype.kind == "f" or self.dtype.kind != "f"
@@ -155,7 +143,7 @@ class Tensor(Value):
                 f"data: expected a value of shape {self.shape}, got {value.shape}; make a new "
                 "Tensor to change the shape"
             )
-        commit(assignments([(self, value)]))
+        _values.commit(_values.assignments([(self, value)]))
 
     @property
     def requires_grad(self):
@@ -173,8 +161,8 @@ class Tensor(Value):
                 "requires_grad cannot be set inside a transform or compile; set it before the call"
             )
         if wanted and not self._requires_grad:
-            _check_floating(self.dtype, "requires_grad")
-            self._value = copied(self._value)
+            _values._check_floating(self.dtype, "requires_grad")
+            self._value = copied(self._value)  # it may be the caller's array
         self._requires_grad = bool(wanted)
         self.was_trainable = self.was_trainable or self._requires_grad
 
@@ -222,9 +210,7 @@ class Tensor(Value):
             grad = to_array(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
             grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
-                raise ValueError(
-                    f"backward: expected a grad of shape {self.shape}, got {grad.shape}"
-                )
+                raise ValueError(f"backward: expected grad of shape {self.shape}, got {grad.shape}")
         # Compute everything first: an error must leave every .grad as it was.
         grads = [(t, _accumulated(t, g)) for t, g in leaf_gradients(self, grad)]
         for t, g in grads:
@@ -243,7 +229,8 @@ class Tensor(Value):
 
     def detach(self):
         """Return a copy that is a constant to every derivative, of any order and level."""
-        kind = Tensor if self.opaque else type(self)  # a Dual without a tangent stays a Dual
+        # A Traced gets a plain Tensor around it; a Dual stays one, without its tangent.
+        kind = Tensor if self.opaque else type(self)
         t = new_tensor(kind, copied(to_array(self)), self.level)
         t._requires_grad = False
         return t
@@ -275,13 +262,14 @@ def to_array(t):
 def one_level_down(row, args, params, level):
     """Return the values of `args` one level below `level`, and the result of the call there."""
     values = [a._value if isinstance(a, Tensor) and a.level == level else a for a in args]
+    # On level 0 all values are arrays. Above it some may be Tensors, for which the row is called.
     if level > 0 and any([isinstance(v, Tensor) for v in values]):
         z = row(*values, **params)
     else:
         z = row.compute(values, params)
-    if z.dtype.kind not in "biuf":
+    if z.dtype.kind not in "biuf":  # not real numbers: name the first of all that is not
         for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
-            as_array(to_array(v), f"{row.name}: {what}")  # raises for the first that is not real
+            as_array(to_array(v), f"{row.name}: {what}")
     return values, z
 
 
@@ -321,7 +309,7 @@ def backward_pass(output, g):
         g = ledger.pop(number)
         # If any value has changed since, check those that this node was computed from.
         if number < _values._last_change and inputs:
-            check_unchanged(node)
+            _values.check_unchanged(node)
         # Call the rules.
         grads = input_gradients(node, g)
         for i, _ in edges:
@@ -334,7 +322,7 @@ def backward_pass(output, g):
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
         if not edges and node.recompute:
-            # Recompute a checkpoint. Its Tensors are newer than all that wait, so they come next.
+            # A checkpoint: record its calls again. Their results are the newest, so they come next.
             x = call_recorded(node.recompute, node.inputs, node.level)
             ledger[x.number] = g
             heappush(waiting, (-x.number, x))
@@ -349,7 +337,7 @@ def input_gradients(node, g):
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     for i, rule in node.edges:
-        # A rule of the user may write into its g, which other nodes share.
+        # The same g goes to every rule, and a rule of the user may write into it.
         upstream = g.copy() if type(g) is ndarray and node.op.user_defined else g
         if params:
             gx = rule(upstream, z, *values, **params)
@@ -357,22 +345,20 @@ def input_gradients(node, g):
             gx = rule(upstream, z, values[0], values[1])
         else:
             gx = rule(upstream, z, *values)
+        # Two NumPy numbers of one type need no comparison of shapes.
         grads[i] = gx if type(gx) is float64 is type(values[i]) else match_input(gx, node, i)
     return grads
 
 
 def match_input(gx, node, i):
-    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input.
-
-    A rule of the user may return an array that is used elsewhere: z, x, or one that the rule keeps
-    and writes into again. So its results are copied.
-    """
+    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
     value = node.values[i]
+    # A rule of the user may return z, x or an array that it writes into again: these are copied.
     own = not node.op.user_defined or isinstance(gx, Tensor)
     if own and type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
         return gx  # the common case
+    # Raise for anything but real numbers. Integers, numbers of Python and lists become arrays here.
     if not (type(gx) is ndarray or isinstance(gx, Tensor)) or gx.dtype.kind != "f":
-        # Integers become floating below; as_array raises for what is not made of real numbers.
         gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:
         gx = unbroadcast(gx, value.shape)
@@ -387,16 +373,16 @@ def match_input(gx, node, i):
 def leaf_gradients(output, g):
     """Return a list of (leaf, gradient) of a whole pass, and of results that retain theirs.
 
-    No two of these gradients share memory, and no gradient is a view of another array. The gradient
-    of a result is copied, because the pass also hands it to the rules of that result.
+    No two of these gradients share memory, although a rule may return a view, and the rules of
+    x + y return the same array. That of a result is copied, because its rules get it too.
     """
-    grads, used = [], set()
+    grads, delivered = [], set()  # the ids of what is in `grads`, which keeps these arrays alive
     for t, gx, _ in backward_pass(output, g):
         if t.op is None or t._retain:
             gx = copy_if_view(gx)
-            if type(gx) is ndarray and (t.op is not None or id(gx) in used):
+            if type(gx) is ndarray and (t.op is not None or id(gx) in delivered):
                 gx = gx.copy()
-            used.add(id(gx))
+            delivered.add(id(gx))
             grads.append((t, gx))
     return grads
 

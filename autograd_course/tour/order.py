@@ -586,7 +586,7 @@ PARTS = {
         ],
         [
             (
-                "compiler/signature:copy_argument compiler/__init__:compile.__get__ "
+                "compiler/signature:with_stand_ins compiler/__init__:compile.__get__ "
                 "compiler/__init__:compile.__reduce__ compiler/__init__:compile._compare",
                 "20 What a program contains",
                 "These replace the values among the arguments by inputs, make `compile` work on "

@@ -104,12 +104,13 @@ class compile:
             return self.f(*args, **kwargs)
         leaves, modules = [], []
         form = signature((args, kwargs), leaves, modules)
+        # What all calls of a program have in common. nn.mode_changes counts train() and eval().
         key = form, tuple(modules), is_recording(), nn.mode_changes
         program = self.programs.get(key)
         if program is None or not program.fits():
             try:
                 program = self.programs[key] = self._record(key, args, kwargs)
-            except OuterTransform:
+            except OuterTransform:  # the derivative that is being computed needs the calls of f
                 return self.f(*args, **kwargs)
         self._last = program
         try:
@@ -133,6 +134,8 @@ class compile:
             for other, program in self.programs.items()
             if other[-1] == key[-1] and all(module() is not None for module in other[1])
         }
+        # Of one model at a time: a loop may train many, and each needs a program of its own. A
+        # program that does not fit any more is replaced, so it does not count.
         if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
             raise TypeError(
                 f"compile: {self.__name__} has {MAX_PROGRAMS} programs; this call needs another, "
@@ -142,13 +145,17 @@ class compile:
         return Program(self.f, args, kwargs)
 
     def _compare(self, path, result, expected):
-        """Raise RuntimeError where a program's result differs from the function's."""
+        """Raise RuntimeError where a program's result differs from the function's.
+
+        `path` names the part of the result in the error, such as "the result[0]['loss']".
+        """
         if type(result) is type(expected) and type(result) in (tuple, list, dict):
             a, b = (x if type(x) is dict else dict(enumerate(x)) for x in (result, expected))
             same = a.keys() == b.keys()
             for key in a if same else ():
                 self._compare(f"{path}[{key!r}]", a[key], b[key])
         else:
+            # Strings and None become arrays of dtype str and object, which compare as they do.
             a, b = (np.asarray(x.data if isinstance(x, Tensor) else x) for x in (result, expected))
             same = a.shape == b.shape and a.dtype == b.dtype
             if same and a.dtype.kind == "f":

@@ -59,13 +59,15 @@ def assign_buffers(lines, returned, new_name):
     out : dict
         {creation number of a line: the name of the buffer that it writes into}.
     """
+    # Everything goes by the root: a buffer is in use as long as its value or a view of it is read.
     # What a row of the user returns may be any of its arguments, so these keep their memory.
     read_by_users = [x for node in lines if is_user_op(node.op) for x in node.reads]
     held = {x.root.number for x in [*returned, *read_by_users]}
     last_reader = {x.root.number: node for node in lines for x in node.reads}
-    buffers, out, free = {}, {}, {}
+    buffers, out, free = {}, {}, {}  # free: names as keys, in the order in which they became free
     for node in lines:
         roots = {x.root.number: x for x in node.reads}
+        # The buffers that no later line reads.
         ended = [out[n] for n in roots if last_reader[n] is node and n in out and n not in held]
         usable, z = [*reversed(free)], node._value  # the newest first, which is still in the cache
         if ufunc(node) not in (np.matmul, None):  # a ufunc of entries may write over what it reads
@@ -80,22 +82,29 @@ def assign_buffers(lines, returned, new_name):
 
 
 def ufunc(node):
-    """Return the ufunc that computes a line of arrays, or None."""
+    """Return the ufunc that computes a line of arrays, called without keywords, or None."""
     function = UFUNCS.get(node.op.function, node.op.function)
     whole = not node.params and isinstance(node._value, np.ndarray)
     return function if whole and isinstance(function, np.ufunc) else None
 
 
 def takes_out(node):
-    """Return True if the function of a line takes `out`: a ufunc, or the table's `where`."""
+    """Return True if the function of a line takes `out`: a ufunc, or the table's `where`.
+
+    That of `where` uses it if its third argument is the constant 0: it makes a mask there.
+    """
     masks = node.op is ops.where and not isinstance(node.inputs[2], Tensor)
     return (masks or ufunc(node) is not None) and node._value.flags.c_contiguous
 
 
 def memory_root(node):
-    """Return the line in whose memory the result of `node` may lie: itself, or one that it views."""
+    """Return the line in whose memory the result of `node` may lie: itself, or one that it views.
+
+    The values of the recorded call tell that. But a reshape, for example, copies some arrays and
+    not others of the same shape, so a result of VIEWS always counts as a view.
+    """
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
-    if node.op in VIEWS or is_user_op(node.op):
+    if node.op in VIEWS:
         shared += node.reads
     return shared[0].root if shared else node
 

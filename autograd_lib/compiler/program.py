@@ -26,21 +26,23 @@ class Program:
         trace = Trace(f, args, kwargs)
         self.structure, self.closed = trace.structure, trace.closed
         self._signatures = list(map(leaf_signature, self.closed))
+        # The functions compute arrays; `_outputs` makes Tensors of those that are Tensors in `f`.
         self._is_tensor = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
         results = [to_array(z) if isinstance(z, Tensor) else z for z in trace.outputs]
-        lines = live_lines([*results, *trace.checks])
+        lines = live_lines([*results, *trace.checks])  # of the forward function
         computed = {x.number for x in [*lines, *trace.inputs]}
         # The forward function saves what the backward functions read of it.
         grads = [gx for _, _, grads in trace.backward.values() for gx in grads]
         reads = [*grads, *[x for node in live_lines(grads, computed) for x in node.reads]]
         saved = tuple({x.number: x for x in traced_in(reads) if x.number in computed}.values())
         writer = Writer(trace)
+        # With Tensors among the results, it returns (all results, what is saved).
         if any(self._is_tensor):
             writer.function(writer.name, trace.inputs, lines, tuple(results), saved)
         else:
             returned = mapped(results.__getitem__, self.structure)
             writer.function(writer.name, trace.inputs, lines, returned)
-        names = {}
+        names = {}  # {position of an output: its backward function}
         for i, (g, _, grads) in trace.backward.items():
             names[i] = writer.unique_name(f"{writer.name}_backward{i or ''}")
             writer.function(names[i], [g, *saved], live_lines(grads, computed), grads)
@@ -74,13 +76,13 @@ class Program:
         ]
 
     def _recorded(self, i, z, inputs, values, saved):
-        """Return output `i` as a Tensor whose rules run the backward function."""
+        """Return output `i`, of value `z`, as a Tensor whose rules run its backward function."""
         backward, numbers = self._backward[i]
         rule = _shared_rule(backward, saved)
         node = new_tensor(Tensor, z, 0)
         node.op, node.inputs, node.values = self._row, tuple(inputs), values
         node.edges = [(n, partial(rule, k)) for k, n in enumerate(numbers)]
-        node.recompute = lambda inputs: self._outputs(inputs)[i]
+        node.recompute = lambda inputs: self._outputs(inputs)[i]  # for a checkpoint around the call
         return node
 
 

@@ -16,7 +16,10 @@ STATIC = {int, bool, str, bytes, type(None), type(...)}
 
 
 def leaf_signature(x):
-    """Return the properties of a leaf that must stay the same, or None if `x` is not a leaf."""
+    """Return the properties of a leaf that must stay the same, or None if `x` is not a leaf.
+
+    A subclass of ndarray is none: its operators may do something else than those of an array.
+    """
     kind = type(x)
     if kind is np.ndarray:
         return x.shape, x.dtype
@@ -29,7 +32,7 @@ def signature(x, leaves, modules):
     """Return the properties of an argument that must stay the same, and collect its Modules and leaves.
 
     The result is hashable, and is compared at every call, so this function is written for speed:
-    it checks nothing. `copy_argument` does, when a program is recorded.
+    it checks nothing. `with_stand_ins` does, when a program is recorded.
 
     >>> leaves, modules = [], []
     >>> signature([2.0, "sum", model], leaves, modules)
@@ -53,10 +56,10 @@ def signature(x, leaves, modules):
     if isinstance(x, Module):
         modules.append(ref(x))  # a program does not keep the Module alive whose method it is
         return kind
-    return None
+    return None  # not an argument of a program: `with_stand_ins` raises
 
 
-def copy_argument(x, path, stand_in):
+def with_stand_ins(x, path, stand_in):
     """Return an argument with every leaf replaced by `stand_in(leaf, path)`.
 
     Parameters
@@ -75,9 +78,9 @@ def copy_argument(x, path, stand_in):
     """
     kind = type(x)
     if kind is tuple or kind is list:
-        return kind([copy_argument(part, f"{path}[{i}]", stand_in) for i, part in enumerate(x)])
+        return kind([with_stand_ins(part, f"{path}[{i}]", stand_in) for i, part in enumerate(x)])
     if kind is dict:
-        return {key: copy_argument(x[key], f"{path}[{key!r}]", stand_in) for key in x}
+        return {key: with_stand_ins(x[key], f"{path}[{key!r}]", stand_in) for key in x}
     if leaf_signature(x) is not None:
         return stand_in(x, path)
     if kind in STATIC or isinstance(x, Module):

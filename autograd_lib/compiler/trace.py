@@ -37,7 +37,7 @@ from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..transforms import _float64 as FLOAT64
 from ..values import as_array, copied
 from .plan import is_user_op, memory_root
-from .signature import copy_argument
+from .signature import with_stand_ins
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
 ENGINE = __name__.partition(".")[0]
@@ -101,7 +101,11 @@ class Trace:
         # Errors that may not be caught; and calls of rules, which are numbered.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
         self._gradient_of = {}  # {creation number of what a rule returned: the value it is for}
+        # {id of a Tensor in `closed`: its input}, {what a line computes: the line}, {content of a
+        # constant array: its copy}.
         self._closed_inputs, self._lines, self._copies = {}, {}, {}
+        # The names of the rows whose functions are being recorded, and the frames of the user's
+        # functions: the keys of a dictionary, which keeps their order.
         self._inlining, self._frames = set(), {}
         try:
             # In a context of its own, which is gone afterwards, also if the function raises.
@@ -114,11 +118,15 @@ class Trace:
         self.name = next(filter(str.isidentifier, functions), "program")
 
     def _record(self, f, args, kwargs):
-        """Call the function, and record a backward pass from each result."""
+        """Call the function, and record a backward pass from each result.
+
+        Under no_grad the results need no backward pass, so nothing is recorded on `grad_level`.
+        """
         tape.tracer.set(self)
         levels.record_above(self.level if self.is_recording else self.grad_level)
-        args = copy_argument(args, "args", self._input)
-        kwargs = copy_argument(kwargs, "kwargs", self._input)
+        args = with_stand_ins(args, "args", self._input)
+        kwargs = with_stand_ins(kwargs, "kwargs", self._input)
+        # The ids of all leaves, in the lists and dicts that hold them now.
         containers, random_states = mapped(id, [args, kwargs]), _rng_states()
         out = f(*args, **kwargs)
         if self.refused:  # the function has caught the error and continued
@@ -171,6 +179,7 @@ class Trace:
 
     def input_of(self, t):
         """Return the input of the program for `t`, a Tensor from outside; any other Tensor as it is."""
+        # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
             return t
         if type(t._value) is Traced:  # it was detached inside the function
@@ -195,6 +204,7 @@ class Trace:
         g = self._traced(np.ones(z.shape, z.dtype)[()])
         self.names[g.number] = "g"
         grads = {id(t): gx for t, gx in leaf_gradients(z, g)}
+        # `z` need not depend on every input.
         reached = {i: id(t) for i, t in enumerate(self.stand_ins) if id(t) in grads}
         return g, list(reached), tuple([grads[key] for key in reached.values()])
 
@@ -215,6 +225,7 @@ class Trace:
         above = [a for a in args if isinstance(a, Tensor) and a.level > self.level]
         if not above:
             return self.add_line(row, args, params)
+        # A `grad` or `jvp` inside the function: its Tensor does what it does without a program.
         top = max(above, key=operator.attrgetter("level"))
         z = top.process(row, args, params)
         z.edges = [(i, self._observed(row, rule, i)) for i, rule in z.edges]
@@ -227,6 +238,8 @@ class Trace:
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
             # A row computes with NumPy's numbers, Python's operators with Python's.
             args = [self.add_line(FLOAT64, [a], {}) if type(a) is Traced else a for a in args]
+        # A program reads an index or a target at every call. Other keywords, such as an axis, are
+        # constants, so they must not depend on an argument.
         if from_arguments := [
             name
             for name, value in params.items()
@@ -242,6 +255,7 @@ class Trace:
             return factor
         # Common-subexpression elimination: a line that computes the same is used again.
         inputs, params = mapped(self._copied, args), mapped(self._copied, params)
+        # Rows of one function compute the same. repr makes lists and slices hashable.
         key = row.function, repr(mapped(_cse_key, [inputs, params]))
         if key not in self._lines:
             self._lines[key] = node = self._traced(z)
@@ -257,6 +271,7 @@ class Trace:
         An entry-by-entry operation reads a small array instead of its broadcast copy. The function
         of a row of the table is called with the Traced, so that its own lines are recorded.
         """
+        # A ufunc with a signature, such as matmul, does not work entry by entry.
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
         if row.kind == "elementwise" or ufunc:
             small = list(map(_before_broadcast, args))
@@ -267,7 +282,7 @@ class Trace:
         table = type(row.function) is FunctionType and ops.ROWS.get(row.name) is row
         if not table or row.name in self._inlining:
             return None
-        self._inlining.add(row.name)
+        self._inlining.add(row.name)  # a row that its own function calls becomes a line
         refused = len(self.refused)
         try:
             return row.function(*args, **params)
@@ -277,7 +292,10 @@ class Trace:
             self._inlining.discard(row.name)
 
     def _copied(self, x):
-        """Return a copy of an array that is not traced: the function may write into it later."""
+        """Return a copy of an array that is not traced: the function may write into it later.
+
+        Arrays of the same content share one copy, so lines that read them are found to be the same.
+        """
         if not isinstance(x, np.ndarray):
             return x
         copy = self._copies.setdefault((x.dtype, x.shape, x.tobytes()), copied(x))
@@ -319,10 +337,11 @@ class Trace:
         That is NO_ORIGIN for a line of the user's functions. Their frames are kept until the call is
         over: then their variables give the names in the program.
         """
-        frame, users = sys._getframe(2), []
+        frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
         # A thread that the user started has frames of its own, which end without `_record`.
         while frame is not None and frame.f_code is not Trace._record.__code__:
             if frame.f_code is tape.backward_pass.__code__:
+                # No rule runs, so this is its `ledger[key] + gx`: a gradient of the same value.
                 values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
                 of = next((x for x in values if x is not None), None)
                 note = "two paths meet: what they bring adds up"
@@ -330,7 +349,7 @@ class Trace:
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
             frame = frame.f_back
-        if not self._frames.keys() >= {*users}:
+        if not self._frames.keys() >= {*users}:  # a call that no line came from before
             self._frames |= dict.fromkeys(reversed(users))
             for user in reversed(
                 users
@@ -340,6 +359,7 @@ class Trace:
 
     def _note_names(self, frame):
         """Note the names that a user's function has for values, also inside lists and Modules."""
+        # Of the globals only those that the function names.
         variables = {
             name: x for name, x in frame.f_globals.items() if name in frame.f_code.co_names
         }
@@ -350,6 +370,7 @@ class Trace:
                 parts = dict(x.named_tensors()) | vars(x)
             found += [(f"{name}_{key}", part) for key, part in parts.items()]
         for name, x in found:
+            # From a Tensor of the user, or of a level above, down to the Traced that it holds.
             while isinstance(x, Tensor) and type(x) is not Traced:
                 x = self._closed_inputs.get(id(x), x)._value
             if type(x) is Traced:

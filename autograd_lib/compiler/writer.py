@@ -94,8 +94,10 @@ class Writer:
         results = [*traced_in(returned), *(saved or ())]
         buffers, out = assign_buffers(lines, results, lambda: self.numbered("m"))
         reads = [x for node in lines for x in node.reads]
+        # Results count twice, so that none is inlined.
         self.readers = Counter(x.number for x in [*results, *results, *reads])
         written = [node for node in lines if not self.is_inlined(node)]
+        # {call of a rule: its first or last line}; None for the lines that no rule computes.
         first = {node.origin.call: node for node in reversed(written)}
         last = {node.origin.call: node for node in written}
         text = [f"def {name}({', '.join(map(self.name_of, inputs))}):"]
@@ -160,7 +162,18 @@ class Writer:
         )
 
     def name_of(self, node, last=None):
-        """Return the name of a Traced; `last` are the last lines of the calls of rules."""
+        """Return the name of a Traced, which it gets when it is first asked for.
+
+        That is the user's name for it. The last line of each call of a rule computes the gradient
+        of an input x of the row, its `origin.of`, and is called g_x. All others are t1, t2, …
+
+        Parameters
+        ----------
+        node : Traced
+            An input or a line.
+        last : dict, optional
+            {call of a rule: its last line}, needed where a line is written.
+        """
         if node.number not in self.named:
             name, x = self.trace.names.get(node.number), node.origin.of
             if not name and last and last[node.origin.call] is node:
@@ -174,7 +187,7 @@ class Writer:
         function, args, params = node.op.function, node.inputs, node.params
         texts = [self.value_source(a, node) for a in args]
         first = value_of(args[0]) if args else None
-        if out:
+        if out:  # a ufunc without keywords, or the table's `where`: `takes_out` allows no others
             return f"{self.function_name(node.op)}({', '.join([*texts, f'out={out}'])})"
         if function in SIGNS and not params:
             texts[0] = f"({texts[0]})" if texts[0].startswith("-") else texts[0]
@@ -182,8 +195,9 @@ class Writer:
             return f" {sign} ".join(texts) if len(texts) > 1 else sign + texts[0]
         if node.op is ops.getitem:
             return f"{texts[0]}[{self.index_source(params['index'])}]"
-        if node.op is ops.where:
+        if node.op is ops.where:  # without `out` NumPy's own gives the same, and is easier to read
             return f"np.where({', '.join(texts)})"
+        # x.sum() reads better than np.sum(x), but a Python number has no methods.
         method = node.op in METHODS and isinstance(first, (np.ndarray, np.generic))
         if method and node.op is ops.transpose and list(params.get("axes") or [1, 0]) == [1, 0]:
             return f"{texts[0]}.T"
@@ -191,6 +205,7 @@ class Writer:
             text = self.value_source(value)
             if not method:
                 texts.append(f"{name}={text}")
+            # None and False are the defaults of the methods.
             elif value is not None and value is not False:
                 texts.append(text if name in POSITIONAL else f"{name}={text}")
         callee = f"{texts.pop(0)}.{node.op.name}" if method else self.function_name(node.op)
@@ -206,7 +221,7 @@ class Writer:
         if id(row) not in self.named:
             self.named[id(row)] = name = self.unique_name(row.name)
             self.namespace[name] = function
-            if ops.ROWS.get(row.name) is row:
+            if ops.ROWS.get(row.name) is row:  # so that the source runs without `namespace`
                 self.imports[1:] = ["", "from autograd_lib import ops"]
                 self.header.append(f'{name} = ops.ROWS["{row.name}"].function')
         return self.named[id(row)]
@@ -224,7 +239,7 @@ class Writer:
         if isinstance(x, np.ndarray) or type(x) is float and id(x) in self.trace.constant_names:
             return self.constant(x)
         if isinstance(x, np.generic) and type(x) is not np.longdouble:
-            # Beside an array of the same dtype a Python number gives the same result.
+            # A ufunc of an array of the same dtype gives the same for a Python number.
             weak = (
                 line is not None
                 and ufunc(line)
@@ -265,6 +280,7 @@ class Writer:
     def unique_name(self, name):
         """Return `name` as a valid identifier, with a numeric suffix if it is already used."""
         name = re.sub(r"[^0-9A-Za-z_]", "_", name) if not name.isidentifier() else name
+        # `stem` is what a number is added to; a keyword of Python or a digit gets a _ in front.
         name = stem = f"_{name}" if keyword.iskeyword(name) or not name.isidentifier() else name
         while name in self.used_names:
             self.used_names[stem] += 1

@@ -800,6 +800,39 @@ def test_memory_is_used_again_within_a_program():
     assert f.source.count("np.empty") == 1
 
 
+def test_a_buffer_stays_free_until_a_line_can_use_it():
+    """A matmul cannot write over what it reads, so a buffer that one line frees waits for another."""
+    x = np.random.default_rng(0).normal(size=(50, 50))
+    f = ag.compile(lambda x: ag.sum(np.exp(x) @ x @ x @ x @ x))
+    both(lambda x: ag.sum(np.exp(x) @ x @ x @ x @ x), x)
+    f(x)
+    assert f.source.count("np.empty") == 2
+
+
+def test_a_result_that_was_a_copy_when_recorded_and_is_a_view_later():
+    """A reshape copies a transposed array, but not another array of the same shape."""
+    f = ag.compile(lambda x: np.reshape(x, -1))
+    x = np.arange(6.0).reshape(2, 3)
+    f(np.asfortranarray(x))
+    result = f(x)
+    result[:] = 9
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+    assert len(f.programs) == 1
+
+
+def test_a_float_is_a_float64_to_a_transform():
+    """A float among the arguments has no dtype of its own, but promotes float32 inside a grad."""
+    f = ag.value_and_grad(lambda x: np.float32(2) * x)
+    both(f, 3.0)
+    assert ag.compile(f)(3.0)[0].dtype == np.float64
+
+
+def test_the_repr_of_an_array_that_is_recorded_names_its_shape():
+    texts = []
+    ag.compile(lambda x: texts.append(repr(x)) or x * 2)(np.ones((2, 3)))
+    assert "(2, 3)" in texts[0] and "compiled" in texts[0]
+
+
 def test_a_view_keeps_its_memory():
     def f(x):
         a = np.tanh(x)
