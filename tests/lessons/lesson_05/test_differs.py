@@ -33,7 +33,7 @@ CHANGES = {  # a word of the row in the lesson's two tables -> the statements of
     },
     "given": {"ledger = {output.number: g}"},
     "number": {"key = x.number"},
-    "changed": {"if number < _values._last_change and inputs", "check_unchanged(node)"},
+    "changed": {"if number < _values._last_change and inputs", "_values.check_unchanged(node)"},
     "fit": {
         "grads[i] = gx if type(gx) is float64 is type(values[i]) else match_input(gx, node, i)"
     },  # in `input_gradients`
