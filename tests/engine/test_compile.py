@@ -1841,7 +1841,9 @@ def test_check_names_the_output_and_passes_what_is_right():
         checked(x, y)["loss"].backward()
         optimizer.step()
     k = 3.0
-    with pytest.raises(RuntimeError, match=r"the result\['rest'\]\[1\] of f the program returns 2.0"):
+    with pytest.raises(
+        RuntimeError, match=r"the result\['rest'\]\[1\] of f the program returns 2.0"
+    ):
         checked(x, y)
     half = ag.compile(lambda x, n: x * n, check=True)
     same(half(np.array([np.nan, np.inf]), 2.0), np.array([np.nan, np.inf]))
