@@ -118,10 +118,12 @@ def same_line(mine, row=None, argument=0):
 
     A rule takes the arguments that the engine passes, `g, z, x, y` and the row's keywords, in this
     order; or some of them, by these names. The verdict on each is "same line", even with other
-    letters; "different, and right"; "right, with a limit", which is then named: other keywords, more axes, arrays in place
-    of numbers, numbers so large that they overflow; "not the same", with the input that was tried;
-    or "not yet". Each rule is tried at random numbers and at special ones: 0, below 0, large,
-    small. At a kink any slope between those that meet there is right, and the verdict mentions it; at a tie, as long as all slots together send
+    letters; "different, and right"; "right, with a limit", which is then named: other keywords,
+    more axes, arrays in place of numbers, numbers so large or small that digits are lost, 0 where
+    there is no slope; "not the same", with the input that was tried; or "not yet". Each rule is
+    tried at random numbers and at special ones: 0, below 0, large, small, nearly equal, and whole
+    constants. At a kink any slope between those that meet there is right, and the verdict mentions
+    it; at a tie, as long as all slots together send
     the upstream gradient, where for a slot without a rule of the learner's the library's counts. None in a
     list leaves that argument out, as the condition of `where`, which has no rule. A mistake is
     shown, never raised.
@@ -334,13 +336,24 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             if not between:
                 return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
             note = note or [*trial.lines, ("", said)]
+    limit = []
     for case, said in _limits(row, argument):
         trial = _trial(mine, how, case, letters)
-        another_number = said == AS_STATED and trial.got is not None and np.isfinite(trial.got)
+        another_number = (
+            said in (AS_STATED, NO_SLOPE)
+            and trial.got is not None
+            and np.isfinite(trial.got)
+            and (trial.got != 0 or said == AS_STATED)
+        )
         if trial.fault == "overwrites" or trial.fault and another_number:
-            return line._replace(verdict="not the same", note=trial.lines)
-        if trial.fault:
-            return line._replace(verdict="right, with a limit", note=[("", said), *trial.lines])
+            note = trial.lines
+            if said == NO_SLOPE:
+                note = [*note, ("", "There is no slope here, so the result should be nan.")]
+            return line._replace(verdict="not the same", note=note)
+        if trial.fault and not limit:
+            limit = [("", said), *trial.lines]
+    if limit:
+        return line._replace(verdict="right, with a limit", note=limit)
     return line._replace(verdict="different, and right", note=note)
 
 
@@ -364,10 +377,16 @@ def _cases(row, argument):
                 for rule in row.rules
             ]
             found.append(_case(row, argument, xs, {}, rng))
-    smooth, _, none = special_points(row, argument)
+    close = [[np.float64(3 + k * 3e-12) for k in range(len(row.rules))]]  # nearly a tie,
+    close.append(close[0][::-1])  # in both orders
+    # The engine passes a constant as it was written: the 3 of x / 3 is an int.
+    constants = [[np.float64(k + 2) if k == argument else k + 2 for k in range(len(row.rules))]]
+    for xs in close + constants:
+        xs = [x if rule else True for x, rule in zip(xs, row.rules)]
+        found.append(_case(row, argument, xs, {}, rng))
     found += [
         _case(row, argument, xs, {}, rng, inside=False)
-        for xs in smooth + none
+        for xs in special_points(row, argument)[0]
         if xs != STATED.get(row.name)
     ]
     return [case for case in found if case]
@@ -377,6 +396,8 @@ def _cases(row, argument):
 # gives no number there is right elsewhere.
 STATED = {"power": [0, 0]}
 AS_STATED = "Right wherever the slope is derived. Here the library states it:"
+# At a point without a slope, a rule may return 0 in place of nan, and nothing else.
+NO_SLOPE = "Right wherever there is a slope. Here there is none, which nan would show:"
 
 
 def _kinks(row, argument):
@@ -399,20 +420,21 @@ def _limits(row, argument):
         ]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
     several = [np.array(column) for column in zip(*[case.xs for case in cases])]
-    huge = [
+    extreme = [
         [np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)]
-        for x in (1000, -1000)
+        for x in (1000, -1000, 1e-20)
     ]  # no tie
     stated = [list(map(np.float64, STATED[row.name]))] if row.name in STATED else []
     return [
         (case, said)
         for said, inputs in [
+            (NO_SLOPE, special_points(row, argument)[2]),
             (AS_STATED, stated),
             ("Right for single numbers. With arrays in their place it is wrong:", [several]),
-            ("Right on paper. In floating-point numbers it is lost here:", huge),
+            ("Right on paper. In floating-point numbers it is lost here:", extreme),
         ]
         for xs in inputs
-        if (case := _case(row, argument, xs, {}, rng))
+        if (case := _case(row, argument, xs, {}, rng, inside=said != NO_SLOPE))
     ]
 
 
@@ -433,8 +455,12 @@ TIES = {"maximum", "minimum", "clip", "max", "min"}
 def _ties(row, argument):
     if row.name not in TIES:
         return []
-    xs = [np.float64(3)] * len(row.rules) if row.kind == "elementwise" else [np.full((2, 3), 3.0)]
-    return [_case(row, argument, xs, {}, np.random.default_rng(0))]
+    if row.kind == "elementwise":
+        inputs = [[np.float64(3)] * len(row.rules)]
+    else:  # a tie of all entries; of some, beside repeats, a near tie and −3; and one at 0
+        some = np.array([[3, 1, 3, 1], [1, -3, 3 - 3e-12, 0]]) * (-1 if row.name == "min" else 1)
+        inputs = [[np.full((2, 3), 3.0)], [some], [some - some[0, 0]]]
+    return [_case(row, argument, xs, {}, np.random.default_rng(0)) for xs in inputs]
 
 
 def _shared(rules, row, argument, trial, letters, keywords):
@@ -442,6 +468,10 @@ def _shared(rules, row, argument, trial, letters, keywords):
 
     For slots without a rule of the learner's, the library's rule is used.
     """
+    if row.kind != "elementwise" and np.any(trial.got[trial.wanted == 0]):
+        return (
+            "Only the entries equal to z share the upstream gradient. Here another entry gets some."
+        )
     given, beside = [trial.got], []
     for other in range(len(row.rules)):
         if other != argument:
@@ -569,8 +599,6 @@ def _cause(trials, row, argument, letters):
     """
     if any(trial.got is None for trial in trials):
         return ""
-    if all(np.isnan(trial.wanted).all() for trial in trials if trial.fault):
-        return "There is no slope here, so the result should be nan."
 
     def explained(fits):
         return all(

@@ -141,6 +141,7 @@ def test_different_and_right(mine, row):
             "x = -1000",
             "nan",
         ),  # overflow
+        (lambda g, z: g / (2 * np.maximum(z, 1e-9)), ag.sqrt, "Right on paper.", "x = 1e-20", ""),
         (
             lambda g, z, x: float(g) / float(x),
             ag.log,
@@ -194,6 +195,15 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
     assert (found.status, found.lines[0].verdict) == ("right", "right, with a limit")
     (_, said), (_, on), (_, mine), (_, library) = found.lines[0].note
     assert said.startswith(words) and tried in on and gives in mine and library != mine
+
+
+def test_a_rule_may_return_0_where_there_is_no_slope():
+    """Exercise 04.turn accepts this rule too. Any other number is wrong there."""
+    rule = "lambda g, z, x: g * z * np.where(x > 0, np.log(x), {})"
+    verdicts = [
+        verdict(eval(rule.format(other), {"np": np}), ag.power, 1) for other in ("0.0", "np.nan", 1)
+    ]
+    assert verdicts == ["right, with a limit"] * 2 + ["not the same"]
 
 
 @pytest.mark.parametrize(
@@ -258,6 +268,14 @@ def test_not_the_same(mine, row, i, cause):
         ),  # no slope between 0 and 1
         (lambda g, x, y: g * (x > y) + 1.5 * g * (x == y), ag.maximum, 0, "", ""),
         (lambda g, x: g * (x > 1e-4), ag.relu, 0, "x = 1e-06", ""),  # near a kink
+        (
+            lambda g, x, y: np.where(np.isclose(x, y), g / 2, g * (x > y)),
+            ag.maximum,
+            0,
+            "x = 3, y = 3",
+            "",
+        ),  # nearly a tie
+        (lambda g, y: g * np.reciprocal(y), ag.divide, 0, "y = 3", "0"),  # a constant, as in x / 3
         (
             lambda g, z: g / (2 * np.maximum(z, 0.01)),
             ag.sqrt,
@@ -652,3 +670,20 @@ def test_no_number_where_the_library_states_one_is_a_limit():
     ]:
         assert same_line(wrong, ag.power, 0).lines[0].verdict == "not the same"
     assert same_line(lambda g, z, x, y: g * z / x, ag.divide, 0).lines[0].verdict == "not the same"
+
+
+@pytest.mark.parametrize(
+    "mine, cause",
+    [
+        (lambda g, z, x: g * (x == z) / (x.size - np.unique(x).size + 1), "passes on 0."),
+        (lambda g, z, x: g * np.isclose(x, z) / np.sum(np.isclose(x, z)), "another entry"),
+        (lambda g, z, x: g * (abs(x) == abs(z)) / np.sum(abs(x) == abs(z)), "another entry"),
+        (lambda g, z, x: g * x * (x == z) / np.sum(x * (x == z)), "another entry"),  # z = 0
+        (lambda g, z, x: g * (x == z) / np.unique(x, return_counts=True)[1].max(), "passes on 0."),
+    ],
+    ids=["repeats", "near tie", "absolute value", "weighted", "most frequent"],
+)
+@pytest.mark.parametrize("row", [ag.max, ag.min])
+def test_ties_of_a_part_of_an_array(row, mine, cause):
+    found = same_line(mine, row)
+    assert found.lines[0].verdict == "not the same" and cause in found.text
