@@ -314,9 +314,7 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if its check accepts it without a remark, and otherwise the solution, so that the lesson can go on.
-
-    So the lesson can go on.
+    """Return the learner's answer if its check accepts it without a remark, and otherwise the solution.
 
     `names` are the notebook's variables that the solution uses: `yours_or_ours("05.backward",
     backward, order=order)`.
