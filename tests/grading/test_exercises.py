@@ -112,7 +112,8 @@ def fault(name, i):
         found = cause.kind or "none"
     found = found, cause.part.number if cause.part else 0
     if found != (kind, part):
-        return f"the kind and the part are {found}, not {(kind, part)}\n{verdict}"
+        named = f"{found[0]} in part {found[1]}" if found[1] else found[0]
+        return f"expected {expected!r}, but the verdict names {named!r}\n{verdict}"
     return "" if shown in repr(verdict) else f"{shown!r} is not in the verdict\n{verdict}"
 
 
@@ -553,9 +554,16 @@ def test_solved_notebook_says_right(path):
             rule: verdict for rule, verdict in solved.rules().items() if home(rule) == path.stem[:2]
         }
         assert "not the same" not in rules.values()
-        assert {rule for rule in rules if rules[rule] != "same line"} == {
-            rule for rule in OTHERWISE if home(rule) == path.stem[:2]
-        }
+        others = {rule: verdict for rule, verdict in rules.items() if verdict != "same line"}
+        listed = {rule for rule in OTHERWISE if home(rule) == path.stem[:2]}
+        assert others.keys() <= listed, (
+            f"{ {rule: others[rule] for rule in others.keys() - listed} }: pass the row's own rule to "
+            "same_line in the notebook, or list the rule in OTHERWISE of this file, with the reason"
+        )
+        assert listed <= others.keys(), (
+            f"remove {listed - others.keys()} from OTHERWISE: the verdict is "
+            f"{[rules.get(rule, 'missing') for rule in listed - others.keys()]}"
+        )
         if rotation.is_chosen(path.stem[:2], [GRADER]):
             try_other_styles(solved, names)
         record = json.loads((kernel.folder / "progress.json").read_text(encoding="utf-8"))

@@ -27,7 +27,10 @@ def cells():
 
 @pytest.mark.parametrize("name", [one.name for one in page.definitions()])
 def test_every_definition_of_the_core_is_read(name):
-    assert page.home(name), f"{name} stands in no part of autograd_course/tour/order.py"
+    assert page.home(name), (
+        f"{name} is in no part of the page: add it to a line of PARTS in "
+        "autograd_course/tour/order.py, beside the definitions of the same section"
+    )
 
 
 def test_the_page_lists_no_other_definition():
