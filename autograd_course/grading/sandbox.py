@@ -47,6 +47,11 @@ class Waiting(StepLimitExceeded):
     cause = Cause("waits")
 
 
+@cache  # every call of any function asks for it
+def _in_library(file):
+    return file.startswith(LIBRARIES)
+
+
 @cache
 def _stays_on_its_line(code):
     """Return True if the code has a `while` in one line, such as `while True: pass`."""
@@ -89,7 +94,7 @@ def bounded(function, *args, most=None):
         if not steps % 256 and time.process_time() - begun > MOST_SECONDS:
             raise StepLimitExceeded(f"not finished after {MOST_SECONDS} seconds")
         if event == "call":
-            if frame.f_code.co_filename.startswith(LIBRARIES):
+            if _in_library(frame.f_code.co_filename):
                 return None
             frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
         return count
