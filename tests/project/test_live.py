@@ -576,9 +576,9 @@ def test_a_prediction_and_the_questions_from_memory(page):
     assert not page.faults
 
 
-def test_the_card_and_the_gym(page):
-    press(page, "gym", "Answer")
-    card, gym = cell(page, "card"), cell(page, "gym")
+def test_the_card_and_the_gym(running):
+    press(running, "gym", "Answer")
+    card, gym = cell(running, "card"), cell(running, "gym")
     card.get_by_label("my card").fill("times it, in the other's place")
     card.get_by_text("1 of 6 lines").wait_for()
     card.get_by_role("button", name="Compare with ours").click()
@@ -588,11 +588,11 @@ def test_the_card_and_the_gym(page):
     gym.get_by_text("The answer:").wait_for()
     gym.get_by_role("button", name="Next problem").click()
     lab.until(
-        page,
+        running,
         "([box, head]) => box.querySelector('strong').textContent !== head",
         [gym.element_handle(), head],
     )
-    kept = page.evaluate("progress()")
+    kept = running.evaluate("progress()")
     assert kept["cards"] == {"03": ["times it, in the other's place"]} and kept["gym"]
 
 
@@ -982,9 +982,7 @@ def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_prop
                 "summary",
                 f"a page that runs fetches {fetched / 1e6:.2f} MB; first output: {took} s",
             )
-            page.close()
-        page = context.new_page()
-        page.goto(f"{address}/{LESSON}.html")
+        page.reload()  # no page was closed, because open pages share compiled Python
         # A damaged part in the cache is fetched again; Python's initial memory is rebuilt without
         # fetching.
         spoiled = page.evaluate(SPOIL, "/[0-9a-f]{56,}$")
