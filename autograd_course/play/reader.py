@@ -22,6 +22,7 @@ from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
 MOST_DEPTH = 50  # of brackets in brackets, and blocks in blocks
+TOO_DEEP = f"The text has more than {MOST_DEPTH} levels of brackets or blocks; give parts of it names of their own."
 BUILT_IN = {"range", "len", "zip", "enumerate", "abs", "sum", "min", "max", "float"}
 EXAMPLE = "for example tanh(w*x + b)"
 ATTRIBUTES = {"T", "mT", "data", "shape", "ndim", "size"}
@@ -116,7 +117,10 @@ def read(text):
         raise CannotDraw(
             f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
         )
-    text, left_out = _plain(text)
+    try:
+        text, left_out = _plain(text)
+    except RecursionError:  # school.py walks a tree before its depth is known
+        raise CannotDraw(TOO_DEEP) from None
     tree = _parsed(text)
     _name_modules(tree, left_out)
     _name_values(tree)
@@ -225,9 +229,7 @@ def _parsed(text):
     while level:
         level, depth = [child for node in level for child in ast.iter_child_nodes(node)], depth + 1
         if depth > MOST_DEPTH:
-            raise CannotDraw(
-                f"The text has more than {MOST_DEPTH} levels of brackets or blocks; give parts of it names of their own."
-            )
+            raise CannotDraw(TOO_DEEP)
     return tree
 
 
