@@ -12,7 +12,8 @@ def spec(name, derivation):
     """Return the derivation as JSON: its letters with their values at each point, and its lines.
 
     A letter that a formula defines comes as that formula. `matrices` are the letters that are
-    multiplied as matrices when they are side by side.
+    multiplied as matrices when they are side by side, and `vectors` those of them that have one
+    index.
     """
     from autograd_course.derivations.judge import POINTS
     from autograd_course.derivations.panel import keys
@@ -30,6 +31,7 @@ def spec(name, derivation):
             for letter, value in derivation.letters.items()
         ],
         "matrices": derivation.matrices,
+        "vectors": derivation.vectors,
         "sizes": derivation.sizes,
         "keys": keys(derivation),
         "steps": [

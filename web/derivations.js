@@ -7,11 +7,25 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
                    sinh: Math.sinh, cosh: Math.cosh, abs: Math.abs, sigmoid: x => 1 / (1 + Math.exp(-x))};
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
-const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["÷", "/"], ["**", "^"], ["ᵀ", "^T"], ["'", "^T"],
-                   ["½", "(1/2)"], ["⅓", "(1/3)"], ["⅔", "(2/3)"], ["¼", "(1/4)"], ["¾", "(3/4)"], ["Σ", " sum"], ["∑", " sum"], ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
-                   ["np.", ""], ["math.", ""], ["torch.", ""], [".t()", "^T"], [".mT", "^T"], [".T", "^T"],
-                   ["≈", ""], ["\\cdot", "·"], ["\\top", "T"], ["\\dfrac", " frac"], ["\\tfrac", " frac"],
-                   ["\\frac", " frac"], ["\\sigma", " sigmoid"], ["\\left", ""], ["\\right", ""], ["\\,", " "], ["\\", ""]];
+const WORDS = ["sum", "frac", "transpose", "matmul", "dot", "T"], OWN = "m";
+const DERIVATIVE = "In place of a derivative, write its formula.";
+const SQUARE = "Square brackets are for indices only. Use round brackets.";
+const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["•", "·"], ["∗", "*"], ["÷", "/"], ["∕", "/"], [":", "/"], ["**", "^"],
+                   ["ᵀ", "^T"], ["'", "^T"], ["’", "^T"], ["′", "^T"], ["⊤", "T"],
+                   ["½", "(1/2)"], ["⅓", "(1/3)"], ["⅔", "(2/3)"], ["¼", "(1/4)"], ["¾", "(3/4)"], ["Σ", " sum"], ["∑", " sum"],
+                   ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
+                   [".mT", "^T"], [".T", "^T"], [".dot(", "@("], [".matmul(", "@("], [".mm(", "@("], [".pow(", "^("],
+                   ["≈", ""], ["\\cdot", "·"], ["\\times", "·"], ["\\top", "T"], ["\\intercal", "T"], ["\\limits", ""],
+                   ["\\dfrac", " frac"], ["\\tfrac", " frac"], ["\\frac", " frac"], ["\\sigma", " sigmoid"],
+                   ["\\left", ""], ["\\right", ""], ["\\,", " "], ["\\;", " "], ["\\!", ""], ["\\", " "]];
+const SMALL = [["⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ʰⁿᵖˣʸᶻ", "0123456789+-()hnpxyz", "^(", ")"], ["ᵢⱼₖₙ", "ijkn", "_{", "}"]];
+const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
+                  [/\\(?:mathrm|mathsf|mathbf|text|operatorname)\{([^{}]*)\}/g, "$1"],
+                  [/\^[({]\s*(?:T|\\top|\\intercal)\s*[)}]/g, "^T"],
+                  [/\.(?:t|transpose|swapaxes)\([^()]*\)/g, "^T"],
+                  [/(?:,\s*)?(?<![\p{L}\p{N}_])(?:axis|dim|keepdims?)\s*=\s*[-\p{L}\p{N}_]+/gu, ""],
+                  [/(\p{L}+)\.sum\(\s*\)/gu, "sum($1)"]];
+const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
 class Unreadable extends Error {}
@@ -21,30 +35,40 @@ const parts = tree => [tree, ...tree.slice(1).filter(Array.isArray).flatMap(part
 const names = tree => new Set(parts(tree).filter(([kind]) => kind === "name" || kind === "entry").map(one => one[1]));
 const letters = spec => spec.letters.map(([letter]) => letter.split("[")[0]);
 
+// Return a typed text in the spelling of the grammar.
+function plainly(text) {
+    text = text.replace(/^[ =$]+/, "").replace(/[ .,;$]+$/, "");
+    for (const [small, plain, opened, closed] of SMALL)
+        text = text.replace(new RegExp(`[${small}]+`, "g"), run => opened + [...run].map(one => plain[small.indexOf(one)]).join("") + closed);
+    PATTERNS.forEach(([pattern, plain]) => text = text.replace(pattern, plain));
+    text = text.normalize("NFC");
+    SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
+    return text.normalize("NFKC").replace(SUM_OF, "sum_$2($1)");
+}
+
 // Parse a formula into a tree; Unreadable says how to write it.
 function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
-    text = text.normalize("NFC").replace(/^[ =]+/, "")
-        .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+/g, power => `^${[...power].map(one => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(one)]).join("")} `)
-        .replace(/\^[({]\s*(T|\\top)\s*[)}]/g, "^T");
-    SPELLINGS.forEach(([typed, plain]) => text = text.replaceAll(typed, plain));
-    text = text.replace(/sum\((.+) for ([\p{L}\p{N}_])(?![\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu, "sum_$2($1)");
+    text = plainly(text);
     if (text.split("[").length > text.split("]").length)
         throw new Unreadable("A closing “]” is missing.");
-    const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", "sum", "frac", "transpose", "T"];
+    const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", ...WORDS];
     const longest = [...known].sort((a, b) => b.length - a.length);
     const binding = tight ? {...BINDING, beside: 4} : BINDING;
     const tokens = [...text.matchAll(/(\p{L}+)|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|_\{[^}]*\}|\[[^\]]*\]|_[\p{L}\p{N}]+(?:,\s*[\p{L}\p{N}](?![\p{L}\p{N}]))*|\S)/gu)].flatMap(([, word, other]) => {
         if (!word)
             return [other];
         const found = word.match(new RegExp(longest.join("|"), "gu")) ?? [];
-        const array = [...spec.matrices].sort()[0];
-        if (found.join("") !== word)
-            throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
-                                 (word.length > 2 ? ` Functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") +
-                                 (array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : ""));
-        return found;
+        const array = [...spec.matrices].sort()[0], entry = array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : "";
+        if (found.join("") === word)
+            return found;
+        if ([...word].every(one => one in spec.sizes))
+            throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
+        if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
+            throw new Unreadable(`“${word}” is not a letter of this derivation. ${DERIVATIVE}`);
+        throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
+                             (word.length > 2 ? ` Functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") + entry);
     });
     if (tokens.length > MOST_SYMBOLS)
         throw new Unreadable(`The line is too long: write at most ${MOST_SYMBOLS} symbols.`);
@@ -69,6 +93,8 @@ function read(text, spec, tight = false) {
             const token = take();
             if (!characters(token).length)
                 throw new Unreadable(`The index after “${token[0]}” is missing.`);
+            if (/[^\p{L}\p{N}_\s,{}[\]]/u.test(token))
+                throw new Unreadable(SQUARE);
             found += characters(token).join("");
         }
         return found;
@@ -119,8 +145,12 @@ function read(text, spec, tight = false) {
         if (/^\.?\d/.test(token))
             return ["number", Number(token)];
         if (token === "sum") {
-            if (!next().startsWith("_"))
-                throw new Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].");
+            if (!next().startsWith("_")) {
+                const body = line(3), own = replaced(body, ([kind, name]) => kind === "name" && spec.vectors.includes(name) ? ["entry", name, OWN] : undefined);
+                if (same(body, own))
+                    throw new Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].");
+                return ["sum", OWN, own];
+            }
             const over = [...new Set(characters(take()))];
             return over.reduceRight((body, index) => ["sum", index, body], line(3));
         }
@@ -133,6 +163,18 @@ function read(text, spec, tight = false) {
             const called = ["call", token === "ln" ? "log" : token, argument()];
             return power ? ["^", called, power] : called;
         }
+        if (token === "matmul" || token === "dot") {
+            take("(");
+            const left = line(1);
+            take(",");
+            const right = line(1);
+            take(")");
+            return ["@", left, right];
+        }
+        if (token.startsWith("["))
+            throw new Unreadable(SQUARE);
+        if (token === "∂")
+            throw new Unreadable(DERIVATIVE);
         if (!known.includes(token) || token === "T")
             throw new Unreadable(`“${token}” is not allowed there.`);
         const found = indices();
@@ -167,6 +209,8 @@ function sumOverOwnIndex(tree, point, sizes) {
             if (!(problem instanceof Mismatch))
                 throw problem;
         }
+    if (Object.keys(sizes).every(index => index in point))
+        throw new Mismatch("Every index is on the left or under a sum, so there is nothing to add over.");
     throw new Mismatch(`There is no index ${own} here, so there is nothing to add over.`);
 }
 
@@ -267,11 +311,13 @@ function judge(spec, number, typed) {
         for (const [line, message] of step.mistakes)
             if (agree(spec, step, ["+", ["-", tree, read(line, spec)], right], right, points))
                 return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
+        const above = number && spec.steps[number - 1], isAbove = above && agree(spec, above, tree, read(above.right, spec), points);
+        const said = isAbove ? "That is right for the line above. " : "";
         const sums = parts(tree).filter(([kind]) => kind === "sum").length;     // each is a loop: more would take seconds
         for (const [repaired, message, hint] of sums > 3 ? [] : repairs(spec, step, tree, right))
             if (agree(spec, step, repaired, right, points))
-                return {kind: "wrong", message, hint, tree};
-        return {kind: "wrong", message: differs(spec, step, tree, right, points), tree};
+                return {kind: "wrong", message: said + message, hint, tree};
+        return {kind: "wrong", message: said + differs(spec, step, tree, right, points), tree};
     }
     const bag = tree => parts(tree).map(part => JSON.stringify(part)).sort().join();
     for (const [line, message] of step.mistakes)
@@ -462,9 +508,9 @@ function asText(tree) {
         case "entry": return `${first}[${[...second].join(", ")}]`;
         case "negative": return `-${within(first, 3)}`;
         case "transpose": return `${within(first, 6)}.T`;
-        case "call": return `${first === "sigmoid" ? "ag" : "np"}.${first}(${asText(second)})`;
+        case "call": return `${first}(${asText(second)})`;
         case "sum": return `sum_${first} ${within(second, 3)}`;
-        case "^": return same(first, ["name", "e"]) ? `np.exp(${asText(second)})` : `${within(first, 6)}**${within(second, 6)}`;
+        case "^": return `${within(first, 6)}^${within(second, 6)}`;
     }
     return `${within(first, leastOnTheLeft(kind, first))} ${kind} ${within(second, RANK[kind] + (kind === "-" || kind === "/"))}`;
 }
@@ -508,8 +554,8 @@ function differs(spec, step, tree, right, points) {
         if (entry < 0)
             continue;
         const involved = letters(spec).filter(name => typeof point[name] === "number" && new Set(points.map(one => one[name])).size > 1 && (names(tree).has(name) || names(right).has(name)));
-        const where = involved.map(name => `${name} = ${short(point[name])}`).join(", ") || "one example";
-        return `Compare the two sides at ${where}: your line is ${short(a[entry])}, and the left side is ${short(b[entry])}.`;
+        const place = involved.map(name => `${name} = ${short(point[name])}`).join(", ");
+        return `${place ? `Compare the two sides at ${place}:` : "In an example with random numbers,"} your line is ${short(a[entry])}, and the left side is ${short(b[entry])}.`;
     }
 }
 
@@ -604,7 +650,7 @@ function ask(box) {
         asked = null;
         if (number === steps.length)
             return;
-        const step = steps[number], typed = element("input", {type: "text", autocomplete: "off", placeholder: "type the right-hand side"});
+        const step = steps[number], typed = element("input", {type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: false, placeholder: "type the right-hand side"});
         typed.setAttribute("aria-label", `right-hand side of line ${number + 1}`);
         const echo = element("p", {className: "echo"}), said = element("p", {role: "status"}), row = element("div", {className: "boxes"});
         const type = text => { typed.value = text; draw(); };

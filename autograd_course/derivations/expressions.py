@@ -25,10 +25,17 @@ _SPELLINGS = {
     "–": "-",
     "×": "·",
     "⋅": "·",
+    "•": "·",
+    "∗": "*",
     "÷": "/",
+    "∕": "/",
+    ":": "/",
     "**": "^",
     "ᵀ": "^T",
     "'": "^T",
+    "’": "^T",
+    "′": "^T",
+    "⊤": "T",
     "½": "(1/2)",
     "⅓": "(1/3)",
     "⅔": "(2/3)",
@@ -42,15 +49,18 @@ _SPELLINGS = {
     "\\hat y": "ŷ",
     "y_hat": "ŷ",
     "yhat": "ŷ",
-    "np.": "",
-    "math.": "",
-    "torch.": "",
-    ".t()": "^T",
     ".mT": "^T",
     ".T": "^T",
+    ".dot(": "@(",
+    ".matmul(": "@(",
+    ".mm(": "@(",
+    ".pow(": "^(",
     "≈": "",
     "\\cdot": "·",
+    "\\times": "·",
     "\\top": "T",
+    "\\intercal": "T",
+    "\\limits": "",
     "\\dfrac": " frac",
     "\\tfrac": " frac",
     "\\frac": " frac",
@@ -58,9 +68,24 @@ _SPELLINGS = {
     "\\left": "",
     "\\right": "",
     "\\,": " ",
-    "\\": "",
+    "\\;": " ",
+    "\\!": "",
+    "\\": " ",
 }
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ʰⁿᵖˣʸᶻ", "0123456789+-()hnpxyz"
+_SUBSCRIPTS = "ᵢⱼₖₙ", "ijkn"
+# Spellings that need more than a replacement, in this order.
+_PATTERNS = [
+    (r"\b(?:np|numpy|torch|math)\.", ""),
+    (r"\\(?:mathrm|mathsf|mathbf|text|operatorname)\{([^{}]*)\}", r"\1"),
+    (r"\^[({]\s*(?:T|\\top|\\intercal)\s*[)}]", "^T"),
+    (r"\.(?:t|transpose|swapaxes)\([^()]*\)", "^T"),
+    (r"(?:,\s*)?\b(?:axis|dim|keepdims?)\s*=\s*[-\w]+", ""),
+    (r"([^\W\d_]+)\.sum\(\s*\)", r"sum(\1)"),
+]
+_SUM_OF = re.compile(  # sum(… for j in range(3)) and sum(…, j)
+    r"sum\((.+)(?: for |,\s+|(?<=[\])}]),)(\w)( in [^()]*(\([^()]*\))?)?\)"
+)
 _TOKEN = re.compile(
     r"([^\W\d_]+)"  # letters: a name, or several names side by side
     r"|([0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|\.[0-9]+"  # a number
@@ -74,11 +99,17 @@ _TIGHT = _BINDING | {"beside": 4}  # 1/2x is 1/(2x)
 _SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
 
 
+_WORDS = ("sum", "frac", "transpose", "matmul", "dot", "T")
+_OWN = "m"  # the index of sum(g), which the learner need not name
+_DERIVATIVE = "In place of a derivative, write its formula."
+_SQUARE = "Square brackets are for indices only. Use round brackets."
+
+
 class Unreadable(Exception):
     """Report that the typed text is not a formula; the message says how to write it."""
 
 
-def parse(text, letters, arrays=(), *, tight=False):
+def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False):
     """Return the tree of a formula.
 
     Parameters
@@ -91,6 +122,10 @@ def parse(text, letters, arrays=(), *, tight=False):
     arrays : sequence of str
         Those of the names that are matrices: side by side, or with `·` between them, two matrices
         are multiplied as matrices.
+    vectors : sequence of str
+        Those of the arrays that have one index, so that `sum(g)` is the sum of all entries of g.
+    indices : sequence of str
+        The names that an index may have.
     tight : bool
         Whether a product without a sign binds more tightly than a division.
 
@@ -99,28 +134,36 @@ def parse(text, letters, arrays=(), *, tight=False):
     Unreadable
         The message tells the learner what to write instead.
     """
-    return _Parser(text, letters, arrays, tight).whole()
+    return _Parser(text, letters, arrays, vectors, indices, tight).whole()
+
+
+def _plain(text):
+    """Return a typed text in the spelling of the grammar."""
+    text = text.lstrip(" =$").rstrip(" .,;$")
+    for (small, plain), opened, closed in [(_SUPERSCRIPTS, "^(", ")"), (_SUBSCRIPTS, "_{", "}")]:
+        table = str.maketrans(small, plain)
+        text = re.sub(f"[{small}]+", lambda run: opened + run[0].translate(table) + closed, text)
+    for pattern, plain in _PATTERNS:
+        text = re.sub(pattern, plain, text)
+    text = unicodedata.normalize("NFC", text)  # a letter and its hat may come as two characters
+    for typed, plain in _SPELLINGS.items():
+        text = text.replace(typed, plain)
+    text = unicodedata.normalize("NFKC", text)  # wide, slanted and bold characters
+    return _SUM_OF.sub(r"sum_\2(\1)", text)
 
 
 class _Parser:
     """A recursive-descent parser, one character of lookahead per token."""
 
-    def __init__(self, text, letters, arrays, tight):
+    def __init__(self, text, letters, arrays, vectors, indices, tight):
         if len(text) > LONGEST:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
-        text = unicodedata.normalize("NFC", text)  # a letter and its hat may come as two characters
-        text = text.lstrip(" =")  # a learner may copy the equals sign too
-        text = re.sub(
-            "[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda power: f"^{power[0].translate(_SUPERSCRIPTS)} ", text
-        )
-        text = re.sub(r"\^[({]\s*(T|\\top)\s*[)}]", "^T", text)
-        for typed, plain in _SPELLINGS.items():
-            text = text.replace(typed, plain)
-        text = re.sub(r"sum\((.+) for (\w)\b( in [^()]*(\([^()]*\))?)?\)", r"sum_\2(\1)", text)
+        text = _plain(text)
         if text.count("[") > text.count("]"):
             raise Unreadable("A closing “]” is missing.")
         self.letters, self.arrays = list(letters), set(arrays)
-        self.known = [*letters, *FUNCTIONS, *CONSTANTS, "sum", "frac", "transpose", "T"]
+        self.vectors, self.indices = vectors, indices
+        self.known = [*letters, *FUNCTIONS, *CONSTANTS, *_WORDS]
         self.binding = _TIGHT if tight else _BINDING
         self.depth, self.position, self.tokens = 0, 0, []
         for word, other in _TOKEN.findall(text):
@@ -138,6 +181,12 @@ class _Parser:
             array = min(self.arrays, default="")
             entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
             functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
+            if set(word) <= set(self.indices):
+                raise Unreadable(
+                    f"“{word}” is not a letter here. An index is written in brackets, or after `sum_`.{entry}"
+                )
+            if re.fullmatch(r"[d∂]\w", word):
+                raise Unreadable(f"“{word}” is not a letter of this derivation. {_DERIVATIVE}")
             raise Unreadable(
                 f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{functions}{entry * bool(array)}"
             )
@@ -212,6 +261,8 @@ class _Parser:
             token = self._take()
             if not re.search(r"[^\W_]", token):
                 raise Unreadable(f"The index after “{token[0]}” is missing.")
+            if re.search(r"[^\w\s,{}[\]]", token):
+                raise Unreadable(_SQUARE)
             found += "".join(re.findall(r"[^\W_]", token))
         return found
 
@@ -241,6 +292,17 @@ class _Parser:
                 power = self._line(5)
             called = ("call", "log" if token == "ln" else token, self._argument())
             return ("^", called, power) if power else called
+        if token in ("matmul", "dot"):
+            self._take("(")
+            left = self._line(1)
+            self._take(",")
+            right = self._line(1)
+            self._take(")")
+            return ("@", left, right)
+        if token.startswith("["):
+            raise Unreadable(_SQUARE)
+        if token == "∂":
+            raise Unreadable(_DERIVATIVE)
         if token not in self.known or token == "T":
             raise Unreadable(f"“{token}” is not allowed there.")
         indices = self._indices()
@@ -251,7 +313,11 @@ class _Parser:
 
     def _sum(self):
         if not self._next().startswith("_"):
-            raise Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].")
+            body = self._line(3)
+            own = {("name", name): ("entry", name, _OWN) for name in self.vectors}
+            if body == replace(body, own):
+                raise Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].")
+            return ("sum", _OWN, replace(body, own))
         indices = dict.fromkeys(re.findall(r"[^\W_]", self._take()))
         body = self._line(3)
         for index in reversed(indices):
@@ -351,8 +417,8 @@ def _tex_within(tree, least):
     return as_tex(tree) if bare else rf"\left({as_tex(tree)}\right)"
 
 
-def as_text(tree):
-    """Return the tree as it is typed in this course, which is also valid NumPy code without sums."""
+def as_text(tree, *, code=False):
+    """Return the tree as it is typed in this course, or as NumPy code; no code has sums."""
     kind = tree[0]
     if kind == "number":
         return f"{tree[1]:g}"
@@ -361,21 +427,24 @@ def as_text(tree):
     if kind == "entry":
         return f"{tree[1]}[{', '.join(tree[2])}]"
     if kind == "negative":
-        return "-" + _text_within(tree[1], 3)
+        return "-" + _text_within(tree[1], 3, code)
     if kind == "transpose":
-        return _text_within(tree[1], 6) + ".T"
+        return _text_within(tree[1], 6, code) + ".T"
     if kind == "call":
-        home = "ag" if tree[1] == "sigmoid" else "np"
-        return f"{home}.{tree[1]}({as_text(tree[2])})"
+        home = ("ag." if tree[1] == "sigmoid" else "np.") if code else ""
+        return f"{home}{tree[1]}({as_text(tree[2], code=code)})"
     if kind == "sum":
-        return f"sum_{tree[1]} {_text_within(tree[2], 3)}"
+        return f"sum_{tree[1]} {_text_within(tree[2], 3, code)}"
     left, right = tree[1:]
     if kind == "^":
-        if left == ("name", "e"):
-            return f"np.exp({as_text(right)})"
-        return f"{_text_within(left, 6)}**{_text_within(right, 6)}"
-    return f"{_text_within(left, _least_on_the_left(kind, left))} {kind} {_text_within(right, _RANK[kind] + (kind in '-/'))}"
+        if code and left == ("name", "e"):
+            return f"np.exp({as_text(right, code=code)})"
+        power = "**" if code else "^"
+        return f"{_text_within(left, 6, code)}{power}{_text_within(right, 6, code)}"
+    least = _least_on_the_left(kind, left), _RANK[kind] + (kind in "-/")
+    return f"{_text_within(left, least[0], code)} {kind} {_text_within(right, least[1], code)}"
 
 
-def _text_within(tree, least):
-    return as_text(tree) if _RANK.get(tree[0], 9) >= least else f"({as_text(tree)})"
+def _text_within(tree, least, code):
+    text = as_text(tree, code=code)
+    return text if _RANK.get(tree[0], 9) >= least else f"({text})"

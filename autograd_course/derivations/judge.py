@@ -91,18 +91,31 @@ class Derivation:
         return [name for name in self.names if _is_matrix(values[name])]
 
     @cached_property
+    def vectors(self):
+        """The letters whose value is a vector, which `points` keeps as a column."""
+        values = self.points()
+        return [name for name in self.matrices if values[name].shape[-1] == 1]
+
+    @cached_property
     def drawn(self):
         """The letters whose values are drawn at random and are numbers."""
         return [letter for letter, value in self.letters.items() if value == ()]
 
     def read(self, text, *, tight=False):
         """Return the tree of a typed line."""
-        return parse(text, self.names, self.matrices, tight=tight)
+        return parse(
+            text,
+            self.names,
+            self.matrices,
+            vectors=self.vectors,
+            indices=list(self.sizes),
+            tight=tight,
+        )
 
     def as_code(self, text):
         """Return the answer of the exercise with a typed last line, written from its tree."""
         names = {("name", old): ("name", new) for old, new in self.renamed.items()}
-        return self.code.format(as_text(replace(self.read(text), names)))
+        return self.code.format(as_text(replace(self.read(text), names), code=True))
 
     def points(self, count=POINTS, **fixed):
         """Return {letter: its values at `count` random points}, with some letters held at a value.
@@ -223,6 +236,10 @@ def _sum_over_own_index(own, term, values, sizes, bound):
                 return evaluate(("sum", free, replace(term, renamed)), values, sizes, bound)
             except Mismatch:
                 continue
+    if set(sizes) <= set(bound):
+        raise Mismatch(
+            "Every index is on the left or under a sum, so there is nothing to add over."
+        )
     raise Mismatch(f"There is no index {own} here, so there is nothing to add over.")
 
 
@@ -388,10 +405,14 @@ def _explain(derivation, step, tree, right):
         if _agree(derivation, step, ("+", ("-", tree, planted), right), right):
             kind = "equal" if sentence.startswith("It is equal") else "wrong"
             return Verdict(kind, sentence, tree=tree)
+    number = derivation.steps.index(step)
+    above = derivation.steps[number - 1] if number else None
+    is_above = above and _agree(derivation, above, tree, derivation.read(above.right))
+    said = "That is right for the line above. " if is_above else ""
     for repaired, where, hint in _repairs(derivation, step, tree, right):
         if _agree(derivation, step, repaired, right):
-            return Verdict("wrong", where, hint, tree)
-    return Verdict("wrong", _symptom(derivation, step, tree, right), tree=tree)
+            return Verdict("wrong", said + where, hint, tree)
+    return Verdict("wrong", said + _symptom(derivation, step, tree, right), tree=tree)
 
 
 def _symptom(derivation, step, tree, right):
@@ -428,7 +449,7 @@ def _symptom(derivation, step, tree, right):
     involved = [name for name in numbers if name in names(tree) | names(right)]
     at = ", ".join(f"{name} = {_short(points[name].ravel()[point])}" for name in involved)
     return (
-        f"Compare the two sides at {at or 'one example'}: "
+        f"{f'Compare the two sides at {at}:' if at else 'In an example with random numbers,'} "
         f"your line is {_short(mine[point, entry])}, and the left side is {_short(due[point, entry])}."
     )
 

@@ -113,7 +113,7 @@ def test_equal_lines_that_are_not_the_line_asked():
     assert "without x" in judge(tanh, 3, "1 - tanh(x)^2").message
     assert "without p and q" in judge(tanh, 3, "q/q - z p/q").message
     assert "where `z = p/q`." in judge(tanh, 3, "q/q - z p/q").message
-    assert "where `np.tanh(x)` is z." in judge(tanh, 3, "1 - tanh(x)^2").message
+    assert "where `tanh(x)` is z." in judge(tanh, 3, "1 - tanh(x)^2").message
     said = judge(DERIVATIONS["04.sigmoid"], 2, "e^-x/q^2").message
     assert "without q and x" in said and "where `q = 1 + e^-x` and `z = 1/q`." in said
     left = judge(DERIVATIONS["03.divide"], 1, "(dz y)/y").message
@@ -123,6 +123,22 @@ def test_equal_lines_that_are_not_the_line_asked():
     )
     assert "line above" in judge(again, 1, "x + x").message
     assert "x is 0" in judge(again, 1, "2x*x/x").message
+
+
+def test_a_line_that_repeats_the_line_above_is_called_so():
+    for name, number in [("05.neuron", 2), ("09.matmul", 3)]:
+        derivation = DERIVATIONS[name]
+        for typed, said in [
+            (derivation.steps[number - 1].right, True),
+            ("A" if name[:2] == "09" else "x y", False),
+        ]:
+            verdict = judge(derivation, number, typed)
+            assert verdict.kind == "wrong" and ("line above" in verdict.message) == said
+
+
+def test_an_index_that_is_left_free_is_needed_for_a_sum():
+    assert "under a sum, so" in judge(DERIVATIONS["08.sum"], 2, "sum(g)").message
+    assert "no index n" in judge(DERIVATIONS["08.sum"], 0, "sum_n 1").message
 
 
 def test_entries_on_a_line_of_whole_arrays():

@@ -91,7 +91,7 @@ derivation(
                 ("3x^2", "That is the derivative. What is left of 2h³?"),
                 ("6x^2 + 2h^2", "The two outer points are 2h apart, so divide by 2h."),
                 ("3x^2 + 2h^2", "Divide the last term, 2h³, by 2h too."),
-                ("3x^2 + h^3", "Divide the last term, 2h³, by 2h: one h goes."),
+                ("3x^2 + h^3", "Divide the last term, 2h³, by 2h: one h cancels."),
             ),
         ),
     ),
