@@ -34,6 +34,8 @@ def spec(name, derivation):
         "vectors": derivation.vectors,
         "sizes": derivation.sizes,
         "keys": keys(derivation),
+        "code": derivation.code,
+        "renamed": derivation.renamed,
         "steps": [
             {
                 "left": step.left,

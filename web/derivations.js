@@ -499,18 +499,19 @@ const replaced = (tree, change) => change(tree) ?? tree.map((child, i) => i && A
 const terms = ([kind, a, b], sign = 1) => kind === "+" || kind === "-" ? [...terms(a, sign), ...terms(b, kind === "+" ? sign : -sign)]
                                         : kind === "negative" ? terms(a, -sign) : [[sign, b === undefined ? [kind, a] : [kind, a, b]]];
 
-// Return the tree as text in the course's notation.
-function asText(tree) {
-    const [kind, first, second] = tree, within = (part, least) => (RANK[part[0]] ?? 9) >= least ? asText(part) : `(${asText(part)})`;
+// Return the tree as it is typed in the course, or as NumPy code.
+function asText(tree, code = false) {
+    const [kind, first, second] = tree, text = part => asText(part, code);
+    const within = (part, least) => (RANK[part[0]] ?? 9) >= least ? text(part) : `(${text(part)})`;
     switch (kind) {
         case "number": return `${first}`;
         case "name": return first;
         case "entry": return `${first}[${[...second].join(", ")}]`;
         case "negative": return `-${within(first, 3)}`;
         case "transpose": return `${within(first, 6)}.T`;
-        case "call": return `${first}(${asText(second)})`;
+        case "call": return `${!code ? "" : first === "sigmoid" ? "ag." : "np."}${first}(${text(second)})`;
         case "sum": return `sum_${first} ${within(second, 3)}`;
-        case "^": return `${within(first, 6)}^${within(second, 6)}`;
+        case "^": return code && same(first, ["name", "e"]) ? `np.exp(${text(second)})` : `${within(first, 6)}${code ? "**" : "^"}${within(second, 6)}`;
     }
     return `${within(first, leastOnTheLeft(kind, first))} ${kind} ${within(second, RANK[kind] + (kind === "-" || kind === "/"))}`;
 }
@@ -592,9 +593,8 @@ function drawn(tree) {
 
 // Ask for the lines of a derivation one at a time, in place of its empty boxes; accepted lines are kept in the record.
 function ask(box) {
-    const spec = JSON.parse(box.dataset.derive), {name, steps, keys} = spec, lines = [], body = element("div", {className: "lines"});
-    const math = inside => `<math><mstyle displaystyle="true">${inside}</mstyle></math>`;
-    let number = 0, asked = null, checked = null;
+    const spec = JSON.parse(box.dataset.derive), {name, steps} = spec, lines = [], body = element("div", {className: "lines", tabIndex: -1});
+    let number = 0, asked = null;
     box.append(body);
     box.classList.add("on");
     next();
@@ -640,55 +640,111 @@ function ask(box) {
     function keep(text, shown) {
         goOn(text, shown);
         change(record => record.lines[name] = lines);
-        asked?.querySelector("input").focus();
+        (asked?.querySelector("input") ?? body).focus();
     }
 
-    // The current line, after the lines that are given.
+    // The current line, after the lines that are given; after the last one, the rule in code.
     function next() {
         while (number < steps.length && steps[number].worked)
             stand(steps[number].right);
         asked = null;
-        if (number === steps.length)
-            return;
-        const step = steps[number], typed = element("input", {type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: false, placeholder: "type the right-hand side"});
-        typed.setAttribute("aria-label", `right-hand side of line ${number + 1}`);
-        const echo = element("p", {className: "echo"}), said = element("p", {role: "status"}), row = element("div", {className: "boxes"});
-        const type = text => { typed.value = text; draw(); };
-        row.innerHTML = step.left;
-        row.append(typed, labelled("Check", "check this line", check),
-                   labelled("Show this line", "show this line and go on", () => keep(step.right, true)));
-        typed.oninput = draw;
-        typed.onkeydown = event => { if (event.key === "Enter") check(); };
-        const tokens = element("div", {className: "keys"});
-        tokens.append(...keys.map(key => labelled(key, `type ${key}`, () =>
-            type(typed.value + (/^\p{L}+$/u.test(key) && /[\p{L}\p{N}]$/u.test(typed.value) ? " " : "") + key))),
-            labelled("⌫", "delete the last character", () => type(typed.value.slice(0, -1).trimEnd())));
-        asked = element("div");
-        asked.append(row, echo, said, tokens);
-        body.append(asked);
+        if (number < steps.length)
+            body.append(asked = boxFor(spec, number, keep));
+        else if (spec.code && lines.length && !lines.at(-1)[1])
+            body.append(inCode(spec, lines.at(-1)[0]));
+    }
+}
 
-        function draw() {
-            let inside = "<mo>…</mo>";
-            try {
-                inside = drawn(read(typed.value, spec));
-            } catch { /* it is not a formula yet */ }
-            echo.innerHTML = `read as ${step.left} ${math(inside)}`;
-        }
+const math = inside => `<math><mstyle displaystyle="true">${inside}</mstyle></math>`;
 
-        function check() {
-            const {kind, message, hint} = judge(spec, number, typed.value);
-            if (kind === "right")
-                return keep(typed.value, false);
-            const title = {wrong: "Not yet.", equal: "True, but not this line."}[kind];
-            const more = !hint ? "" : typed.value === checked ? ` ${hint}` : " Press Check again for a hint.";
-            const formulas = (message + more).split("`").map((text, i) => i % 2 ? element("code", {textContent: text}) : text);
-            said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), ...formulas);
-            checked = typed.value;
+// Return the rule in code that the last line gives, with a button that writes it into the editor of the exercise.
+function inCode(spec, text) {
+    const rename = ([kind, first]) => kind === "name" && first in spec.renamed ? ["name", spec.renamed[first]] : undefined;
+    const code = spec.code.replace("{}", asText(replaced(read(text, spec), rename), true)), start = code.split("=")[0] + "= ";
+    const said = element("span", {role: "status"}), row = element("p");
+    const fill = element("button", {type: "button", textContent: "Write it into the exercise", onclick: () => {
+        const has = line => line.startsWith(start);
+        const editor = [...document.querySelectorAll("textarea")].find(({value}) => value.split("\n").some(has));
+        if (!editor)
+            return said.textContent = ` Write it on the line of the exercise that begins with ${start.trim()}`;
+        editor.value = editor.value.split("\n").map(line => has(line) ? code : line).join("\n");
+        editor.dispatchEvent(new Event("input"));
+        said.textContent = " It is written there. Press Check below it.";
+    }});
+    row.append("In code, this is your rule for the exercise: ", element("code", {textContent: code}), " ", fill, said);
+    return row;
+}
+
+// Return a text box with its buttons for one line of a derivation; keep(text, shown) is called once it is right or shown.
+function boxFor(spec, number, keep) {
+    const step = spec.steps[number], typed = element("input", {type: "text", autocomplete: "off", autocapitalize: "off",
+                                                               spellcheck: false, placeholder: "type the right-hand side"});
+    let checked = null;
+    typed.setAttribute("aria-label", `right-hand side of line ${number + 1}`);
+    const echo = element("p", {className: "echo"}), said = element("p", {role: "status"}), row = element("div", {className: "boxes"});
+    const type = text => { typed.value = text; draw(); };
+    row.innerHTML = step.left;
+    row.append(typed, labelled("Check", "check this line", check),
+               labelled("Show this line", "show this line and go on", () => keep(step.right, true)));
+    typed.oninput = draw;
+    typed.onkeydown = event => { if (event.key === "Enter") check(); };
+    const tokens = element("div", {className: "keys"});
+    tokens.append(...spec.keys.map(key => labelled(key, `type ${key}`, () =>
+        type(typed.value + (/^\p{L}+$/u.test(key) && /[\p{L}\p{N}]$/u.test(typed.value) ? " " : "") + key))),
+        labelled("⌫", "delete the last character", () => type(typed.value.slice(0, -1).trimEnd())));
+    const asked = element("div");
+    asked.append(row, echo, said, tokens);
+    return asked;
+
+    function draw() {
+        let inside = "<mo>…</mo>";
+        try {
+            inside = drawn(read(typed.value, spec));
+        } catch { /* it is not a formula yet */ }
+        echo.innerHTML = `read as ${step.left} ${math(inside)}`;
+    }
+
+    function check() {
+        const {kind, message, hint} = judge(spec, number, typed.value);
+        if (kind === "right")
+            return keep(typed.value, false);
+        const title = {wrong: "Not yet.", equal: "True, but not this line."}[kind];
+        const more = !hint ? "" : typed.value === checked ? ` ${hint}` : " Press Check again for a hint.";
+        const formulas = (message + more).split("`").map((text, i) => i % 2 ? element("code", {textContent: text}) : text);
+        said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), ...formulas);
+        checked = typed.value;
+    }
+}
+
+// Ask for the first line that was shown in each derivation of earlier lessons, two at most, as from_memory does in panel.py.
+function remember(place, lesson, specs) {
+    for (const [name, lines] of Object.entries(progress().lines)) {
+        const spec = specs.find(one => one.name === name && name.slice(0, 2) < lesson), index = lines.findIndex(([, shown]) => shown);
+        const numbers = spec?.steps.flatMap((step, i) => step.worked ? [] : [i]), number = numbers?.[index];
+        if (number === undefined || place.querySelectorAll(".derive").length === 2)
+            continue;
+        const box = element("div", {className: "derive on", tabIndex: -1}), asked = boxFor(spec, number, kept);
+        const line = (step, text) => {
+            const row = element("p");
+            row.innerHTML = `${step.left} ${math(drawn(read(text, spec)))}`;
+            return row;
+        };
+        const before = spec.steps.slice(0, number).map(step => line(step, step.right));
+        box.append(element("p", {textContent: `From lesson ${name.slice(0, 2)}, where you were shown it: type the next line.`}), ...before, asked);
+        place.append(box);
+
+        function kept(text, shown) {
+            const said = element("p", {role: "status"});
+            asked.replaceWith(line(spec.steps[number], text), said);
+            box.focus();
+            said.textContent = shown ? "It comes back once more." : "Right: now it is yours, and does not come back.";
+            if (!shown)
+                change(record => record.lines[name][index] = [text, false]);
         }
     }
 }
 
-return {read, judge, drawn, ask};
+return {read, judge, drawn, ask, remember};
 })();
 if (typeof document !== "undefined")
     document.querySelectorAll(".derive").forEach(derivations.ask);

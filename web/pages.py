@@ -626,6 +626,16 @@ def search(pages):
     return f"{script}\nconst TEXTS = {texts}.flatMap({named});\n"
 
 
+def derived(pages):
+    """Return derived.js with the derivations of all pages, which a later lesson asks from memory."""
+    found = [
+        json.loads(html.unescape(spec))
+        for page in pages
+        for _, spec in re.findall(r"""data-derive=(["'])(.*?)\1""", page.body, re.DOTALL)
+    ]
+    return f"const DERIVED = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+
+
 def plain(words):
     return html.unescape(re.sub(r"<[^>]+>", "", words))
 
@@ -706,6 +716,7 @@ def build(folder, executed=executed, parts=None):
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
     files["search.js"] = search(pages)
+    files["derived.js"] = derived(lessons)
     within_budget(files, pages)
     files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)
     files["icon.png"] = (ROOT / "web/icon.png").read_bytes()

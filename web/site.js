@@ -335,6 +335,7 @@ for (const kind of ["pageshow", "storage"])      // back from a lesson, or solve
     addEventListener(kind, showProgress);
 document.querySelectorAll(".ask").forEach(ask);
 offer();
+addEventListener("DOMContentLoaded", comeBack);     // after derivations.js, if the page has it
 
 function ask(box) {
     const {name, parts, sure, praise} = JSON.parse(box.dataset.ask);
@@ -412,6 +413,21 @@ function chosen(label, choices, name, written = choices) {
     });
     return {row, get: () => radios.find(radio => radio.checked)?.value ?? "",
             set: text => radios.forEach(radio => radio.checked = radio.value === text), lock: shut => row.disabled = shut};
+}
+
+// Bring back lines of derivations that were shown, where a later lesson asks from memory. Their scripts are fetched only
+// for a reader who has such lines.
+async function comeBack() {
+    const asks = document.querySelector("[data-source^='recall(']"), lesson = asks?.dataset.source.match(/\d\d/)[0];
+    const owes = ([name, lines]) => name.slice(0, 2) < lesson && lines.some(([, shown]) => shown);
+    if (!asks || !Object.entries(progress().lines).some(owes))
+        return;
+    for (const src of ["derivations.js", "derived.js"])
+        if (!document.querySelector(`script[src="${src}"]`))
+            await new Promise(done => document.head.append(element("script", {src, onload: done})));
+    const place = element("div");
+    asks.closest(".code_cell").append(place);
+    derivations.remember(place, lesson, DERIVED);
 }
 
 // Return true if a text is the answer, and undefined if it cannot be parsed.
@@ -579,9 +595,10 @@ function work() {
 // Show at the end of the page what is stored, with buttons to download it for JupyterLab or another browser, to load
 // it, and to delete it.
 function offer() {
-    const cells = work(), {exercises, predictions, cards} = progress();
+    const cells = work(), {exercises, predictions, cards, lines} = progress();
     const count = (number, word) => number ? [`${number} ${word}${number === 1 ? "" : "s"}`] : [];
-    const all = [...count(Object.keys(predictions).length, "prediction"), ...count(exercises.length, "exercise"),
+    const all = [...count(Object.keys(predictions).length, "prediction"), ...count(Object.keys(lines).length, "derivation"),
+                 ...count(exercises.length, "exercise"),
                  ...count(Object.keys(cards).length, "card"), ...count(Object.keys(cells).length, "changed cell")];
     document.querySelector(".keep")?.remove();
     const keeping = element("p", {className: "keep"});

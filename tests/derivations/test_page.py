@@ -129,6 +129,109 @@ def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+EXERCISE = "divide_x = lambda g, z, x, y: ...\ndivide_y = lambda g, z, x, y: ..."
+
+
+def test_the_rule_that_was_typed_goes_into_the_exercise(page):
+    page.evaluate(
+        """text => document.querySelector("main").append(
+            Object.assign(document.createElement("textarea"), {value: text, oninput: () => window.heard = true}))""",
+        EXERCISE,
+    )
+    box = boxes(page, "03.divide")
+    for typed in ["(dx - z dy)/y", "-x/y^2"]:
+        box.get_by_role("textbox").fill(typed)
+        box.get_by_role("textbox").press("Enter")
+    assert box.locator(".lines").evaluate("lines => lines === document.activeElement")
+    code = "divide_y = lambda g, z, x, y: g * (-x / y**2)"
+    assert box.locator("p > code").inner_text() == code
+    box.get_by_role("button", name="Write it into the exercise").click()
+    editor = page.locator("textarea")
+    assert editor.input_value().split("\n") == [EXERCISE.split("\n")[0], code]
+    assert page.evaluate("heard"), "live.js stores what was written"
+    editor.evaluate("editor => editor.remove()")
+    box.get_by_role("button", name="Write it into the exercise").click()
+    assert "divide_y" in box.get_by_role("status").last.inner_text()
+
+
+def test_a_rule_in_code_is_that_of_python_and_is_left_out_if_the_line_was_shown(page):
+    for name in [name for name, one in DERIVATIONS.items() if one.code]:
+        derivation = DERIVATIONS[name]
+        *before, last = [step for step in derivation.steps if not step.worked]
+        number = derivation.steps.index(last)
+        for step, typed, kind in TABLE["typed"][name]:
+            if kind == "right" and step == number:
+                lines = [[one.right, True] for one in before]
+                page.evaluate(
+                    "record => localStorage.setItem(KEPT, JSON.stringify(record))",
+                    {"lines": {name: [*lines, [typed, False]]}},
+                )
+                page.reload()
+                code = boxes(page, name).locator("p > code").inner_text()
+                assert code == derivation.as_code(typed), typed
+        page.evaluate(
+            "record => localStorage.setItem(KEPT, JSON.stringify(record))",
+            {"lines": {name: [*lines, [last.right, True]]}},
+        )
+        page.reload()
+        assert boxes(page, name).locator("p > code").count() == 0
+        assert boxes(page, name).get_by_role("textbox").count() == 0
+
+
+@pytest.fixture
+def later(page, tmp_path):
+    """Open a lesson that asks from memory, and has no derivation, after lines were shown."""
+
+    def opened(lesson, lines):
+        shown = json.dumps({"lines": lines})
+        page.evaluate("shown => localStorage.setItem(KEPT, shown)", shown)
+        earlier = (tmp_path / "page.html").read_text(encoding="utf-8")
+        derived = pages.derived([pages.Page("page", earlier)])
+        (tmp_path / "derived.js").write_text(derived, encoding="utf-8")
+        source = f"""<div class="code_cell"><span hidden data-source='recall("{lesson}")'></span></div>"""
+        html = re.sub(
+            r"<main.*</main>",
+            lambda _: f'<main id="main">{source}<p class="turn end"></p></main>',
+            earlier,
+            flags=re.S,
+        )
+        html = html.replace('<script src="derivations.js" defer></script>', "")
+        (tmp_path / "later.html").write_text(html, encoding="utf-8")
+        page.goto((tmp_path / "later.html").as_uri())
+        return page
+
+    return opened
+
+
+def test_a_shown_line_comes_back_until_it_is_typed(later):
+    lines = {"03.divide": [["(dx - z dy)/y", False], ["-z/y", True]], "09.matmul": [["A", True]]}
+    page = later("06", lines)
+    page.get_by_role("textbox", name="right-hand side of line 3").fill("z/y")
+    assert page.locator(".derive").count() == 1, "lesson 09 comes later"
+    assert page.locator(".derive > p:has(math)").count() == 2, "the lines before it"
+    page.get_by_role("button", name="check this line").click()
+    assert "Not yet" in page.get_by_role("status").last.inner_text()
+    page.get_by_role("textbox").last.fill("-x/y^2")
+    page.get_by_role("textbox").last.press("Enter")
+    page.get_by_text("does not come back").wait_for()
+    kept = page.evaluate("progress().lines['03.divide']")
+    assert kept == [["(dx - z dy)/y", False], ["-x/y^2", False]]
+    assert page.evaluate("document.activeElement.className") == "derive on"
+    page.reload()
+    page.wait_for_load_state()
+    assert page.locator("script[src='derived.js']").count() == 0, "nothing to fetch"
+
+
+def test_a_line_that_is_shown_again_comes_back_again_and_two_come_at_once(later):
+    lines = {name: [["", True]] for name in ["03.divide", "04.tanh", "04.sigmoid", "05.gone"]}
+    page = later("10", lines)
+    page.locator(".derive").nth(1).wait_for()
+    assert page.locator(".derive").count() == 2
+    page.get_by_role("button", name="show this line and go on").first.click()
+    page.get_by_text("It comes back once more.").wait_for()
+    assert page.evaluate("progress().lines['03.divide']") == [["", True]]
+
+
 def test_formulas_in_a_sentence_are_drawn_as_code(page):
     box = boxes(page, "04.tanh")
     box.get_by_role("textbox").fill("1 - tanh(x)^2")
