@@ -710,7 +710,7 @@ function boxFor(spec, number, keep) {
             return keep(typed.value, false);
         const title = {wrong: "Not yet.", equal: "True, but not this line."}[kind];
         const more = !hint ? "" : typed.value === checked ? ` ${hint}` : " Press Check again for a hint.";
-        const formulas = (message + more).split("`").map((text, i) => i % 2 ? element("code", {textContent: text}) : text);
+        const formulas = (message + more).split("`").map((text, i) => i % 2 ? element("code", {textContent: text, className: text.length > 16 ? "" : "whole"}) : text);
         said.replaceChildren(...(title ? [element("strong", {textContent: title}), " "] : []), ...formulas);
         checked = typed.value;
     }

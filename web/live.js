@@ -112,7 +112,7 @@ function cell(box, place) {
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
     const one = {id, place, box, ours, own, key, text: ours, ran: null, once: !!hidden,
                  plays: /^playground\(/.test(ours),       // playground.js makes a text box of it
-                 asks: !!hidden && !!box.querySelector(".ask")};       // a question that the page itself judges
+                 asks: !!hidden && !!box.querySelector(".ask, .derive")};       // a question that the page itself judges
     const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
     const does = hidden ? "Answer" : "Run";
