@@ -240,7 +240,7 @@ class Reason(widgets.VBox):
         self.choices = widgets.RadioButtons(
             options=sorted([step.reason, *step.rivals]),
             value=None,
-            description="why?",
+            description="Why?",
             style={"description_width": "initial"},
             layout=widgets.Layout(width="auto"),
         )
