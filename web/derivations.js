@@ -8,7 +8,6 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const WORDS = ["sum", "frac", "transpose", "matmul", "dot", "T"], OWN = "m";
-const DERIVATIVE = "In place of a derivative, write its formula.";
 const SQUARE = "Square brackets are for indices only. Use round brackets.";
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["•", "·"], ["∗", "*"], ["÷", "/"], ["∕", "/"], [":", "/"], ["**", "^"],
                    ["ᵀ", "^T"], ["'", "^T"], ["’", "^T"], ["′", "^T"], ["⊤", "T"],
@@ -51,9 +50,12 @@ function read(text, spec, tight = false) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
     text = plainly(text);
+    if (text.includes("="))
+        throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
     if (text.split("[").length > text.split("]").length)
         throw new Unreadable("A closing “]” is missing.");
     const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", ...WORDS];
+    const noLetter = word => `“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}. Write a derivative as a formula in these letters.`;
     const longest = [...known].sort((a, b) => b.length - a.length);
     const binding = tight ? {...BINDING, beside: 4} : BINDING;
     const tokens = [...text.matchAll(/(\p{L}+)|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|_\{[^}]*\}|\[[^\]]*\]|_[\p{L}\p{N}]+(?:,\s*[\p{L}\p{N}](?![\p{L}\p{N}]))*|\S)/gu)].flatMap(([, word, other]) => {
@@ -66,7 +68,7 @@ function read(text, spec, tight = false) {
         if ([...word].every(one => one in spec.sizes))
             throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
-            throw new Unreadable(`“${word}” is not a letter of this derivation. ${DERIVATIVE}`);
+            throw new Unreadable(noLetter(word));
         throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
                              (word.length > 2 ? ` Functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") + entry);
     });
@@ -78,7 +80,6 @@ function read(text, spec, tight = false) {
         throw new Unreadable("The line is empty. Type the right-hand side.");
     let at = 0, depth = 0;
     const next = () => tokens[at] ?? "";
-    const equation = () => next() === "=" ? " Type the right-hand side only." : "";
     function take(wanted) {
         if (!next())
             throw new Unreadable(wanted ? `A closing “${wanted}” is missing.` : "The line ends too early: complete it.");
@@ -134,8 +135,8 @@ function read(text, spec, tight = false) {
     }
     const argument = () => next() === "(" || next() === "{" ? atom() : line(5);
     function atom() {
-        if ([")", "}", "=", ","].includes(next()) || next() in binding)
-            throw new Unreadable(`“${next()}” is not allowed there.${equation()}`);
+        if ([")", "}", ","].includes(next()) || next() in binding)
+            throw new Unreadable(`“${next()}” is not allowed there.`);
         const token = take();
         if (token === "(" || token === "{") {
             const inside = line(1);
@@ -174,7 +175,7 @@ function read(text, spec, tight = false) {
         if (token.startsWith("["))
             throw new Unreadable(SQUARE);
         if (token === "∂")
-            throw new Unreadable(DERIVATIVE);
+            throw new Unreadable(noLetter(token));
         if (!known.includes(token) || token === "T")
             throw new Unreadable(`“${token}” is not allowed there.`);
         const found = indices();
@@ -182,7 +183,7 @@ function read(text, spec, tight = false) {
     }
     const tree = line(1);
     if (next())
-        throw new Unreadable(`The line can be read only up to “${next()}”.${equation()}`);
+        throw new Unreadable(`The line can be read only up to “${next()}”.`);
     return tree;
 }
 
@@ -209,9 +210,18 @@ function sumOverOwnIndex(tree, point, sizes) {
             if (!(problem instanceof Mismatch))
                 throw problem;
         }
+    const inside = parts(tree).filter(([kind]) => kind === "sum").map(one => one[1]);
+    for (const one of parts(tree[2]).filter(([kind]) => kind === "entry"))
+        refuseUnbound(one, index => inside.includes(index) || index in sizes && index in point);
     if (Object.keys(sizes).every(index => index in point))
         throw new Mismatch("Every index is on the left or under a sum, so there is nothing to add over.");
     throw new Mismatch(`There is no index ${own} here, so there is nothing to add over.`);
+}
+
+function refuseUnbound(entry, isBound) {
+    const free = [...entry[2]].find(index => !isBound(index));
+    if (free)
+        throw new Mismatch(`The index ${free} of \`${asText(entry)}\` is neither on the left nor under a sum.`);
 }
 
 // Return the value of a tree at one point, {letter: value, index: number}.
@@ -222,9 +232,8 @@ function value(tree, point, sizes) {
     if (kind === "name")
         return point[first] ?? CONSTANTS[first];
     if (kind === "entry") {
-        const array = point[first], shown = `\`${asText(tree)}\``, free = [...second].find(index => !(index in sizes && index in point));
-        if (free)
-            throw new Mismatch(`The index ${free} of ${shown} is neither on the left nor under a sum.`);
+        const array = point[first], shown = `\`${asText(tree)}\``;
+        refuseUnbound(tree, index => index in sizes && index in point);
         if (`${[...second].map(index => sizes[index])}` !== `${shape(array)}`)
             throw new Mismatch(`${shown} does not fit the shape of ${first}, which is ${shape(array).length ? tuple(shape(array)) : "()"}: ` +
                                [...new Set(second)].map(index => `${index} has ${sizes[index]} values`).join(", ") + ".");
@@ -409,9 +418,9 @@ function* repairs(spec, step, tree, right) {
     for (const [sign, term] of several.filter(([, term]) => names(term).size))
         for (const letter of order)
             for (const operator of "*/") {
-                const [where, said] = operator === "*" ? ["A factor is missing in one term.", `The factor ${letter} is missing in`]
-                                                       : ["A divisor is missing in one term.", `${letter} has to divide`];
-                yield [[sign > 0 ? "+" : "-", tree, ["-", [operator, term, name(letter)], term]], where, `${said} \`${asText(term)}\`.`];
+                const [where, said] = operator === "*" ? ["A factor is missing in one term.", `The factor ${letter} is missing in \`${asText(term)}\`.`]
+                                                       : ["A divisor is missing in one term.", `Divide by ${letter} in the term \`${asText(term)}\`.`];
+                yield [[sign > 0 ? "+" : "-", tree, ["-", [operator, term, name(letter)], term]], where, said];
             }
     yield* letterRepairs(letter => stays.has(letter));
     yield [["/", number(1), tree], "Numerator and denominator are not where they belong.", "It is upside down: 1 divided by your line is right."];

@@ -101,7 +101,6 @@ _SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
 
 _WORDS = ("sum", "frac", "transpose", "matmul", "dot", "T")
 _OWN = "m"  # the index of sum(g), which the learner need not name
-_DERIVATIVE = "In place of a derivative, write its formula."
 _SQUARE = "Square brackets are for indices only. Use round brackets."
 
 
@@ -159,6 +158,8 @@ class _Parser:
         if len(text) > LONGEST:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
         text = _plain(text)
+        if "=" in text:
+            raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
         if text.count("[") > text.count("]"):
             raise Unreadable("A closing “]” is missing.")
         self.letters, self.arrays = list(letters), set(arrays)
@@ -186,22 +187,24 @@ class _Parser:
                     f"“{word}” is not a letter here. An index is written in brackets, or after `sum_`.{entry}"
                 )
             if re.fullmatch(r"[d∂]\w", word):
-                raise Unreadable(f"“{word}” is not a letter of this derivation. {_DERIVATIVE}")
+                raise Unreadable(self._no_letter(word))
             raise Unreadable(
                 f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{functions}{entry * bool(array)}"
             )
         return names
+
+    def _no_letter(self, word):
+        """Return what is said of a word like dz or ∂."""
+        letters = ", ".join(self.letters)
+        return f"“{word}” is not a letter of this derivation. Its letters are {letters}. Write a derivative as a formula in these letters."
 
     def whole(self):
         if not self.tokens:
             raise Unreadable("The line is empty. Type the right-hand side.")
         tree = self._line(1)
         if self._next():
-            raise Unreadable(f"The line can be read only up to “{self._next()}”.{self._equation()}")
+            raise Unreadable(f"The line can be read only up to “{self._next()}”.")
         return tree
-
-    def _equation(self):
-        return " Type the right-hand side only." if self._next() == "=" else ""
 
     def _next(self):
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
@@ -270,8 +273,8 @@ class _Parser:
         return any(part[0] == "name" and part[1] in self.arrays for part in parts(tree))
 
     def _atom(self):
-        if self._next() in (")", "}", "=", ",") or self._next() in self.binding:
-            raise Unreadable(f"“{self._next()}” is not allowed there.{self._equation()}")
+        if self._next() in (")", "}", ",") or self._next() in self.binding:
+            raise Unreadable(f"“{self._next()}” is not allowed there.")
         token = self._take()
         if token in ("(", "{"):
             inside = self._line(1)
@@ -302,7 +305,7 @@ class _Parser:
         if token.startswith("["):
             raise Unreadable(_SQUARE)
         if token == "∂":
-            raise Unreadable(_DERIVATIVE)
+            raise Unreadable(self._no_letter(token))
         if token not in self.known or token == "T":
             raise Unreadable(f"“{token}” is not allowed there.")
         indices = self._indices()

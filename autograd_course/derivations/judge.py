@@ -236,6 +236,9 @@ def _sum_over_own_index(own, term, values, sizes, bound):
                 return evaluate(("sum", free, replace(term, renamed)), values, sizes, bound)
             except Mismatch:
                 continue
+    inside = "".join(part[1] for part in parts(term) if part[0] == "sum")
+    for entry in entries:
+        _refuse_unbound(entry, bound + own + inside)
     if set(sizes) <= set(bound):
         raise Mismatch(
             "Every index is on the left or under a sum, so there is nothing to add over."
@@ -243,12 +246,18 @@ def _sum_over_own_index(own, term, values, sizes, bound):
     raise Mismatch(f"There is no index {own} here, so there is nothing to add over.")
 
 
+def _refuse_unbound(entry, bound):
+    for index in entry[2]:
+        if index not in bound:
+            raise Mismatch(
+                f"The index {index} of `{as_text(entry)}` is neither on the left nor under a sum."
+            )
+
+
 def _entry(name, indices, values, sizes, bound):
     """Return name[indices], with the entries along the axes of the indices."""
     shown = f"`{as_text(('entry', name, indices))}`"
-    for index in indices:
-        if index not in bound:
-            raise Mismatch(f"The index {index} of {shown} is neither on the left nor under a sum.")
+    _refuse_unbound(("entry", name, indices), bound)
     array = values[name]
     shape = [n for n in array.shape[-2:] if n > 1]
     if [sizes[index] for index in indices] != shape:
@@ -623,14 +632,14 @@ def _term_repairs(letters, tree):
     for (sign, term), name, operator in product(mine, letters, "*/"):
         repaired = (operator, term, ("name", name))
         where, said = (
-            ("A factor is missing in one term.", f"The factor {name} is missing in")
+            ("A factor is missing in one term.", "The factor {} is missing in `{}`.")
             if operator == "*"
-            else ("A divisor is missing in one term.", f"{name} has to divide")
+            else ("A divisor is missing in one term.", "Divide by {} in the term `{}`.")
         )
         yield (
             ("+" if sign > 0 else "-", tree, ("-", repaired, term)),
             where,
-            f"{said} `{as_text(term)}`.",
+            said.format(name, as_text(term)),
         )
 
 
