@@ -670,18 +670,20 @@ const math = inside => `<math><mstyle displaystyle="true">${inside}</mstyle></ma
 function inCode(spec, text) {
     const rename = ([kind, first]) => kind === "name" && first in spec.renamed ? ["name", spec.renamed[first]] : undefined;
     const code = spec.code.replace("{}", asText(replaced(read(text, spec), rename), true)), start = code.split("=")[0] + "= ";
-    const said = element("span", {role: "status"}), row = element("p");
+    const said = element("span", {role: "status"}), rule = element("p"), row = element("div", {className: "boxes"}), both = element("div");
     const fill = element("button", {type: "button", textContent: "Write it into the exercise", onclick: () => {
         const has = line => line.startsWith(start);
         const editor = [...document.querySelectorAll("textarea")].find(({value}) => value.split("\n").some(has));
         if (!editor)
-            return said.textContent = ` Write it on the line of the exercise that begins with ${start.trim()}`;
+            return said.textContent = `Write it on the line of the exercise that begins with ${start.trim()}`;
         editor.value = editor.value.split("\n").map(line => has(line) ? code : line).join("\n");
         editor.dispatchEvent(new Event("input"));
-        said.textContent = " It is written there. Press Check below it.";
+        said.textContent = "It is written there. Press Check below it.";
     }});
-    row.append("In code, this is your rule for the exercise: ", element("code", {textContent: code}), " ", fill, said);
-    return row;
+    rule.append("In code, this is your rule for the exercise: ", element("code", {textContent: code}));
+    row.append(fill, said);
+    both.append(rule, row);
+    return both;
 }
 
 // Return a text box with its buttons for one line of a derivation; keep(text, shown) is called once it is right or shown.

@@ -425,8 +425,8 @@ async function comeBack() {
     for (const src of ["derivations.js", "derived.js"])
         if (!document.querySelector(`script[src="${src}"]`))
             await new Promise(done => document.head.append(element("script", {src, onload: done})));
-    const place = element("div");
-    asks.closest(".code_cell").append(place);
+    const place = element("div"), cell = asks.closest(".code_cell");
+    (cell.querySelector(".output_wrapper") ?? cell).append(place);      // Python, once it runs the cell, asks in its place
     derivations.remember(place, lesson, DERIVED);
 }
 
