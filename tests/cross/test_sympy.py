@@ -92,7 +92,9 @@ def test_no_right_line_is_refused():
         for number, step in enumerate(derivation.steps):
             if derivation.sizes and (name, number) not in INDEXED:
                 continue  # a matrix product
-            line, around = INDEXED.get((name, number), (as_text(derivation.read(step.right)), "{}"))
+            line, around = INDEXED.get(
+                (name, number), (as_text(derivation.read(step.right), code=True), "{}")
+            )
             line = sympy.sympify(line.replace("np.", ""))
             for typed in rewritten(derivation, line, around, chance, 40):
                 if (name, number, typed) in tried or len(typed) > LONGEST:
