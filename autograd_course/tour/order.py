@@ -51,7 +51,7 @@ PARTS = {
             (
                 "values:_clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
                 "values:_array_changes rows:_new rows:_floats rows:_scalars",
-                "05 Whose turn is it?",
+                "05 The order of visits",
                 "These are two counters that only increase. The first numbers the Tensors and "
                 "dates the changes of `.data`, because the two are compared; the second "
                 "numbers the levels. After them come the state of `no_grad`, the dates, and "
@@ -210,7 +210,7 @@ PARTS = {
         [
             (
                 "rows:linear",
-                "08 There and back",
+                "08 Masks, forward and backward",
                 "This is the second kind of row: if the function is linear, its backward rule "
                 "is its transpose.",
             ),
@@ -479,7 +479,7 @@ PARTS = {
         [
             (
                 "rows:_fast_call",
-                "05 How deep? (optional)",
+                "05 Deep graphs (optional)",
                 "This repeats `record` for the most common calls, with one or two plain "
                 "arguments, only because it is faster. All other calls go to `record`.",
             ),

@@ -211,7 +211,7 @@ def _block(line):
 
 
 def _link(section):
-    """Return a Markdown link to a lesson's section, given as "05 Whose turn is it?"."""
+    """Return a Markdown link to a lesson's section, given as "05 The order of visits"."""
     number, _, heading = section.partition(" ")
     file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
     if not file:  # the course was installed without its notebooks, as in Colab

@@ -52,7 +52,7 @@ def test_every_statement_of_the_core_can_be_deleted():
 
 def test_without_the_notebooks_a_section_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(page, "HOME", tmp_path / "autograd_lib")
-    assert page._link("05 Whose turn is it?") == "(05 Whose turn is it?)"
+    assert page._link("05 The order of visits") == "(05 The order of visits)"
 
 
 @pytest.mark.parametrize("section", sorted({section for _, _, section in NAMED}))

@@ -737,7 +737,7 @@ def _by_size(x):
             p = np.exp(-2 * np.abs(x))
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side also works, for one number at a time. (`np.where` would compute both "
-    "forms everywhere, including the one that overflows.)",
+    "forms everywhere, including the form that overflows.)",
     why="Right at both ends: far from 0, exp(−2|x|) underflows to 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
         *(

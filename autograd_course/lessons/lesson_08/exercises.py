@@ -948,7 +948,7 @@ def _in_the_mean(g, index, shape):
     importance=3,
     question="""
         Write `scatter(g, index, shape)`, the rule of `x[index]` for an x of this shape. index is a list of the entries
-        that were read, or of the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds the values of g into
+        that were read, or of the rows if x has two axes; −1 is the last entry or row. `np.add.at(out, index, g)` adds the values of g into
         `out` one at a time; a loop works too.""",
     stub="""
         def scatter(g, index, shape):
