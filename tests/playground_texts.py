@@ -1981,6 +1981,140 @@ loss.backward()
 }
 POSTS |= {
     """\
+Hey guys, need some help with my calc homework.
+
+The question: Find the derivative of h(x) = (2x+1)^5 (x^3 - x + 1)^4
+
+I got 10(2x+1)^4 but it's wrong??
+""": (243.0, {"x": 2754.0}),
+    "Find $\\frac{dy}{dx}$ if $y = \\ln(\\sin(x^2))$.": (-0.172603746, {"x": 1.284185232}),
+    "Evaluate the gradient of $g(x, y) = x e^{y} + \\cos(xy)$ at $(2, 0)$.": (
+        3.0,
+        {"x": 1.0, "y": 2.0},
+    ),
+    "A particle moves so that s(t) = t³ − 6t² + 9t. What is its velocity at t = 2?": (
+        2.0,
+        {"t": -3.0},
+    ),
+    "Solution. Using the product rule with u = x² and v = sin x, y = uv": (
+        0.841470985,
+        {"x": 2.223244275},
+    ),
+    "$$\\sigma(z) = \\frac{1}{1 + e^{-z}}$$": (0.731058579, {"z": 0.196611933}),
+    """\
+7. Differentiate.
+   f(x) = \\sqrt{x^2 + 4x}
+""": (2.236067977, {"x": 1.341640786}),
+    "The cost function is C(q) = 0.01q^2 + 5q + 1000. Find the marginal cost when q = 100.": (
+        1600.0,
+        {"q": 7.0},
+    ),
+    "MSE for one sample: L(w,b) = (wx + b − y)²,  with w = 2, b = 1, x = 3, y = 10": (
+        9.0,
+        {"b": -6.0, "w": -18.0, "x": -12.0, "y": 6.0},
+    ),
+    """\
+I have the following code:
+
+import torch
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+w = torch.tensor([0.1, 0.2, 0.3])
+y = (x * w).sum()
+loss = torch.exp(-y) + torch.relu(y - 1)
+loss.backward()
+print(x.grad)
+
+and it prints tensor([0.0753, 0.1507, 0.2260]). Can someone explain this result?
+""": (0.646596964, {"x": [0.075340304, 0.150680607, 0.226020911]}),
+    """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+m = nn.Softmax(dim=1)
+input = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+output = m(input)
+output[0, 2].backward()
+input.grad
+# tensor([[-0.0599, -0.1628,  0.2227]])
+""": (0.665240956, {"input": [[-0.059892025, -0.162803402, 0.222695427]]}),
+    """\
+x = torch.randn(3, requires_grad=True)
+
+y = x * 2
+i = 0
+while y.data.norm() < 1000:
+    y = y * 2
+    i += 1
+print(y)
+
+v = torch.tensor([0.1, 1.0, 0.0001], dtype=torch.float)
+y.backward(v)
+
+print(i)
+print(x.grad)
+""": (-239.484928, {"x": [204.8, 2048.0, 0.2048]}),
+    """\
+@jax.jit
+def f(x):
+  return jnp.sin(x) * jnp.exp(-x**2)
+
+x = 0.5
+print("f(x) =", f(x))
+print("f'(x) =", jax.grad(f)(x))
+""": (0.373376985, {"x": 0.310085002}),
+    """\
+x0 = tf.Variable(3.0, name='x0')
+x1 = tf.Variable(3.0, name='x1', trainable=False)
+x2 = tf.Variable(2.0, name='x2') + 1.0
+x3 = tf.constant(3.0, name='x3')
+
+with tf.GradientTape() as tape:
+  y = (x0**2) + (x1**2) + (x2**2)
+
+grad = tape.gradient(y, [x0, x1, x2, x3])
+
+for g in grad:
+  print(g)
+""": (27.0, {"x0": 6.0}),
+    """\
+from autograd import grad
+import autograd.numpy as np
+def rosen(x):
+    return sum(100.0*(x[1:]-x[:-1]**2.0)**2.0 + (1-x[:-1])**2.0)
+x0 = np.array([1.3, 0.7, 0.8, 1.9, 1.2])
+g = grad(rosen)
+g(x0)
+array([  515.4,  -285.4,  -341.6,  2085.4,  -482. ])
+""": (848.22, {"x0": [515.4, -285.4, -341.6, 2085.4, -482.0]}),
+    """\
+inputs = [1.0, 2.0, 3.0, 2.5]
+weights = [0.2, 0.8, -0.5, 1.0]
+bias = 2.0
+
+output = (inputs[0]*weights[0] +
+          inputs[1]*weights[1] +
+          inputs[2]*weights[2] +
+          inputs[3]*weights[3] + bias)
+print(output)   # >>> 4.8
+""": (4.8, {"inputs": [0.2, 0.8, -0.5, 1.0], "weights": [1.0, 2.0, 3.0, 2.5], "bias": 1.0}),
+    """\
+a = Value(0.5, label="a")
+b = Value(-0.3)
+c = a.exp() * b.tanh()
+d = c / (1 + a**2)
+d.backward()
+print(f"{a.grad = }")
+""": (-0.38423464, {"a": -0.076846928, "b": 1.20704462}),
+    """\
+import math
+def neuron(x1, x2, w1=0.5, w2=-0.25, b=0.1):
+    z = w1*x1 + w2*x2 + b
+    return 1/(1+math.exp(-z))
+
+print(neuron(1.0, 2.0))
+0.52497918747894
+""": (0.524979187, {"x1": 0.12468802, "x2": -0.06234401}),
+    """\
 from math import log, sqrt, exp, erf
 def N(x):
     return 0.5*(1 + erf(x/sqrt(2)))
@@ -2168,6 +2302,7 @@ ANSWERED |= {
     'value a = new value(1.5,"a");\nvalue d = a+b*c;\nConsole.WriteLine(a.grad);': "another language",
     "let x: Value = Value::new(-4.0);\ny.backward();": "another language",
     "y = log_3 x": "log(x)/log(3)",
+    "lim_{h \\to 0} \\frac{f(x+h)-f(x)}{h}": "cannot be read here",
     "y = 0,5x^2": "without a comma",
     "1,000x": "without a comma",
     "y' = 3x": "the function itself",

@@ -366,6 +366,8 @@ class _Reading:
                 return True
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return True
+        if isinstance(statement, ast.Expr) and not loaded(value) and self.own | self.held.keys():
+            return True  # a number or an array that the program printed
         names = {called(call) for call in walk(value, ast.Call)}
         if "print" in names and isinstance(value, ast.Call):
             for one in value.args:

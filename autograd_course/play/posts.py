@@ -39,8 +39,8 @@ def code_of(text):
         if not bare.strip():
             raise CannotDraw("This is an error message. Paste the lines of the program instead.")
         text = bare
-    if (
-        ">>>" in text
+    if re.search(
+        r"^>>>", text, re.MULTILINE
     ):  # lines without a prompt are what Python answered, except a program before the first
         lines = text.split("\n")
         first = next((i for i, line in enumerate(lines) if PROMPT.match(line)), 0)
@@ -76,7 +76,9 @@ WORDS_OF_TASK = re.compile(
     r"\b(?:let|if|find|given|where|when|with|at|is|of|the|determine|evaluate|use|compute|calculate|consider|suppose|differentiate|derivative|answer|solution|hint|help|question|problem|exercise|example)\b",
     re.IGNORECASE,
 )
-CODE = re.compile(r"^\s*(?:import|from|def|class|for|with|print)\b|\w\.\w+\(", re.MULTILINE)
+CODE = re.compile(
+    r"^\s*(?:import|from|def|class|with|print)\b|^\s*for\b.*\bin\b|\w\.\w+\(", re.MULTILINE
+)
 TOKEN = re.compile(r"\\[a-zA-Z]+|[A-Za-z]+|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 # Functions that school writes as words. Others, such as where and mean, are words of the sentence.
 IN_FORMULAS = {

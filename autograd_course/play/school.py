@@ -69,7 +69,9 @@ GLUED = re.compile(
     r"(?<![^\W\d])([xyz]?)(sin|cos|tan|sec|csc|cot|ln|log|exp|sqrt)([xyzθ]|(?<!log)\d+[a-z])\b(?! *[=(])"
 )
 # What a text of lines of code contains; its names are not split into letters.
-CODE = re.compile(r"\b(?:import|def|for|lambda|print|return|while)\b|\w\.[a-z_]+\(|[\[\"]")
+CODE = re.compile(
+    r"\bfor\b.*\bin\b|\b(?:import|def|lambda|print|return|while)\b|\w\.[a-z_]+\(|[\[\"]"
+)
 WORD = re.compile(r"(?<![^\W\d])(?:[a-zA-Zα-ω]{2,3})(?![\w(.'])")
 AFTER_NUMBER = re.compile(r"(?:\d|\b0\.5|pi\*|\))$")
 COMMA = re.compile(r"(?<![\w.,])(\d+,\d+)(?=[ \t]*[A-Za-z(*])|(?<![\w.,])(0,\d+)")  # 0,5x; 1,000x
@@ -104,7 +106,7 @@ def as_python(text):
     text = re.sub(r"^ (?=(?:sqrt|cbrt) )", "", text, flags=re.MULTILINE)
     text = re.sub(r"\blog_\{?(2|10)\}?(?![\w}])", r"log\1", text)
     _refuse_commas_and_bases(text)
-    if found := re.search(r"[∫∑Σ∏]|\\(?:int|sum|prod|lim)(?![a-z])|^\s*lim\b", text):
+    if found := re.search(r"[∫∑Σ∏]|\\(?:int|sum|prod|lim)(?![a-z])|^\s*lim(?=[_\s])", text):
         write = "Write a sum out, for example x1**2 + x2**2, or as sum(x**2)."
         if found[0] in ("∫", "\\int"):
             write = "Write the function under the integral alone, for example x**2."
@@ -172,7 +174,7 @@ def not_python(text, error):
     if words and "=" not in text:
         return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
     words = {*re.findall(r"[^\W\d_]{3,}", re.sub("#.*", "", text))} - {*FUNCTIONS}
-    if len(words) > 2 and not CODE.search(re.sub(r"\bfor\b", "", text)):
+    if len(words) > 2 and not CODE.search(text):
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     return (
         f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
