@@ -144,7 +144,7 @@ def solved(name):
 
 
 def missed(name, hint, verdict):
-    """Record that the check of exercise `name` said wrong, with this hint or "".
+    """Record that the check of exercise `name` found a wrong answer, with this hint or "".
 
     The same verdict twice running is one try, and none counts once the exercise is solved.
     """

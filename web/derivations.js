@@ -748,7 +748,7 @@ function remember(place, lesson, specs) {
             const said = element("p", {role: "status"});
             asked.replaceWith(line(spec.steps[number], text), said);
             box.focus();
-            said.textContent = shown ? "It comes back once more." : "Right: now it is yours, and does not come back.";
+            said.textContent = shown ? "It comes back once more." : "Right. This line does not come back.";
             if (!shown)
                 change(record => record.lines[name][index] = [text, false]);
         }

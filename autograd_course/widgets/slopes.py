@@ -464,7 +464,7 @@ class _Still:
 
 
 def _trace(plot, line, colour, dash="none"):
-    """Draw a line of a curve; what runs far out of the picture is cut."""
+    """Draw a line of a curve; cut the parts that run far out of the picture."""
     far = 4 * (plot.y[1] - plot.y[0])
     plot.line(
         [x for x, _ in line],
