@@ -67,7 +67,7 @@ PURE = [
     "tqdm",
     "traitlets",
 ]  # from this environment
-# The parts beside the pages lack unused modules, docstrings and comments, which were almost a third of the download.
+# What pages fetch lacks unused files, and packages lack docstrings and comments; these were a third of the download.
 UNUSED = re.compile(
     r"/(tests|f2py)/|^numpy/(linalg/lapack_lite|_core/_\w+_tests)\.|\.(pyi|pyx|pxd|h|c|a|rst)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
     r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"
@@ -77,6 +77,7 @@ UNUSED = re.compile(
     r"|ftplib|imaplib|mailbox|modulefinder|nntplib|optparse|pdb|pickletools|plistlib|poplib|profile"
     r"|pstats|pydoc|smtplib|sunau|telnetlib|trace|wave)\."
     r"|^encodings/(.*_jp|iso|gb|hz|big5|euc|johab|shift|cp(?!437)\d|mac_|koi8)"
+    r"|/lesson_19/prose\."  # of a network for the texts of pydoc_data, which Pyodide does not have
 )
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
@@ -186,16 +187,19 @@ def bare(source):
 
 def course():
     """Return {name: bytes} of the kit, the engine, their imports, Graphviz, and the notebooks' names."""
-    found = {
-        path.relative_to(ROOT).as_posix(): path.read_bytes()
+    own = [
+        path.relative_to(ROOT).as_posix()
         for folder in ("autograd_lib", "autograd_course")
         for path in sorted((ROOT / folder).rglob("*"))
         if path.is_file() and path.suffix not in (".md", ".pyc")
-    }
+    ]
+    found = {name: (ROOT / name).read_bytes() for name in own if not UNUSED.search(name)}
     found |= {name: (ROOT / "web" / name).read_bytes() for name in KERNEL}
     for name in PURE:
         found |= {
-            path.as_posix(): path.read_binary()
+            path.as_posix(): bare(path.read_binary())
+            if path.suffix == ".py"
+            else path.read_binary()
             for path in files(name)
             if path.suffix in (".py", ".txt")
             and ".." not in path.parts
