@@ -15,7 +15,8 @@ document.querySelectorAll(".moves").forEach(box => attach(box));
 reachable(document);
 pointTo(location.hash);
 addEventListener("hashchange", () => pointTo(location.hash));
-addEventListener("resize", () => reachable(document));
+for (const kind of ["load", "resize"])       // WebKit may run this script before the page has its width
+    addEventListener(kind, () => reachable(document));
 addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
 keepOffline();
 

@@ -31,6 +31,7 @@ LESSON = "03_derive_the_arithmetic"  # as in conftest.py
 # Without the service worker, which fetches every page, and Python, ahead of what a test counts.
 ONLINE = {"service_workers": "block"}
 RUNS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem != "notation")
+EVERY = ["index", *RUNS, "notation", "teachers_guide", "classroom", "404"]
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -213,6 +214,24 @@ def test_a_page_runs_in_other_browsers(other, address, name, request, record_pro
         f"{name:33} {browser}: {state.get('seconds', '')} s, {len(took)} sliders, {state['note']}",
     )
     assert state["state"] == "ready" and not state["failed"] and not other.faults, state
+
+
+@pytest.mark.rotating(every=9)
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_fits_in_other_browsers(other, address, name):
+    """A page is as wide as its window on a desk and on a phone, and reports no error."""
+    for width in (1280, 390):
+        other.resize(width, 844)
+        other.open(f"{address}/{name}.html")
+        root = "document.documentElement"
+        beyond = other.evaluate(f"[innerWidth, {root}.scrollWidth - {root}.clientWidth]")
+        assert beyond == [width, 0], "pixels to the right of the window"
+        faded = "[...document.querySelectorAll('.more')].filter(one => one.scrollWidth <= one.clientWidth)"
+        assert other.evaluate(f"{faded}.map(one => one.className)") == [], "though nothing scrolls"
+        bar = "getComputedStyle(document.querySelector('.aside')).scrollbarColor"
+        assert other.evaluate(bar) != "auto", "Firefox draws it white in the dark theme"
+        assert not other.faults
+    other.resize(1280, 900)
 
 
 def test_backspace_takes_an_indent_in_other_browsers(other, address):
@@ -963,13 +982,13 @@ def test_a_running_page_is_accessible(page, tmp_path):
 
 
 def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
-    """The first page fetches at most 7.8 MB and the next nothing, because the browser caches the
+    """The first page fetches at most 7.5 MB and the next nothing, because the browser caches the
     parts by their hashes, and Python's initial memory.
 
     If Python cannot start from that memory, the next page starts without it.
     """
     with browser.new_context(**ONLINE) as context:
-        for most in (7.8e6, 0):
+        for most in (7.5e6, 0):
             page = context.new_page()
             page.goto(f"{address}/{LESSON}.html")
             Server.sent.clear()
