@@ -655,6 +655,7 @@ def test_calls_in_the_style_of_pytorch_or_numpy_get_a_helpful_error(call, words)
         (lambda t: ag.split(t, "a"), ["split:", "'a'"]),
         (lambda t: ag.concatenate(3), ["concatenate:", "one list"]),
         (lambda t: ag.pad(t, (1, 2, 3)), ["pad:", "pad_width", "2 axes", "(1, 2, 3)"]),
+        (lambda t: ag.pad(t, (1, -2)), ["pad:", "widths >= 0", "(1, -2)"]),
         (lambda t: t.item(), ["item", "(2, 3)", "t.data"]),
         (lambda t: int(t), ["int", "(2, 3)", "t.data"]),
         (lambda t: f"{t:.2f}", ["format", "(2, 3)", "t.data"]),
