@@ -234,6 +234,46 @@ def test_a_page_fits_in_other_browsers(other, address, name):
     other.resize(1280, 900)
 
 
+def test_an_exercise_is_answered_and_stopped_in_other_browsers(other, address, request):
+    """Answers are judged and kept, and Python runs again after an endless loop was stopped.
+
+    WebKit takes some minutes for this page, so it opens it only with --all.
+    """
+    if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
+        pytest.skip("WebKit answers with --all")
+    other.open(f"{address}/{LESSON}.html")
+    other.evaluate("localStorage.clear()")
+    other.open(f"{address}/{LESSON}.html")
+    said = other.evaluate(f"({ANSWER})('gradient_of_x = 3')")
+    assert said.startswith("✗ wrong") and "That is the gradient from one slot." in said
+    assert "Fix it first" in other.evaluate(f"({ANSWER})('while True: pass', 'Stop')")
+    assert other.evaluate(f"({ANSWER})('gradient_of_x = 6')").startswith("✓ right")
+    other.open(f"{address}/{LESSON}.html")
+    kept = other.evaluate("document.querySelector('[id=\"cell-id=square-stub\"] textarea').value")
+    solved = other.evaluate("progress().exercises")
+    other.evaluate("localStorage.clear()")
+    assert kept == "gradient_of_x = 6" and solved == ["03.square"] and not other.faults
+
+
+# Type an answer, press Check, or also Stop once the cell is running, and return the verdict.
+ANSWER = """async (text, stop) => {
+    const [stub, check] = ["stub", "check"].map(part => document.getElementById(`cell-id=square-${part}`));
+    const press = (root, name) => [...root.querySelectorAll("button")].find(one => one.textContent === name).click();
+    const until = async state => { while (!state()) await new Promise(done => setTimeout(done, 20)); };
+    const bar = document.querySelector(".live"), note = bar.querySelector(".live-note"), box = stub.querySelector("textarea");
+    box.value = text;
+    box.dispatchEvent(new Event("input"));
+    note.textContent = "";
+    press(stub, "Check");
+    if (stop) {
+        await until(() => stub.querySelector(".live-status").textContent.startsWith("running"));
+        press(bar, stop);
+    }
+    await until(() => note.textContent.startsWith(stop ? "Python restarted" : "Ran "));
+    return check.querySelector(".output_wrapper").innerText;
+}"""
+
+
 def test_backspace_takes_an_indent_in_other_browsers(other, address):
     """Regression: WebKit removed one space, because it deletes the selection before the script
     has selected the indent.
