@@ -117,7 +117,7 @@ card(
         "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
         "Gradient of the logits: `p − onehot`. It is largest for sure and wrong, and almost 0 for sure and right.",
         "The first loss with C classes is about log C. If it stays there, the network learns nothing.",
-        "Initialise weights at random, up to ±1/√n: neurons that start equal, in and out, stay equal.",
+        "Initialise weights at random, between ±1/√n: neurons whose weights start equal, in and out, stay equal.",
         "Shuffle images and labels by the same order.",
         "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you choose by it, you need another test set.",
     ],
@@ -439,6 +439,12 @@ def _not_below_1(train, new):
     return (train - mean) / spread, (new - mean) / spread
 
 
+def _by_n_minus_1(train, new):
+    spread = train.std(axis=0, ddof=1)
+    spread[spread == 0] = 1  # of a single row the spread is nan, and stays nan
+    return (train - train.mean(axis=0)) / spread, (new - train.mean(axis=0)) / spread
+
+
 def _right_scale(train, new):
     return _scaled(train, new, train)
 
@@ -491,7 +497,7 @@ def _blown_up(got, expected):
             `train.mean(axis=0)` has the shape (64,), one number per pixel. `np.where(spread > 0, spread, 1)` handles the constant pixels.""",
         ),
         (
-            "Why is taking both together wrong? The numbers hardly change.",
+            "Why is it wrong to use the new scans too? The mean hardly changes.",
             """
             The score may not change either, and then the mistake goes unnoticed. But the score is meant for scans that were not used
             in any way, and these scans have been used. If there are few scans, or if the preparation is more complex than
@@ -548,6 +554,10 @@ def _blown_up(got, expected):
             "ddof=1 divides by n − 1, as torch.std does. Use NumPy's default .std, which divides by n.",
         ),
         (
+            _by_n_minus_1,
+            "You divide by n − 1, as torch.std does. Use NumPy's default .std, which divides by n.",
+        ),
+        (
             lambda train, new: tuple(
                 (x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)
             ),
@@ -578,6 +588,10 @@ def _blown_up(got, expected):
         (
             lambda train, new: _scaled(train, train, train),
             "You return train twice: scale the new scans too.",
+        ),
+        (
+            lambda train, new: _right_scale(train, new)[1],
+            "You return the new scans alone. Return both arrays: train scaled, new scaled.",
         ),
         swapped(_right_scale),
         printed(_right_scale),
@@ -785,6 +799,13 @@ def _in_place_of(name, ours, scope):
 def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
     """Raise Wrong unless `train` is called as the question says."""
     images, labels, test_images, _ = digits()
+    if not isinstance(model, nn.Module):
+        raise Wrong(
+            f"{tried}: what train is given",
+            f"first an argument of type {type(model).__name__}",
+            "first the model",
+            "train takes the model, then the images, the labels and the epochs, in this order.",
+        )
     weights, fresh = (
         [p.data for p in m.parameters()] for m in (model, nn.MLP([64, 32, 10], rng=0))
     )

@@ -390,6 +390,11 @@ cases(
             "own: A single number is wanted",
         ),
         edit("images[:n], labels[:n]", "labels[:n], images[:n]", "own: First come the images"),
+        edit(
+            "nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=",
+            "images[:n], labels[:n], nn.MLP([64, 32, 10], rng=0), epochs=",
+            "own: train takes the model, then",
+        ),
         edit("return accuracy", "return 100 * accuracy", "own: from 0 to 1"),
         edit("return accuracy", "return 1 - accuracy", "own: read wrong"),
         edit("test_images, test_labels", "images[:n], labels[:n]", "own: it has learned from"),
