@@ -440,6 +440,11 @@ def _states(w, start, steps):
             "states[k]",
             "states[k] is the output of tanh. Its derivative is 1 − output².",
         ),
+        edit(
+            "states[k] **",
+            "np.tanh(states[k - 1]) **",
+            "The input of tanh in step k is w · states[k − 1], not the state alone. Its output is ready: states[k].",
+        ),
     ],
 )
 def uses(answer):
