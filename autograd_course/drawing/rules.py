@@ -104,7 +104,7 @@ def table_of_rules(lesson):
         )
         for letter, text, comment in columns:
             words.append(
-                f"    to {letter}: {text}".replace("\n", "\n" + " " * 10)
+                f"    of {letter}: {text}".replace("\n", "\n" + " " * 10)
                 + f"    {comment}" * bool(comment)
             )
         name = f"<strong>{row.name}</strong>" if new else row.name
@@ -112,7 +112,7 @@ def table_of_rules(lesson):
             (
                 (f"{name}<div>z = {escape(formula)}</div>", "min-width:9em"),
                 side_by_side(
-                    [(f"to {letter}", text, comment) for letter, text, comment in columns]
+                    [(f"of {letter}", text, comment) for letter, text, comment in columns]
                 ),
                 ("<br>".join([*where, *["today"] * new]), "white-space:nowrap"),
             )
@@ -120,7 +120,7 @@ def table_of_rules(lesson):
 
     def shown(rows):
         return table(
-            rows, [(words, FAINT) for words in ("row", "what goes", "from")], ruled=True, wide=True
+            rows, [(words, FAINT) for words in ("row", "gradient", "from")], ruled=True, wide=True
         )
 
     html = shown(fresh) if fresh else ""

@@ -13,6 +13,7 @@ ERRORS = {
     "error: name": r"^name '(\w+)' is not defined",
     "error: unset variable": r"local variable '(\w+)'",
     "error: arguments": r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
+    "error: array called": r"'numpy\.ndarray' object is not callable",
     "error: number called": r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
     "error: float as whole number": "'float' object cannot be interpreted as an integer",
     "error: truth of an array": "truth value of an array",

@@ -84,6 +84,8 @@ SENTENCES = {
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
     "error: arguments": "A function was called with the wrong number of arguments. The question lists those of your function, in their order.",
+    "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
+    "(If you passed an array where a function is needed, pass the function.)",
     "error: number called": "Expected a function, got a number: pass the function itself, or make one with lambda.",
     "error: float as whole number": "Python expects a whole number here, but / gives a float: // drops the fraction.",
     "error: truth of an array": "x may be an array here, but if, and, or, a < b < c, and Python's own in, max, sorted and count need a single True or False. Use np.where, & and |, with each comparison in brackets.",

@@ -626,10 +626,10 @@ def test_rules_stand_as_in_ops():
         for part in rule.split("\n          weigh = "):
             assert re.sub(r"\s+", " ", part) in library
         assert "\n" in line or comment in library
-    assert "to x: g * y    ∂z/∂x = y" in table_of_rules("02").text
+    assert "of x: g * y    ∂z/∂x = y" in table_of_rules("02").text
     assert (
         "np.log" not in table_of_rules("03").text
-        and "to y: derived in 04" in table_of_rules("03").text
+        and "of y: derived in 04" in table_of_rules("03").text
     )  # 04's exercise
 
 

@@ -377,6 +377,12 @@ WRONG_UNFOLD = [
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, x, kernel_size, stride, padding
+        ),
+        "fold needs the size of the image, not the image: x.shape[2:].",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape, kernel_size, stride, padding
         ),
         "fold needs only the height and the width: the last two numbers of x.shape, x.shape[2:].",

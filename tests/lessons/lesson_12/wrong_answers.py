@@ -261,7 +261,7 @@ cases(
         (lambda images, labels, size, rng: (), "own: does the loop run"),
         (lambda images, labels, size, rng: print(end=""), "own: is there a yield"),
         (lambda images, labels, size, rng: [], "own: does the loop run"),
-        (np.arange(10), "error: number called"),
+        (np.arange(10), "error: array called"),
     ],
     accepted=[
         edit(
