@@ -110,7 +110,7 @@ def sweeps(n, m):
         plot.words(
             left,
             42,
-            f"one per Jacobian {what}: {less}",
+            f"one for each {what} of J ({less})",
             style.INK if name == winner else style.FAINT,
             "start",
             13,

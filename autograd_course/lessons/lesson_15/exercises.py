@@ -93,7 +93,7 @@ prediction(
     "15.angle",
     question="""
         Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step its speed
-        decreases by a thousandth of its square. At which angle does the ball fly farthest?""",
+        v decreases by a thousandth of v². At which angle does the ball fly farthest?""",
     answer="below 45",
     choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""",
@@ -483,6 +483,19 @@ def _right(program, *pairs):
             _OVER.replace("/ other", "// other"),
             "// cuts off to whole numbers: one / divides.",
         ),
+        edit(
+            _TIMES,
+            "self.tangent * other.tangent",
+            _OVER,
+            "self.tangent / other.tangent",
+            "Tangents are neither multiplied with each other nor divided by each other. Start with the product: which two "
+            "terms of it have a single ε?",
+        ),
+        edit(
+            _ADD,
+            "return Dual(self.value + other.value, g)",
+            "There is no g in forward mode. Use the tangents, self.tangent and other.tangent.",
+        ),
     ],
 )
 def dual(answer):
@@ -739,8 +752,8 @@ def _job(number, hint):
     question="""
         Which mode suits which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the points that the
-          ball passes. How does each of them change with the angle?
+        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the coordinates of
+          the 41 points that the ball passes. How does each of them change with the angle?
         - B: the gradient of a loss of 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
