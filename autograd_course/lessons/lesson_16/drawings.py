@@ -124,7 +124,7 @@ def bowl(H, angle, times=0):
     for height in (0.125, 0.5, 1.125, 2, 3.125, 4.5):
         plot.line(*(np.sqrt(2 * height) * (circle / np.sqrt(curvatures)) @ axes.T).T, style.LINE, 1)
     plot.line(*circle.T, style.FAINT, 1, "2 4")
-    plot.frame([], [], "", f"v at {_short(at)}°, Hv turned from it by {_short(off)}°")
+    plot.frame([], [], "", f"v at {_short(at)}°, Hv turned from v by {_short(off)}°")
     for before in way[:-1]:
         plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
     if times:

@@ -284,6 +284,11 @@ _NUMBER = (
             "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum.",
         ),
         printed(_hvp),
+        edit(
+            "np.sum(ag.grad(f)(w) * v)",
+            "ag.grad(f)(w) @ v",
+            "@ is the inner product of two vectors, but w and v may have any shape. Use *, and np.sum.",
+        ),
     ],
 )
 def hvp(answer):
@@ -379,8 +384,8 @@ _ONE_SHAPE = (
     "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v)."
 )
 _ENDS = (
-    "Many products lead to that number. After few of them v is still on its way: the ⟨v, Hv⟩ noted last is "
-    "wanted."
+    "The result tends to that number only after many products. After a few, v is still turning: return the ⟨v, Hv⟩ "
+    "that you recorded last."
 )
 
 
@@ -421,7 +426,7 @@ _ENDS = (
             _CURVATURE + "\n        noted.append(curvature)",
             "return curvature",
             "return max(noted)",
-            "Return the last one that you noted, not the largest of all.",
+            "Return the ⟨v, Hv⟩ that you recorded last, not the largest of all.",
         ),
         edit(
             _UNIT,
@@ -588,8 +593,8 @@ _ENDS = (
         ),
         (
             lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
-            "That is the largest λ. The products turn to the largest |λ|, and few of them do not arrive there: the "
-            "⟨v, Hv⟩ noted last is wanted.",
+            "That is the largest λ. Many products would lead to the largest |λ|, and a few do not get there: return the "
+            "⟨v, Hv⟩ that you recorded last.",
         ),
         (
             lambda f, w, v, steps: max(
@@ -611,6 +616,23 @@ _ENDS = (
             "Start from the v that is passed in.",
         ),
         printed(_largest),
+        edit(
+            _CURVATURE,
+            "pass",
+            "return curvature",
+            "return np.sum(v * ag.hvp(f, w, v))",
+            "After the loop v is the last Hv, whose length is not 1, and one product has been made too many. "
+            "Compute ⟨v, Hv⟩ inside the loop.",
+        ),
+        edit(
+            "for _ in",
+            "recorded = []\n    for _ in",
+            _CURVATURE,
+            _CURVATURE + "\n        recorded.append(curvature)",
+            "return curvature",
+            "return recorded",
+            "You return every ⟨v, Hv⟩ that you recorded. Return the last one.",
+        ),
     ],
 )
 def largest(answer):
@@ -890,6 +912,13 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             for size in (float, abs)
         ],
         printed(_downhill),
+        edit(
+            "slope = ag.grad(f)(x)",
+            "slope = ag.grad(f(x))",
+            "ag.grad(ag.grad(f))(x)",
+            "ag.grad(slope)",
+            "ag.grad takes a function and returns a function. Call the result at x: ag.grad(f)(x).",
+        ),
     ],
 )
 def downhill(answer):
