@@ -55,7 +55,7 @@ prediction(
         The rule of add reads nothing. How many MB does our tape hold in the end, not counting x itself?""",
     answer=10,
     tolerance=0.3,
-    reveal="""**10**. Our tape does not know what a rule reads. It passes z and all inputs to every rule, so it keeps all
+    reveal="""**10**. Our tape does not record what a rule reads. It passes z and all inputs to every rule, so it keeps all
         of them. Each array is kept only once, because the output of one step is the input of the next.""",
 )
 
@@ -91,7 +91,7 @@ card(
         "One op for a whole formula holds one result. Its rule recomputes the rest.",
         "With k marks on n steps, k + n/k arrays are held, fewest at k = √n. The cost is one more forward pass.",
         "Place marks so that all segments are about equally heavy. Of two neighbouring positions, mark the narrower one.",
-        "The second run must see what the first one saw: the same masks, the same weights.",
+        "The second run must use the same masks and the same weights as the first.",
     ],
 )
 
@@ -111,10 +111,10 @@ card(
     stub="""
         needed = ...""",
     hints=[
-        "Go from rule to rule. matmul's reads the other factor, relu's reads its input, tanh's reads its output.",
+        "Go through the rules one by one. The rule of matmul reads the other factor, that of relu its input, and that of tanh its output.",
         "0.5 requires no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
         (
-            "Help: is a not read by relu?",
+            "Help: does relu not read a?",
             "relu reads its own input, which is b. The only rule that could read a is the one of add.",
         ),
     ],
@@ -123,7 +123,7 @@ card(
     explained="""
         The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply returns
         g · 0.5 for c, so neither c nor d is needed. matmul returns Xᵀ·g for W, and X is data.""",
-    why="Rules read two of the five. The other three are held only because our tape does not know that.",
+    why="Rules read two of the five. The other three are held only because our tape does not record which results a rule reads.",
     mistakes=[
         ("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
         (
@@ -277,11 +277,11 @@ def golf(answer):
         lambda x, g: (x * _sigmoid(x), g * _slope(x)),
         lambda d: (x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))),
         tried=lambda x, g: (
-            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"
+            f"silu(x) for x = {brief(x)} and the upstream gradient {brief(g)}: (value, gradient of x)"
         ),
         hints=[
             lambda got, right: (
-                "The value is right, and what goes back is not: one formula holds for every x, "
+                "The value is right, and the gradient is not: one formula holds for every x, "
                 "and g multiplies it."
                 if np.allclose(got[0], right[0])
                 else None
@@ -295,7 +295,12 @@ def _expect_silu(answer, xs):
     rng, given = np.random.default_rng(0), []
     for x in xs:
         t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
-        z = returned(answer, t, tried=tried, shown=brief(x * _sigmoid(x)))
+        try:
+            z = returned(answer, t, tried=tried, shown=brief(x * _sigmoid(x)))
+        except TypeError as error:
+            if "expected an array, got a Tensor" in str(error):
+                error.hint = "Your function and your rule use a Tensor from outside. Compute σ inside both, from their own x."
+            raise
         if not isinstance(z, ag.Tensor):
             raise Wrong(
                 tried,
@@ -333,7 +338,7 @@ def _expect_silu(answer, xs):
         )
         given.append((t, x, z, rng.uniform(0.5, 2, x.shape).round(2)))
     for t, x, z, g in given:
-        tried = f"the gradient of x, with x = {brief(x)}, where {brief(g)} arrives at silu(x)"
+        tried = f"the gradient of x, with x = {brief(x)}, and the upstream gradient {brief(g)}"
         if z.requires_grad:
             try:
                 with np.errstate(all="ignore"):
