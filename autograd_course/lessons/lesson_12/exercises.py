@@ -95,7 +95,7 @@ prediction(
     "12.parrot",
     question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
         times. What percentage of these 200 labels does it then predict correctly? And what percentage of the true labels of the 360 held-out scans?""",
-    answer={"on the 200": 100, "held out": 10},
+    answer={"on the 200, in %": 100, "held out, in %": 10},
     tolerance=6,
     reveal="""**100 %** of the 200, because it memorises all the shuffled labels. Of the held-out scans about **10 %**, as
         many as by guessing: it has learned nothing about digits.""",

@@ -77,7 +77,7 @@ prediction(
 prediction(
     "14.moved",
     question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 held-out scans correctly. Now each scan is moved to the
-        right by one pixel. What percentage does the MLP read correctly now?""",
+        right by one pixel. What percentage (0 to 100) does the MLP read correctly now?""",
     answer=46,
     tolerance=12,
     reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by one
@@ -269,14 +269,14 @@ WRONG_ENTRIES = [
     stub="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
-            for place in np.ndindex(*g.shape, *y.shape):
+            for place in np.ndindex(*g.shape, *y.shape):    # every (i, j, a, b)
                 i, j, a, b = place                          # z[i, j] += x[i + a, j + b] * y[a, b]
                 grad_x[...] += ...
                 grad_y[...] += ...
             return grad_x, grad_y""",
     hints=[
         "The gradient of each factor of a product is the upstream gradient times the other factor. The upstream gradient is that of the "
-        "entry to which the product was added, g[i, j].",
+        "entry of z to which the product was added, g[i, j].",
         "The pixel that was read is x[i + a, j + b]. Its gradient has the same index in `grad_x`.",
         (
             "Help: index out of bounds",
@@ -710,7 +710,7 @@ WRONG_Y = [
     importance=2,
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
-        Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank gives the shape of the result.
+        Here are both rules of Z = X @ Y, with one blank each. The comment after a blank gives the shape of the result.
         All N images share the kernels, as all matrices of a batch shared W in lesson 09.""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -1112,7 +1112,7 @@ def my_op(answer):
         *[
             (
                 lambda g, z, x: g / (1 + np.abs(x) ** 2),
-                "The whole bottom is squared, that is, the denominator: (1 + |x|)².",
+                "The whole denominator is squared: (1 + |x|)².",
             ),
             (
                 lambda g, z, x: g / (1 + x) ** 2,

@@ -358,7 +358,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / abs(other.value)",
-            "The bottom y keeps its sign, also below 0: no abs.",
+            "The denominator y keeps its sign, also below 0: no abs.",
         ),
         edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
@@ -435,7 +435,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "self.tangent - z * other.tangent",
-            "The division by y is missing: (ẋ − z · ẏ) / y. (With ẋ · y − x · ẏ on top, the bottom is y².)",
+            "The division by y is missing: (ẋ − z · ẏ) / y. (With the numerator ẋ · y − x · ẏ, the denominator is y².)",
         ),
         edit(
             _OVER,
@@ -445,7 +445,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / z",
-            "It is divided by the bottom y, not by the quotient z.",
+            "Divide by the denominator y, not by the quotient z.",
         ),
         edit(_ADD, _ADD.replace("tangent +", "tangent *"), "In a sum the tangents are added."),
         edit(
@@ -592,7 +592,7 @@ for words, function, _ in FUNCTIONS:
             z, pull = ag.vjp(f, x)
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` consists of these two. Unless you choose `mode`, it uses the way with fewer sweeps.",
+    explained="`ag.jacobian` consists of these two functions. Unless you choose `mode`, it uses the one with fewer sweeps.",
     why="A unit tangent reads off a column, and a unit gradient reads off a row.",
     mistakes=[
         edit(
@@ -608,7 +608,7 @@ for words, function, _ in FUNCTIONS:
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (unit,))",
-            "by_columns: jvp gives the value and the tangent. The tangent is [1].",
+            "by_columns: jvp returns the value and the tangent. The tangent is [1].",
         ),
         edit(
             _COLUMN,
@@ -653,7 +653,7 @@ for words, function, _ in FUNCTIONS:
         edit(
             _ROW,
             "pull(unit)",
-            "by_rows: pull gives a tuple, one gradient for each input. Take it out: pull(unit)[0].",
+            "by_rows: pull returns a tuple with one gradient for each input. Take the gradient out: pull(unit)[0].",
         ),
         edit(
             _ROW,
@@ -670,7 +670,7 @@ for words, function, _ in FUNCTIONS:
             "pull(z)[0]",
             "by_rows: the gradient at the output is unit, a different one for each row, not z.",
         ),
-        edit(_ROW, "unit * z", "by_rows: this runs no backward pass. pull(unit) does."),
+        edit(_ROW, "unit * z", "by_rows: this runs no backward pass, but pull(unit) does."),
         edit(
             "np.eye(len(x))",
             "np.eye(len(f(x)))",
@@ -684,12 +684,12 @@ for words, function, _ in FUNCTIONS:
         edit(
             _ROW,
             "ag.jvp(f, (x,), (unit,))[1]",
-            "by_rows: that is a column, by jvp. What pull gives for a unit is a row.",
+            "by_rows: that is a column, computed by jvp. For a unit, pull returns a row.",
         ),
         edit(
             _COLUMN,
             "ag.vjp(f, x)[1](unit)[0]",
-            "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.",
+            "by_columns: that is a row, computed by vjp. The tangent comes from ag.jvp.",
         ),
     ],
 )
@@ -786,11 +786,11 @@ def _job(number, hint):
         ),
         (
             ("backward", "forward", "backward"),
-            "Just the other way round: forward is one sweep for each input, backward one for each output.",
+            "All three are the wrong way round: forward takes one sweep for each input, backward one for each output.",
         ),
         (
             ("backward", "forward", "forward"),
-            "A and B: forward is one sweep for each input, backward one for each output.",
+            "A and B: forward takes one sweep for each input, backward one for each output.",
         ),
         (
             ("forward", "forward", "backward"),
@@ -798,7 +798,7 @@ def _job(number, hint):
         ),
         (
             ("backward", "backward", "backward"),
-            "A and C: backward is one sweep for each *output*. A has 82 of them, C 300.",
+            "A and C: backward takes one sweep for each *output*. A has 82 outputs, C has 300.",
         ),
     ],
 )

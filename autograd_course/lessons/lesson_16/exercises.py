@@ -145,7 +145,7 @@ _NUMBER = (
         def hvp(f, w, v):
             return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
     explained="The inner `ag.grad` is a function of w like any other. The outer one goes backward through it.",
-    why="No matrix anywhere: the derivative of a gradient, and you have H times v.",
+    why="The derivative of one scalar of the gradient is H times v, and no matrix was built.",
     mistakes=[
         (
             lambda f, w, v: np.sum(ag.grad(f)(w) * v),
@@ -163,7 +163,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(f)(w),
-            "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩.",
+            "That is the gradient itself. Differentiate once more with respect to w: take the scalar ⟨gradient, v⟩.",
         ),
         (
             lambda f, w, v: ag.grad(f)(v),
@@ -187,7 +187,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
-            "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩.",
+            "That is the gradient itself. Differentiate once more with respect to w: take the scalar ⟨gradient, v⟩.",
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v) ** 2)(w),
@@ -203,15 +203,15 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
-            "ag.jvp gives two arrays, the value and the tangent. Hv is the tangent: [1].",
+            "ag.jvp returns two arrays, the value and the tangent. Hv is the tangent: [1].",
         ),
         (
             lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v),
-            "The pull gives a tuple, one gradient for each input. There is one input: [0].",
+            "pull returns a tuple with one gradient for each input. There is one input: [0].",
         ),
         (
             lambda f, w, v: ag.hvp(f, w, v) * v,
-            "There is one v too many: Hv is there before the last product.",
+            "There is one v too many: Hv is complete before the last product.",
         ),
         (
             lambda f, w, v: ag.hvp(f, v, w),
@@ -266,12 +266,12 @@ _NUMBER = (
         edit(
             _GRADS,
             "ag.grad(f) * v",
-            "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w).",
+            "ag.grad takes a function, f, and returns a function. Call the result at w: ag.grad(f)(w).",
         ),
         edit(
             _GRADS,
             "ag.grad(f(w)) * v",
-            "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w).",
+            "ag.grad takes a function, f, and returns a function. Call the result at w: ag.grad(f)(w).",
         ),
         edit(
             _GRADS + ")",
@@ -421,11 +421,11 @@ _ENDS = (
     mistakes=[
         edit(
             "for _ in",
-            "noted = []\n    for _ in",
+            "recorded = []\n    for _ in",
             _CURVATURE,
-            _CURVATURE + "\n        noted.append(curvature)",
+            _CURVATURE + "\n        recorded.append(curvature)",
             "return curvature",
-            "return max(noted)",
+            "return max(recorded)",
             "Return the ⟨v, Hv⟩ that you recorded last, not the largest of all.",
         ),
         edit(
@@ -436,7 +436,7 @@ _ENDS = (
         edit(
             "for _ in range(steps):\n        " + _UNIT,
             _UNIT + "\n    for _ in range(steps):",
-            "v has length 1 only at first, and Hv has another length. Divide each time round the loop.",
+            "v has length 1 only at first, and Hv has another length. Divide in every turn of the loop.",
         ),
         edit(
             _UNIT,
@@ -507,7 +507,7 @@ _ENDS = (
             "        v = Hv\n",
             "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
             "        v = Hv\n",
-            "It stops early where v hardly turns. `steps` products are wanted, whatever v does.",
+            "Your function stops early if v hardly turns. Make `steps` products, whatever v does.",
         ),
         edit(
             "range(steps)",
@@ -705,9 +705,7 @@ def _downhill(f, x):
     return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
 
 
-_TINY = (
-    "A tiny curvature counts as it is: where the slope is tiny too, their quotient may be large."
-)
+_TINY = "Use a tiny curvature as it is: where the slope is tiny too, their quotient may be large."
 _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 
 
@@ -737,7 +735,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             return x - slope / abs(curvature)""",
     explained="""
         Near a minimum, where the curvature is above 0, this *is* Newton's method. Near a maximum it moves away: each step about doubles the distance from it.""",
-    why="The slope alone says which way. The curvature says how far, for a given slope.",
+    why="The slope alone determines the direction. The curvature determines how far the step goes, for a given slope.",
     mistakes=[
         edit(
             "slope / abs(curvature)",
@@ -754,7 +752,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "abs(curvature)",
             "curvature",
-            "That is Newton's step as it was: uphill where the curvature is negative.",
+            "That is Newton's step without the correction: it goes uphill where the curvature is negative.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -795,12 +793,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "np.sign(slope) / abs(curvature)",
-            "The size of the slope belongs to the step, not only its sign.",
+            "The step needs the magnitude of the slope too, not only its sign.",
         ),
         edit(
             "slope / abs(curvature)",
             "slope / np.clip(curvature, 0, None)",
-            "Where the curvature is negative, that divides by 0. Its size is wanted: abs.",
+            "Where the curvature is negative, that divides by 0. Use the magnitude of the curvature: abs.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -810,7 +808,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope / max(curvature, 1e-8)",
-            "Where the curvature is negative, that makes a giant step. Its size is wanted: abs.",
+            "Where the curvature is negative, that makes a giant step. Use the magnitude of the curvature: abs.",
         ),
         edit(
             "slope / abs(curvature)",

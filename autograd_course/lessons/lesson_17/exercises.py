@@ -142,7 +142,7 @@ card(
         ("acd", "Those three are the ones that no rule reads."),
         (
             "",
-            "Some are read: relu and tanh cannot compute a gradient without a number of their own.",
+            "Some are read: the rules of relu and tanh need their own input or output.",
         ),
         ("abe", "a goes into add, and add's rules read nothing."),
         ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
@@ -464,7 +464,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
         "g is the upstream gradient at the end of this segment. `z.backward(g)` propagates it back to `start`.",
         "`start` is the end of the segment before. Its gradient is in `start.grad`.",
         (
-            "Help: it says that backward starts from a scalar",
+            "Help: an error says that backward starts from a scalar",
             "A segment ends in an array, and g is the upstream gradient there: `z.backward(g)`.",
         ),
     ],
@@ -571,7 +571,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
         edit(
             "g = start.grad",
             "g = -start.grad",
-            "The size is right, but the sign turns at each segment. Use start.grad unchanged.",
+            "The magnitude is right, but the sign changes at each segment. Use start.grad unchanged.",
         ),
         edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED),
         edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
@@ -706,13 +706,16 @@ def _whole(answer, step, x):
         ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),
         ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
         ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),
-        ((8.4, 25.2, 27.3), "The last result of a run stays, in the second and the third too."),
+        (
+            (8.4, 25.2, 27.3),
+            "The last result of the wrapped layers stays, in the second and the third answer too.",
+        ),
         ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
         (
             (8.4, 0, 0),
             "If several layers are wrapped, all results inside are freed, not only those of the last layer.",
         ),
-        ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
+        ((8.4, 8.4, 8.4), "Wrapping more layers also frees the results between them."),
         ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
         (
             (0, 16.8, 25.2),
