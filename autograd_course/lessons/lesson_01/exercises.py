@@ -298,7 +298,7 @@ def ramp(x):
             "x can be negative: leave out the abs around x.",
         ),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
-        in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
+        in_a_tuple(central_difference),
         printed(central_difference),
     ],
 )
