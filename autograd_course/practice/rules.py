@@ -47,7 +47,7 @@ def _keys():
 
 KEYS = _keys()
 TITLES = {
-    key: "z = {}, to {}".format(
+    key: "z = {}, gradient of {}".format(
         FORMULAS.get(key.split(".")[1], key.split(".")[1]), key.split(".")[2]
     )
     for key in KEYS
@@ -70,12 +70,12 @@ def make(key, rng):
     def judge(texts):
         return judged(texts, lambda i, text: _judge(row, argument, Line(text).function(parameters)))
 
-    said = f"z = {formula}\ng arrives at z. What goes to {letter}?"
+    said = f"z = {formula}, with the upstream gradient g. What is the gradient of {letter}?"
     return Problem(
         key,
-        f"$g$ arrives at z = {formula}. **What goes to {letter}?** One line of Python; it may read {may}, and "
+        f"$g$ is the upstream gradient of z = {formula}. **What is the gradient of {letter}?** Write one line of Python. It may use {may}, and "
         f"NumPy as `np`.",
-        [Box(f"to {letter}:", "code")],
+        [Box(f"gradient of {letter}:", "code")],
         judge,
         lambda texts, marks: Picture("", said),
         f"`{_ours(row, argument)}`.",
@@ -316,7 +316,7 @@ def mistakes(row, argument, letters):
     """
     ours = _ours(row, argument)
     others = [
-        (_ours(row, i), f"goes to {letters[2 + i]}")
+        (_ours(row, i), f"gradient of {letters[2 + i]}")
         for i in range(len(row.rules))
         if i != argument and row.rules[i]
     ]

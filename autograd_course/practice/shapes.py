@@ -172,7 +172,7 @@ def _matmul(key, rng):
         asked,
         summed,
         wrong,
-        what="Of the stack of products that goes to {}, summed over",
+        what="the gradient of {} is summed over the axes",
         of="the stack, if there is one,",
     )
 
@@ -180,7 +180,17 @@ def _matmul(key, rng):
 # --- Ask --------------------------------------------------------------------------------------------------------------
 
 
-def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} summed over", of="g"):
+def _asked(
+    key,
+    call,
+    shapes,
+    z,
+    asked,
+    summed,
+    wrong,
+    what="for the gradient of {}, g is summed over the axes",
+    of="g",
+):
     back, others = shapes[asked], [shape for name, shape in shapes.items() if name != asked]
     stated = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     wrong_g = [
@@ -189,7 +199,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
             for name, shape in shapes.items()
         ),
         (z[::-1], "Those are the axes of z, in reverse order: g has them in the order of z."),
-        ((), "A single number arrives only where z is one."),
+        ((), "g is a single number only if z is one."),
         (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too."),
     ]
     wrong_back = [
@@ -228,15 +238,15 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
         return judged(texts, judge_one)
 
     none = "none" if not summed else ", ".join(map(str, summed))
-    reveal = f"g has the shape **{z}**, and to {asked} goes **{back}**, the shape of {asked}; it is summed over **{none}**."
+    reveal = f"g has the shape **{z}**, and the gradient of {asked} has the shape of {asked}, **{back}**. The sum is over **{none}**."
     said = f"z = {call}, with {stated}"
     return Problem(
         key,
-        f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
-        f"Over which axes of {of} is it summed on the way?",
+        f"`z = {call}`, with {stated}. What is the shape of the upstream gradient g of z, and what is the shape of the gradient of {asked}? "
+        f"Over which axes of {of} is it summed?",
         [
             Box("g has the shape", "shape"),
-            Box(f"to {asked} goes the shape", "shape"),
+            Box(f"the gradient of {asked} has the shape", "shape"),
             Box(what.format(asked), "axes"),
         ],
         judge,

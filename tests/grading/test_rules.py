@@ -613,7 +613,7 @@ def test_the_table_grows_lesson_by_lesson():
 def test_rules_stand_as_in_ops():
     with open(ops.__file__, encoding="utf-8") as file:
         library = re.sub(r"\s+", " ", file.read())
-    lines = re.findall(r"^    to \w+: (.*(?:\n {10}.*)*)", table_of_rules("19").text, re.M)
+    lines = re.findall(r"^    of \w+: (.*(?:\n {10}.*)*)", table_of_rules("19").text, re.M)
     assert len(lines) == sum(rule is not None for row in ROWS for rule in row.rules) + sum(
         not row.rules for row in ROWS
     )

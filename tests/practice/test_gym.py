@@ -484,7 +484,7 @@ def test_shapes_agree_with_the_library(key):
             name: ag.Tensor(np.ones(eval(shape)), True)
             for name, shape in re.findall(r"(\w) of shape (\(.*?\))", problem.question)
         }
-        asked = re.search(r"what shape goes to (\w)", problem.question)[1]
+        asked = re.search(r"the shape of the gradient of (\w)", problem.question)[1]
         z = eval(call, dict(values))
         z.sum().backward()
         back = values[asked].grad.shape
