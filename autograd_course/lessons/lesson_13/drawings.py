@@ -42,7 +42,7 @@ def turning(h, n):
     The square is the next value, by the rule of two terms from the last two.
     """
     fit = int(LONGEST / h) - 1
-    full = f"; {fit} are shown" if n > fit else ""
+    full = f"; {fit} steps fit" if n > fit else ""
     n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
@@ -75,7 +75,7 @@ def turning(h, n):
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         wave.mark(16, 287, style.INK, style.PAPER, square=True)
-        wave.words(28, 292, "next value, by the rule", style.INK, "start", 13)
+        wave.words(28, 292, "the next, by the rule", style.INK, "start", 13)
         right = np.sin(2 * (x[-1] + h)) / 2
         text.append(
             f"next value by the rule of two terms: {number(round(following, 10))}; "
@@ -121,13 +121,13 @@ def unrolled(rho, gradients):
         chart.words(px, 242, number(lengths[k], 2), style.GRADIENT, size=13)
         text.append(f"at s{_below(k)}: {number(lengths[k], 2)}")
     if UNIT * lengths.max() > widest:
-        text.append("the widest bars are cut off: drawn narrower than they are")
-        chart.words(8, 56, "the widest bars are cut off", style.GRADIENT, "start", 13)
+        text.append("the widest arrows are cut off: wider than the picture")
+        chart.words(8, 56, "the widest: cut off", style.GRADIENT, "start", 13)
     chart.frame(
         [(k, str(k)) for k in range(0, n + 1, 10)],
         decades(-4, 4, 2),
         "step",
-        f"length of the gradient; dashed: ρ^({n} − step)",
+        "the gradient's length; dashed: by ρ alone",
     )
     chart.line([0, n], [n * np.log10(rho), 0], dash="6 4")
     for k in range(0, n + 1, 5):
@@ -147,7 +147,7 @@ def cliff(runs, step, steps_back=50):
         [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
         decades(-6, 5, 2),
         "ρ",
-        f"loss against ρ, after step {step}; each line is 100 times the one below",
+        f"the loss over ρ after step {step}; from line to line × 100",
     )
     fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the ditch
     plot.line(fine, np.log10(np.maximum((fine**steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
@@ -188,9 +188,7 @@ def continued(known, truth, network, rule):
         [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
         title="the value: known, then free-running",
     )
-    off.frame(
-        ticks(*span), decades(-16, 0, 4), "step", "error; each line is 10,000 times the one below"
-    )
+    off.frame(ticks(*span), decades(-16, 0, 4), "step", "error, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.OTHER)
     errors = [np.log10(np.maximum(np.abs(forecast - truth), 1e-17)) for forecast in (network, rule)]
