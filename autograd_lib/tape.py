@@ -388,7 +388,7 @@ def leaf_gradients(output, g):
 
 
 def _accumulated(t, g):
-    """Return `t.grad + g`, or `g` if `t.grad` is None. A `.grad` set by hand may not fit."""
+    """Return `t.grad + g` in the dtype of `g`, or `g` if there is no `.grad`; shapes must agree."""
     if t.grad is None:
         return g
     old = as_array(t.grad, "backward: the .grad of a leaf")

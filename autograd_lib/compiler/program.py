@@ -77,11 +77,11 @@ class Program:
 
     def _recorded(self, i, z, inputs, values, saved):
         """Return output `i`, of value `z`, as a Tensor whose rules run its backward function."""
-        backward, numbers = self._backward[i]
+        backward, positions = self._backward[i]  # of the inputs that get a gradient
         rule = _shared_rule(backward, saved)
         node = new_tensor(Tensor, z, 0)
         node.op, node.inputs, node.values = self._row, tuple(inputs), values
-        node.edges = [(n, partial(rule, k)) for k, n in enumerate(numbers)]
+        node.edges = [(n, partial(rule, k)) for k, n in enumerate(positions)]
         node.recompute = lambda inputs: self._outputs(inputs)[i]  # for a checkpoint around the call
         return node
 
@@ -94,9 +94,10 @@ def _values(inputs):
 def _shared_rule(backward, saved):
     """Return one rule for all inputs: the backward function runs when the first gradient is due.
 
-    `k` is the position of a gradient in the result of the backward function. The tape asks for the
-    gradients in order, and for each once in a backward pass; so a gradient is dropped here as soon
-    as the tape has it. The other arguments of a rule, the result and the inputs, are not needed.
+    `k` is the position of a gradient in the list that the backward function returns. The tape asks
+    for the gradients in order, and for each once in a backward pass; so a gradient is dropped here
+    as soon as the tape has it, and another pass, which begins at 0, runs the function again. The
+    other arguments of a rule, the result and the inputs, are not needed.
     """
     grads = []
 

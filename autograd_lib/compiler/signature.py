@@ -54,7 +54,9 @@ def signature(x, leaves, modules):
     if kind in STATIC:
         return kind, x
     if isinstance(x, Module):
-        modules.append(ref(x))  # a program does not keep the Module alive whose method it is
+        # Another Module makes another program: the caller compares `modules` too, by identity. The
+        # references are weak, because a Module may hold the compiled function that holds them.
+        modules.append(ref(x))
         return kind
     return None  # not an argument of a program: `with_stand_ins` raises
 

@@ -71,6 +71,7 @@ class Writer:
         self.named, self.texts = {}, []
         # Imports and assignments above the functions; and objects that the source cannot write.
         self.imports, self.header, self.namespace = ["import numpy as np"], [], {}
+        # {name in use: the last number that was added to it}
         self.used_names = Counter({"np", "ops", *dir(builtins)})
         self.counts = defaultdict(lambda: count(1))
         self.name = self.unique_name(trace.name)
@@ -152,7 +153,12 @@ class Writer:
     # --- A line ---------------------------------------------------------------------------------
 
     def is_inlined(self, node):
-        """Return True for a transpose that is read once: it is written inside the line that reads it."""
+        """Return True for a transpose that is read once: it is written inside the line that reads it.
+
+        A transpose with a name stays a line: the user's name for it, or that of a parameter, if the
+        forward function saved it. So does the transpose of a transpose, because a long row of
+        them, each written inside the next, would exceed the recursion limit.
+        """
         return (
             node.op is ops.transpose
             and self.readers[node.number] == 1
@@ -278,7 +284,11 @@ class Writer:
     # --- Names ----------------------------------------------------------------------------------
 
     def unique_name(self, name):
-        """Return `name` as a valid identifier, with a numeric suffix if it is already used."""
+        """Return `name` as a valid identifier that no earlier call returned.
+
+        It gets a numeric suffix if it is already used.
+        """
+        # A valid identifier stays as it is, also with letters outside ASCII.
         name = re.sub(r"[^0-9A-Za-z_]", "_", name) if not name.isidentifier() else name
         # `stem` is what a number is added to; a keyword of Python or a digit gets a _ in front.
         name = stem = f"_{name}" if keyword.iskeyword(name) or not name.isidentifier() else name
