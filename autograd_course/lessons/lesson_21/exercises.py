@@ -55,9 +55,10 @@ prediction(
         gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
         at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
-    reveal="""**No, no, yes, no.** PyTorch computes gelu with erf, and its std divides by n − 1: another *calculation* has
-        another gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
-        maximum gives each input half. Our pooling does so too, but that of the other two gives all to the first.""",
+    reveal="""**No, no, yes, no.** PyTorch computes gelu with erf, and its std divides by n − 1: a different *calculation* has
+        a different gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
+        maximum passes half of the gradient to each input. Our pooling shares it too, but the pooling of the other two
+        passes all of it to the first of the tied entries.""",
 )
 
 prediction(
@@ -72,11 +73,11 @@ prediction(
 prediction(
     "21.shards",
     question="""Four scans are distributed over two workers: the first gets three, the second gets one. Each worker
-        computes the gradient of the *mean* loss of its own scans. The first gets 2, the second 10. What is the gradient
-        of the mean loss of all four?""",
+        computes the gradient of the *mean* loss of its own scans. It is 2 for the first worker, and 10 for the second.
+        What is the gradient of the mean loss of all four?""",
     answer=4,
-    reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. In the
-        plain mean of the two workers, 6, one scan would count as much as three.""",
+    reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. The
+        plain mean of the two gradients is 6. It is wrong, because one scan would count as much as three.""",
 )
 
 prediction(
@@ -86,8 +87,8 @@ prediction(
     answer="longer",
     choices=["half as long", "about as long", "longer"],
     reveal="""**Longer**, on all computers that we tried. Calling a worker and waiting for it takes longer than the work on
-        20 scans, even if nothing is sent and nothing is done there. Below you measure it on your computer, with up to
-        5,000 scans.""",
+        20 scans, even if the worker receives no data and computes nothing. Below you measure it on your computer, with up
+        to 5,000 scans.""",
 )
 
 card(
@@ -201,9 +202,9 @@ def diagnose(answer):
                 f"port {letter}",
                 brief(number),
                 "a number of the list",
-                "A number, without quotes."
+                "Write the number without quotes."
                 if isinstance(number, str) and number.isdigit()
-                else f"They are numbered from 1 to {len(CAUSES)}.",
+                else f"The causes are numbered from 1 to {len(CAUSES)}: give a number.",
             )
         if number != right:
             raise Wrong(
@@ -279,15 +280,15 @@ def _with_operators():
 
 _with_operators()
 ONLY_OPERATORS = (
-    "Here x is an array, over there a tensor. PyTorch cannot differentiate NumPy's functions, and an "
+    "Here x is an array, and in PyTorch it is a tensor. PyTorch cannot differentiate NumPy's functions, and an "
     "array lacks most of PyTorch's methods. Both support + − · / ** and abs(x): use only these."
 )
 ONLY_CTX = (
-    "This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
-    "backward, and `needs_input_grad`; nothing else of PyTorch's."
+    "This ctx has only three of the attributes that PyTorch's has: `save_for_backward(…)`, which setup_context calls, "
+    "`saved_tensors`, which backward reads, and `needs_input_grad`."
 )
 OLD_FORM = (
-    "That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "
+    "That is the old form, with ctx in forward. PyTorch still accepts it, but torch.func does not. Here "
     "forward takes x alone, and setup_context saves."
 )
 FAR = np.array([-300.0, 150.0, 300.0])
@@ -297,7 +298,7 @@ SAVED_NOTHING = (
 )
 COMPUTED = (
     "The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
-    "made of straight pieces, its second derivative would be wrong in a network, without a word. Save inputs or "
+    "piecewise linear, its second derivative would be wrong in a network, and no error would be raised. Save inputs or "
     "output, and compute in backward."
 )
 
@@ -311,8 +312,8 @@ COMPUTED = (
         **Your op of lesson 14, as PyTorch expects it**: a class with three functions. `forward` computes z. `setup_context`
         saves what backward will read. It receives `inputs`, a tuple, here with one entry, and `output`, which is z. It
         may save these, but must not compute anything. `backward` is the rule, and the upstream gradient is called
-        `grad_output`.
-        Take $1 / (1 + x^2)$, or take your own op if it is made of + − · / `**` and `abs` alone.""",
+        `grad_output`. (`@staticmethod` means that a function in a class takes no `self`.)
+        Take $1 / (1 + x^2)$, or take your own op if it uses only + − · / `**` and `abs`.""",
     stub="""
         class my_op:
             @staticmethod
@@ -381,7 +382,9 @@ def my_op(answer):
                 f"{name}({wanted})",
                 OLD_FORM
                 if letters[:1] == ("ctx",) and name == "forward"
-                else "PyTorch calls it with these, and nothing else.",
+                else "A static method has no self: PyTorch calls it with exactly the arguments shown."
+                if letters[:1] == ("self",)
+                else "PyTorch calls this function with exactly the arguments shown.",
             )
     x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
@@ -439,29 +442,32 @@ def _slope_of(forward, x):
                 tried,
                 f"shape {np.shape(z)}, {brief(z)}",
                 f"shape {x.shape}, each entry computed from the same entry of x",
-                "It must work entry by entry: z has the shape of x, and each entry of z depends on one entry of x.",
+                "Your function must work entry by entry: z has the shape of x, and each entry of z depends on one entry of x.",
             )
         foreign = forward(Foreign(x.copy()))
     except (TypeError, AttributeError) as error:
         raise _only_operators(tried, error) from None
     if not isinstance(foreign, Foreign):
         raise Wrong(
-            tried, brief(z), "a z made of x", "The result does not depend on x: compute z from x."
+            tried,
+            brief(z),
+            "a z that depends on x",
+            "The result does not depend on x: compute z from x.",
         )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(zero)):
         raise Wrong(
             f"{tried}, and with 0",
             f"{brief(z)}, and {brief(zero)}",
-            "a number for every number",
-            "In a network it meets every number: choose a function that takes them.",
+            "a finite number for every x",
+            "In a network x may be any number: choose a function that is defined everywhere.",
         )
     slope = (np.asarray(up) - np.asarray(down)) / 2e-5
     if x.ndim == 2 and np.ptp(slope) < 1e-6 and np.ptp(np.diff(forward(FAR)) / np.diff(FAR)) < 1e-6:
         raise Wrong(
             "forward",
             f"the slope {brief(slope.flat[0])} everywhere",
-            "one that bends",
-            "A straight line: between two layers it would add nothing.",
+            "a slope that changes",
+            "Your function is a straight line. Between two linear layers it would add nothing.",
         )
     return slope
 
@@ -478,7 +484,7 @@ def _at_zero(three):
             f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
             "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel."
             if np.isnan(got).any()
-            else "x is 0 on every blank pixel: look at the slopes on both sides of it.",
+            else "x is 0 on every blank pixel: look at the slopes on both sides of 0.",
         )
 
 
@@ -498,7 +504,7 @@ def _there_and_back(three, x, g):
                 "setup_context",
                 "ctx.save_for_backward(inputs, …)",
                 "arrays alone",
-                "`inputs` is a tuple, and save_for_backward was given it as it is. Unpack it: *inputs.",
+                "`inputs` is a tuple, and save_for_backward expects arrays. Unpack the tuple: *inputs.",
             )
         z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
         setup_context(other, (elsewhere,), forward(elsewhere))  # another call in between
@@ -517,21 +523,21 @@ def _there_and_back(three, x, g):
             "the gradient of x",
             f"Nothing was saved. {SAVED_NOTHING}"
             if unsaved
-            else f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.",
+            else f"Arrays saved: {len(ctx.saved_tensors)}. backward unpacks a different number of them.",
         ) from None
     if not all(map(np.array_equal, (fg.data, fx.data, fz.data), (g, x, z))):
         raise Wrong(
             tried,
-            "another array than before",
+            "a changed array",
             "the array as it was",
-            "Something is written into the caller's array.",
+            "Your functions write into the caller's array. Make a new array instead.",
         )
     if isinstance(got, list):
         raise Wrong(
             tried,
             "a list",
             "the gradient of x",
-            "That is a list: return the array itself, or a tuple of one.",
+            "backward returned a list. Return the array itself, or a tuple with one array.",
         )
     if isinstance(got, tuple) and len(got) != 1:
         raise Wrong(
@@ -592,22 +598,36 @@ def _why(got, g, slope, x, remark):
     if np.isnan(got).any():
         return "The result is nan, as from 0/0 or the root of a negative number."
     for other, sentence in [
-        (-expected, "The right size with the wrong sign."),
-        (2 * expected, "Exactly double."),
-        (expected / 2, "Exactly half."),
+        (-expected, "The size is right, but the sign is wrong."),
+        (2 * expected, "The result is exactly twice as large as it should be."),
+        (expected / 2, "The result is exactly half as large as it should be."),
+        (
+            np.abs(g) * slope,
+            "grad_output may be negative, and the gradient of x must keep its sign.",
+        ),
+        (
+            np.sign(x) * expected,
+            "The size is right, but the sign is wrong where x is negative. Does backward read x itself? From |x|, or from "
+            "a z that is the same for x and −x, it cannot tell the sign of x.",
+        ),
+        (
+            -np.sign(x) * expected,
+            "The size is right, but the sign is wrong where x is positive. Does backward read x itself? From |x|, or from "
+            "a z that is the same for x and −x, it cannot tell the sign of x.",
+        ),
         (slope, "That is the slope alone: multiply it by grad_output, the upstream gradient."),
     ]:
         if np.allclose(got, other, rtol=1e-5, atol=1e-7):
             return sentence
     if remark and np.ptp(got / g) < 1e-9:
         return (
-            "The same slope for every x: another call came in between, and its numbers were used? "
+            "backward used the same slope for every x. Did it use numbers that belong to another call? "
             + SAVED_NOTHING
         )
     at = np.unravel_index(np.argmax(np.abs(got - expected)), x.shape)
     return (
         f"Measured at x = {brief(x[at])}, the slope of your forward is {slope[at]:.4g}, "
-        f"and backward says {got[at] / g[at]:.4g}."
+        f"and the slope that backward uses is {got[at] / g[at]:.4g}."
     )
 
 
@@ -633,6 +653,14 @@ def _twice(forward, setup_context, backward):
 
 
 # --- Gradients of shards --------------------------------------------------------------------------------------------
+
+
+def _added_in_place(gradients, sizes):
+    found = [0 * g for g in gradients[0]]
+    for n, worker in zip(sizes, gradients):
+        for total, g in zip(found, worker):
+            total += n * g / sum(sizes)
+    return found
 
 
 def _combined(gradients, sizes):
@@ -664,22 +692,22 @@ def _combined(gradients, sizes):
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
     explained="The mean of each worker counts as often as the worker has rows.",
-    why="The gradient of a sum is the sum of the gradients: lesson 02's paths, dealt to several computers.",
+    why="The gradient of a sum is the sum of the gradients, as with lesson 02's paths, here on several computers.",
     mistakes=[
         (
             lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
-            "That is the plain mean over the workers: one with a single row would count as much as one with three.",
+            "That is the plain mean over the workers: a worker with a single row would count as much as a worker with three.",
         ),
         (
             lambda gradients, sizes: [sum(each) for each in zip(*gradients)],
-            "Each is the gradient of a mean, so their plain sum is too large. Multiply each by its rows, and divide by "
-            "all rows.",
+            "Each is the gradient of a mean, so their plain sum is too large. Multiply each by its number of rows, and "
+            "divide the sum by the number of all rows.",
         ),
         (
             lambda gradients, sizes: [
                 sum(n * g for n, g in zip(sizes, each)) for each in zip(*gradients)
             ],
-            "That is the gradient of the *sum* of all losses. Divide by how many rows there are.",
+            "That is the gradient of the *sum* of all losses. Divide by the number of all rows.",
         ),
         (
             lambda gradients, sizes: [
@@ -689,20 +717,20 @@ def _combined(gradients, sizes):
         ),
         (
             lambda gradients, sizes: [sum(each) / sum(sizes) for each in zip(*gradients)],
-            "You only divide by all rows. First multiply each worker's mean by the number of its own rows.",
+            "You only divide by the number of all rows. First multiply each worker's gradient by the number of its own rows.",
         ),
         (
             lambda gradients, sizes: [
                 sum(g / n for n, g in zip(sizes, each)) for each in zip(*gradients)
             ],
-            "You divide by each worker's rows, as its mean has done already. Multiply by them.",
+            "You divide by each worker's number of rows, but its mean is already divided by that number. Multiply instead.",
         ),
         (
             lambda gradients, sizes: [
                 sum(g / n for n, g in zip(sizes, each)) / sum(1 / n for n in sizes)
                 for each in zip(*gradients)
             ],
-            "The weights are upside down: a worker with more rows counts more.",
+            "The weights are upside down: a worker with more rows should count more.",
         ),
         (lambda gradients, sizes: gradients[0], "That is the first worker alone."),
         (lambda gradients, sizes: gradients[-1], "That is the last worker alone."),
@@ -711,7 +739,7 @@ def _combined(gradients, sizes):
                 (sizes[0] * each[0] + sizes[1] * each[1]) / (sizes[0] + sizes[1])
                 for each in zip(*gradients)
             ],
-            "Only the first two workers are in it. There may be any number.",
+            "You use only the first two workers. There may be any number.",
         ),
         edit(
             "return [sum",
@@ -723,27 +751,27 @@ def _combined(gradients, sizes):
                 sum(n * g for n, g in zip(sizes, each)) / (sizes[0] * len(sizes))
                 for each in zip(*gradients)
             ],
-            "That takes all shards to be as large as the first.",
+            "That assumes that all shards are as large as the first.",
         ),
         (
             lambda gradients, sizes: [
                 sum(n * g for n, g in zip(sizes, each)) // sum(sizes) for each in zip(*gradients)
             ],
-            "`//` cuts off to whole numbers: divide with /.",
+            "`//` rounds down to a whole number: divide with /.",
         ),
         (
             lambda gradients, sizes: [
                 sum(n * g.mean() for n, g in zip(sizes, each)) / sum(sizes)
                 for each in zip(*gradients)
             ],
-            "The entries of a gradient are not averaged: it keeps the shape of its parameter.",
+            "Do not average the entries of a gradient: it keeps the shape of its parameter.",
         ),
         (
             lambda gradients, sizes: [
                 sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients
             ],
-            "You add over the parameters of each worker. Add each parameter over the workers: zip(*gradients) goes "
-            "through the parameters.",
+            "You add the parameters of each worker. Add the gradients of each parameter over the workers: zip(*gradients) "
+            "goes through the parameters.",
         ),
         (
             lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
@@ -759,7 +787,7 @@ def _combined(gradients, sizes):
         ),
         (
             lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
-            "n times a list repeats the list, and the sum begins at the number 0: go through the arrays, one by one.",
+            "n times a list repeats the list, and sum begins at the number 0. Go through the arrays one by one.",
         ),
         (
             lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
@@ -770,7 +798,18 @@ def _combined(gradients, sizes):
                 sum(n * n * g for n, g in zip(sizes, each)) / sum(n * n for n in sizes)
                 for each in zip(*gradients)
             ],
-            "Weighted by the square of the rows: multiply by them once.",
+            "You weight by the square of the number of rows. Multiply by the number of rows once.",
+        ),
+        (
+            lambda gradients, sizes: (
+                sum(n * np.array(worker) for n, worker in zip(sizes, gradients)) / sum(sizes)
+            ),
+            "The parameters have different shapes, so they do not fit into one array: go through them one by one.",
+        ),
+        (
+            _added_in_place,
+            "A gradient may be a single number, of shape (). Then 0 * g is a plain number, and += on its name in a loop does "
+            "not change the list. Write total[k] = total[k] + …, or begin with np.zeros_like(g).",
         ),
     ],
 )
@@ -824,21 +863,21 @@ def _rms_rule(g, z, x):
 
 
 THREE = [
-    ("r is taken for a constant", lambda g, z, x: g / _root(x)),
-    ("the mean goes over everything", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
+    ("r is treated as a constant", lambda g, z, x: g / _root(x)),
+    ("the mean is taken over the whole array", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
     (
-        "a sum in place of the mean",
+        "the mean is replaced by a sum",
         lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x),
     ),
 ]
 
 
 MEASURE = (
-    "It accepts all three: it never measures, or once and keeps the answer, or all three are right for its "
-    "inputs, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
+    "Your check accepts all three wrong rules. Does it measure anything, and does it measure at every call? Are all "
+    "three right for its inputs? Is its tolerance too wide? Take random x and g of several rows. Compare the sum of "
     "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u."
 )
-ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
+ON_PAPER = "If there is only one row, the mean over the row is the mean over the whole array. Look at each rule again."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 
 
@@ -873,12 +912,12 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
     explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x would give the gradient 0, because then z does not depend on the length of x.",
-    why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
+    why="From the graph to its paths, and to sums over the row: you derived and checked an op that was new to you.",
     mistakes=[
-        *((rule, f"That is one of the well-known wrong rules: {said}.") for said, rule in THREE),
+        *((rule, f"That rule is wrong in a common way: {said}.") for said, rule in THREE),
         (
             lambda g, z, x: (g + z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
-            "A sign is wrong: r grows with |x|, and z falls as r grows.",
+            "A sign is wrong: r grows with |x|, and |z| falls as r grows.",
         ),
         (
             lambda g, z, x: (g - x * np.mean(g * x, axis=1, keepdims=True)) / _root(x),
@@ -886,9 +925,12 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x),
-            "The mean loses its axis there: keepdims=True keeps it, as (rows, 1).",
+            "That mean has the shape (rows,). With keepdims=True it has the shape (rows, 1).",
         ),
-        (lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True), "Both paths end in 1/r."),
+        (
+            lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True),
+            "The factor 1/r is missing: both paths contain it.",
+        ),
         *(
             (
                 lambda g, z, x, by=by: (
@@ -915,7 +957,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
                 (g - z * np.mean(g * z, axis=1, keepdims=True))
                 / np.sqrt(x.var(axis=1, keepdims=True) + 0.1)
             ),
-            "x.var takes the mean of x off first. r is the root of the mean *square*.",
+            "x.var subtracts the mean of x first. r is the root of the mean *square*.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (x / z),
@@ -923,7 +965,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g / _root(x) - z * np.mean(g * z, axis=1, keepdims=True),
-            "The second path ends in 1/r too, and both of its slopes are written with z.",
+            "The second path lacks a factor 1/r. Its two slopes are −z/r and z/n, or, written with x, −x/r² and x/(n·r).",
         ),
         (
             lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
@@ -947,8 +989,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g * (1 - z * z) / _root(x),
-            "1 − z² is the slope of tanh, where each entry is independent. Here an x reaches every z of its row through "
-            "r.",
+            "1 − z² is the slope of tanh, which works entry by entry. Here an x reaches every z of its row through r.",
         ),
         (
             lambda g, z, x: (
@@ -963,7 +1004,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-            "In the mean g is missing: it is the mean of g·z.",
+            "g is missing in the mean: take the mean of g·z.",
         ),
         (
             lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
@@ -971,12 +1012,12 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
-            "That is each entry's way to itself. Through r every z of the row reaches it: add over the row.",
+            "That counts only each entry's paths to its own z. Through r an x reaches every z of the row: add over the row.",
         ),
         *(
             (
                 lambda g, z, x, n=n: (g - z * np.sum(g * z, axis=1, keepdims=True) / n) / _root(x),
-                f"Divided by {n}, as if every row had {n} entries. A row may have any length: np.mean, or x.shape[1].",
+                f"You divide by {n}, as if every row had {n} entries. A row may have any length: use np.mean, or x.shape[1].",
             )
             for n in (3, 4)
         ),
@@ -990,12 +1031,22 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
             for said, count in [
                 ("len(x) is the number of rows", len),
                 ("x.size counts every row", np.size),
-                ("Divided by one entry too few", lambda x: max(x.shape[1] - 1, 1)),
+                ("You divide by one too few", lambda x: max(x.shape[1] - 1, 1)),
             ]
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
-            "That mean goes down the columns. What shares one r is a row: axis=1.",
+            "That mean goes down the columns. The entries of a row share one r: axis=1.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z)) / np.sqrt(np.mean(x * x) + 0.1),
+            "Each row has an r of its own. Your means go over the whole array: axis=1, with keepdims=True.",
+        ),
+        (
+            lambda g, z, x: (
+                (g - z * np.mean(g * z, axis=1, keepdims=True)) / np.sqrt(np.mean(x * x) + 0.1)
+            ),
+            "Each row has an r of its own. Your r is the mean over the whole array: axis=1, with keepdims=True.",
         ),
     ],
 )
@@ -1061,7 +1112,8 @@ def rms_rule(answer):
         One row: its mean is the mean of everything, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, and all three
         are g/r, as the right
         rule is. A check with g = 1 on centred rows finds none of the three.""",
-    why="Derived, written, checked, and fooled. A wrong gradient has to hide from you now.",
+    why="You derived a rule, wrote it, and wrote a check that finds wrong ones. You also know for which inputs a check "
+    "misses them.",
 )
 def fooled(answer):
     accepts, one_row, zero_mean = answer
@@ -1086,7 +1138,7 @@ def fooled(answer):
                 name,
                 brief(sorted(map(str, letters))),
                 "letters of a, b and c",
-                "The three rules are named by small letters, in quotes.",
+                "Name the three rules by small letters, in quotes.",
             )
         if letters != right:
             raise Wrong(name, brief(sorted(letters)), "other letters", hint)
@@ -1120,8 +1172,8 @@ def _judge_check(accepts):
             "accepts(rule), where the rule is right",
             "False",
             "True",
-            "It rejects the right rule: is h too small or too large, or the tolerance too tight? Is the "
-            "difference divided by 2h?",
+            "Your check rejects the right rule. Is h too small or too large, or is the tolerance too tight? Do you "
+            "divide the difference by 2h?",
         )
     let_through = [
         f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)
@@ -1133,60 +1185,60 @@ def _judge_check(accepts):
             "False",
             MEASURE
             if len(let_through) == 3
-            else f"It accepts {', '.join(let_through)}. Take random x and "
+            else f"Your check accepts a wrong rule: {', '.join(let_through)}. Take random x and "
             "g of several rows, with a narrow tolerance.",
         )
     for what, rule, hint in [
         (
             "the rule is 1 % too large",
             lambda g, z, x: _rms_rule(g, z, x) * 1.01,
-            "Its tolerance lets an error of 1 % through.",
+            "The tolerance of your check is too wide.",
         ),
         (
-            "g is taken for 1",
+            "the rule uses g = 1",
             lambda g, z, x: _rms_rule(np.ones(g.shape), z, x),
-            "It tries g = 1 alone: take a random g.",
+            "Your check tries only g = 1: take a random g.",
         ),
         (
             "the sign is wrong",
             lambda g, z, x: -_rms_rule(g, z, x),
-            "Compare the numbers with their sign.",
+            "Compare the numbers with their signs.",
         ),
         (
-            "nan comes back",
+            "the rule returns nan",
             lambda g, z, x: np.nan * x,
-            "nan > 1e-6 is False, and max may pass nan over. np.isclose and np.allclose do not.",
+            "nan > 1e-6 is False, and Python's max may skip nan. np.isclose and np.allclose return False for nan.",
         ),
         (
-            "each entry gets its neighbour's",
+            "each entry gets the gradient of its neighbour",
             lambda g, z, x: np.roll(_rms_rule(g, z, x), 1, axis=1),
-            "It adds the entries up as they are: take a random u, or compare every one.",
+            "Your check adds up the entries without weights: multiply by a random u, or compare every entry.",
         ),
         (
-            "only what lies along x is right",
+            "only the component along x is right",
             lambda g, z, x: (
                 x
                 * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
                 / np.sum(x * x, axis=1, keepdims=True)
             ),
-            "It goes along x alone, or its g is x: take a random g, and a random u of its own.",
+            "Your check takes u = x alone, or g = x: draw a random g, and then a random u.",
         ),
         (
-            "what is wrong cannot be seen along g",
+            "the error is orthogonal to g",
             lambda g, z, x: (
                 _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1]
             ),
-            "It goes along g alone: take a random u of its own.",
+            "Your check takes u = g: draw a random u of its own.",
         ),
         (
             "only the first row is right",
             lambda g, z, x: np.append(_rms_rule(g, z, x)[:1], 2 * _rms_rule(g, z, x)[1:], axis=0),
-            "It looks at some entries alone: compare all of them, or their sum with a random u.",
+            "Your check looks only at some entries: compare all of them, or multiply them by a random u and add up.",
         ),
         (
             "the sum over a row is divided by the number of rows",
             lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
-            "A square x does not tell the two apart, nor does a tiny one: take (3, 4), as rng.normal gives it.",
+            "If x is square, or very small, the two rules agree: take the shape (3, 4), and use rng.normal unchanged.",
         ),
         (
             "ε is left out",
@@ -1194,27 +1246,27 @@ def _judge_check(accepts):
                 (g - z * np.mean(g * z, axis=1, keepdims=True))
                 / np.sqrt(np.mean(x * x, axis=1, keepdims=True))
             ),
-            "Its x is so large that ε is not seen: take what rng.normal gives, unchanged.",
+            "The x of your check is so large that ε makes no difference: use rng.normal unchanged.",
         ),
         (
-            "r is taken from x less its mean",
+            "r is computed from x minus its mean",
             lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
-            "Its rows of x add up to 0: take what rng.normal gives, unchanged.",
+            "Every row of your x adds up to 0: use rng.normal unchanged.",
         ),
         (
-            "g is taken for its size",
+            "the rule uses |g|",
             lambda g, z, x: _rms_rule(abs(g), z, x),
-            "Its g is nowhere below 0: take what rng.normal gives.",
+            "No entry of your g is negative: use rng.normal.",
         ),
         (
-            "x is taken for its size",
+            "the rule uses |x|",
             lambda g, z, x: _rms_rule(g, abs(z), abs(x)),
-            "Its x is nowhere below 0: take what rng.normal gives.",
+            "No entry of your x is negative: use rng.normal.",
         ),
         (
-            "the last entry gets nothing",
+            "the gradient of the last entry is 0",
             lambda g, z, x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
-            "It looks at some entries alone: compare all of them, or their sum with a random u.",
+            "Your check looks only at some entries: compare all of them, or multiply them by a random u and add up.",
         ),
     ]:
         if says(rule, what):
@@ -1227,10 +1279,10 @@ def _judge_check(accepts):
             "rms alone",
             "A check that compares with your own rule would accept your own mistakes. Measure the slopes of rms.",
         )
-    if not says(_rms_rule, "the rule is right, once more"):
+    if not says(_rms_rule, "the rule is right, called again"):
         raise Wrong(
-            "accepts(rule), where the rule is right, once more",
+            "accepts(rule), where the rule is right, called again",
             "False",
             "True",
-            "It rejects the right rule the second time.",
+            "Your check rejects the right rule at the second call.",
         )
