@@ -1,4 +1,4 @@
-"""Lesson 22: a weight that votes, and a fixed point with its way there and its backward pass."""
+"""Draw lesson 22's weight of one bit, and the two loops of a fixed point, forward and backward."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def votes(w, q, target, lr):
     below.line(range(steps), mean, style.OTHER, 2.6)
     below.words(476, 457, "mean of q so far", style.OTHER, "end", 13)
     rests = (
-        f"w leaves, in one direction: at the last of {steps} steps it is {number(w[-1])}"
+        f"w diverges: at the last of {steps} steps it is {number(w[-1])}"
         if abs(target) > 1
         else f"w stays between {number(min(w))} and {number(max(w))}"
     )
@@ -76,7 +76,7 @@ def cobweb(f, slope, z, rounds, start):
         ticks(0, TURN, 7),
         ticks(0, TURN, 7),
         "z  (circle: the fixed point)",
-        f"There: after {rounds} rounds off by {number(there)}",
+        f"z, after {rounds} rounds: off by {number(there)}",
     )
     zs = np.linspace(0, TURN, 121)
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
@@ -101,8 +101,8 @@ def cobweb(f, slope, z, rounds, start):
     beside_it.frame(
         ticks(0, 30, 6),
         ticks(-1, 3, 8),
-        "rounds (black line: 1/(1 − J))",
-        f"Back: u, off by {number(back)}",
+        "rounds (dashed black line: 1/(1 − J))",
+        f"u, after {rounds} rounds: off by {number(back)}",
     )
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
     beside_it.line(
@@ -113,9 +113,9 @@ def cobweb(f, slope, z, rounds, start):
             beside_it.dot(k, u, style.GRADIENT, size=3.5)
     text = "\n".join(
         [
-            f"J = {number(J)}, of size {'above' if abs(J) > 1 else 'below'} 1; u should be {number(exact)}",
-            f"after {rounds} rounds there: z = {number(way[-1])}, off by {number(there)}",
-            f"after {rounds} rounds back: u = {number(sums[-1])}, off by {number(back)}",
+            f"J = {number(J)}, and |J| is {'above' if abs(J) > 1 else 'below'} 1; the solution for u is {number(exact)}",
+            f"after {rounds} rounds: z = {number(way[-1])}, off by {number(there)}",
+            f"after {rounds} rounds: u = {number(sums[-1])}, off by {number(back)}",
         ]
     )
     return Picture(

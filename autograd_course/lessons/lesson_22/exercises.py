@@ -20,7 +20,7 @@ recall(
             "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**.",
         ),
         Question(
-            "Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)",
+            "Each step of a loop multiplies a gradient by 0.5. A gradient of 1 goes back through three steps. What is it then? (13)",
             0.125,
             "0.5³ = **0.125**.",
         ),
@@ -40,7 +40,7 @@ prediction(
     choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
     reveal="""**65**, and **nowhere**. At +1 the derivative is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
-        The derivative is never 0. So q keeps changing, and its mean is 0.65 − 0.35 = 0.3.""",
+        The derivative is never 0, so q keeps changing, and its mean is 0.65 − 0.35 = 0.3.""",
 )
 
 prediction(
@@ -71,20 +71,22 @@ prediction(
         And what happens to the loop u ← 1 + J·u?""",
     answer={"derivative": 0.4, "the loop": "diverges"},
     choices={"the loop": ["converges", "diverges"]},
-    reveal="""**0.4**, and it **diverges**. u = 1 − 1.5 u has the solution 1/2.5. But the distance of u from this
-        solution is multiplied by −1.5 at every round. The derivative exists, but the loop does not find it.""",
+    reveal="""**0.4**, and it **diverges**. u = 1 − 1.5 u has the solution 1/2.5. But every round multiplies
+        the difference between u and this solution by −1.5. So the derivative exists, but the loop does not find it.""",
 )
 
 card(
     "22",
     [
-        "sign has the derivative 0, so a weight behind it never learns. Straight-through passes g on as if sign were not "
-        "there.",
+        "sign has the derivative 0, so a weight whose sign is used never trains. A straight-through estimator passes g on "
+        "as if there were no sign.",
         "g is the exact derivative with respect to the bit. The weight is a memory of every g, and its sign is the vote.",
-        "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
-        "another sum, it is not a gradient.",
-        "A rule need not be a derivative. It must be linear in g, fit the shape of x, write into nothing, and be deterministic.",
-        "At the tip of a cone we choose the subgradient 0 by convention. The chain of rules would give 0 · ∞, which is nan.",
+        "Around a closed path a gradient adds up to 0. If the sum is not 0, as often with straight-through or detach, the "
+        "field is not a gradient.",
+        "A rule need not be a derivative. It must be linear in g, fit the shape of x, write into no array, and be "
+        "deterministic.",
+        "At the tip of a cone we choose the subgradient 0 by convention. The rules of square and root would give 0 · ∞, "
+        "which is nan.",
         "The gradient of a fixed point does not depend on how it was found: u = g + Jᵀu, then Bᵀu. The loop for u converges if "
         "ρ < 1.",
     ],
@@ -149,7 +151,7 @@ _BEYOND = (
     "The value is right. But g passes beyond 1 too, so w would diverge: clip w first; in a rule, test "
     "|x| ≤ 1 on the weight, not on the bit."
 )
-_ALL_CUT = "0 comes back everywhere. Only what is added to make the value right is a constant; the rest hands on g."
+_ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to make the value right; g must pass through the rest."
 
 
 @exercise(
@@ -175,7 +177,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
             return inside + (sign(w) - inside).detach()""",
     explained="""
         The value is that of the sign, because the two `inside` cancel. For the gradient the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
-    why="Such a lie takes its value from one function and its gradient from another.",
+    why="A straight-through estimator takes its value from one function, and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),
         edit(_INSIDE, "inside = w", _BEYOND),
@@ -184,16 +186,16 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(
             _BIT,
             "inside.detach() + sign(w) - inside",
-            "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the first "
-            "`inside`.",
+            "The gradient has the wrong sign: the only `inside` that is not detached has a minus. Detach the bracket, not "
+            "the first `inside`.",
         ),
         edit("sign(w) -", "np.sign(w) -", "At 0 the bit is +1."),
         edit(
             _BIT,
             "inside",
-            "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant.",
+            "The gradient is right, but the value is still the clipped w. Add the difference to the sign, as a constant.",
         ),
-        edit("sign(w) -", "w.sign() -", "That is a function here, sign(w), and no method of w."),
+        edit("sign(w) -", "w.sign() -", "sign is a function here, not a method: sign(w)."),
         edit(
             _BIT,
             "inside + sign(w).detach() - inside.detach()",
@@ -202,38 +204,38 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(
             _INSIDE,
             "inside = np.minimum(np.maximum(w, -1), 1)",
-            "At exactly 1 and −1 two are equal, and each gets half of g. np.clip hands on all of it.",
+            "At exactly 1 and −1 the two arguments are equal, and each gets half of g. np.clip passes on all of g.",
         ),
         edit(
             _INSIDE,
             "inside = ag.relu(w + 1) - ag.relu(w - 1) - 1",
-            "At exactly −1 g still goes through, as clip has it.",
+            "At exactly −1 the gradient is still g, as with np.clip.",
         ),
         edit(
             _INSIDE,
             "inside = np.tanh(w)",
-            "A gradient through tanh is a lie too, a smoother one. Here g itself goes back where |w| ≤ 1.",
+            "The gradient of tanh would be another approximation, a smoother one. Here w gets g itself where |w| ≤ 1.",
         ),
         edit(
             _INSIDE,
             "inside = np.clip(w, 0, 1)",
-            "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1.",
+            "Below 0 your gradient is 0, but |w| ≤ 1 means from −1 to 1.",
         ),
         edit(
             _INSIDE,
             "inside = w / 2",
-            "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g on unchanged.",
+            "w gets half of g, and also beyond 1. np.clip(w, -1, 1) passes g on unchanged between −1 and 1.",
         ),
         edit(
             _BIT,
             "inside * sign(w)",
-            "That is |w|, cut off at 1, and below 0 g is turned round. Add, and detach what is added.",
+            "That is |w|, clipped at 1, and below 0 the sign of g is reversed. Do not multiply: add a difference, and detach it.",
         ),
         edit(
             _BIT,
             "inside * (sign(w) / inside).detach()",
-            "At 0 that is 0 · (1/0), nan; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
-            "multiplying.",
+            "At 0 that is 0 · (1/0), which is nan; elsewhere g is divided by the clipped |w|. Do not multiply: add the "
+            "difference.",
         ),
         edit(
             "sign(w) - inside",
@@ -242,11 +244,15 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         ),
         edit("sign(w)", "np.where(w > 0, 1.0, -1.0)", "At 0 the bit is +1: w >= 0."),
         edit("sign(w)", "np.where(w >= 0, 1.0, 0.0)", "The bits are −1 and +1, not 0 and 1."),
-        edit("sign(w)", "np.where(w >= 0, -1.0, 1.0)", "The bit is turned round: +1 from 0 on."),
+        edit(
+            "sign(w)",
+            "np.where(w >= 0, -1.0, 1.0)",
+            "The bit has the wrong sign: it is +1 from 0 on.",
+        ),
         (_row(lambda g, z, x: g), _BEYOND),
         (
             _row(lambda g, z, x: g * (np.abs(x) < 1)),
-            "At exactly 1 and −1 g still goes through: ≤, as clip has it.",
+            "At exactly 1 and −1 the gradient is still g: ≤, as with np.clip.",
         ),
         (
             _row(lambda g, z, x: g * z),
@@ -255,22 +261,22 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         ),
         (
             _row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
-            "That cuts g off. All of g goes back where w is between −1 and 1.",
+            "That clips g. Where w is between −1 and 1, pass on all of g.",
         ),
         *(
             (
                 _row(lambda g, z, x, end=end: g * (np.abs(x) <= end)),
-                "Just beyond 1 no g goes through any more: |x| ≤ 1.",
+                "Just beyond 1 the gradient must be 0: |x| ≤ 1.",
             )
             for end in (1.001, 1 + 1e-9)
         ),
         (
             _row(lambda g, z, x: np.clip(g, -1, 1)),
-            "That cuts g off. All of g goes back where w is between −1 and 1.",
+            "That clips g. Where w is between −1 and 1, pass on all of g.",
         ),
         (
             _row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
-            "That cuts g off. All of g goes back where w is between −1 and 1.",
+            "That clips g. Where w is between −1 and 1, pass on all of g.",
         ),
         (
             _row(lambda g, z, x: 1.0 * (np.abs(x) <= 1)),
@@ -278,17 +284,20 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         ),
         (
             _row(lambda g, z, x: g * (np.abs(x) > 1)),
-            "The other way round: g goes through *between* −1 and 1.",
+            "The condition is reversed: w gets g *between* −1 and 1.",
         ),
         (_row(lambda g, z, x: g * (np.abs(z) <= 1)), _BEYOND),
-        (_row(lambda g, z, x: g * (x <= 1)), "Below −1 g still goes through: |x| ≤ 1."),
+        (
+            _row(lambda g, z, x: g * (x <= 1)),
+            "Below −1 your gradient is still g, but it must be 0: |x| ≤ 1.",
+        ),
         (
             _row(lambda g, z, x: g * np.maximum(1 - np.abs(x), 0)),
-            "That is a tent of slopes. g is passed on unchanged where |w| ≤ 1.",
+            "That multiplies g by 1 − |w|. Pass g on unchanged where |w| ≤ 1.",
         ),
         (
             _row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
-            "That is a hill of slopes. g is passed on unchanged where |w| ≤ 1.",
+            "That multiplies g by 1 − w². Pass g on unchanged where |w| ≤ 1.",
         ),
         (
             _row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)),
@@ -299,7 +308,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
             _row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
             "z is the bit, so g · z reverses the sign of g where w is below 0. Pass g on unchanged.",
         ),
-        (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1."),
+        (lambda w: w, "That passes w through in the forward pass too. The value must be −1 or +1."),
     ],
 )
 def one_bit(answer):
@@ -331,7 +340,7 @@ def one_bit(answer):
         first=examples,
         hints=[*hints, _third_value],
         tried=lambda w, g: (
-            f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"
+            f"one_bit(w), with the upstream gradient {brief(g)}, w = {brief(w)}: (value, gradient of w)"
         ),
     )
 
@@ -372,9 +381,9 @@ _LEGS = "zip(corners, np.roll(corners, -1, axis=0))"
 _MIDDLE, _TERM = "(k + 0.5)", "np.sum(field(start + (k + 0.5) * part) * part)"
 _BACK_HOME = "The last leg is missing: from the last corner back to the first."
 _FIRST = (
-    "That is the first leg alone. Every corner begins a leg, and return comes after both loops."
+    "That is the first leg alone. A leg starts at every corner, and return comes after both loops."
 )
-_HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts from the start."
+_HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from the start."
 
 
 @exercise(
@@ -406,10 +415,10 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
                 for k in range(steps):
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
-    explained="⟨gradient, part⟩ is about how much the loss changes on that part. The sum is about how much it has "
-    "changed in the end.",
-    why="What comes back to where it began has changed by 0. If the sum does not go to 0 with shorter parts, "
-    "the field is no gradient.",
+    explained="⟨gradient, part⟩ is about how much the loss changes on that part. So the sum is about how much the loss "
+    "has changed at the end.",
+    why="A function that returns to its initial value has changed by 0. If the sum does not go to 0 as the parts get "
+    "shorter, the field is not a gradient.",
     mistakes=[
         edit(
             "return total",
@@ -420,7 +429,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _LEGS,
             "zip(corners, np.roll(corners, 1, axis=0))",
-            "The other sign: each leg leads to the *next* corner, and a part is end − start.",
+            "The sign is wrong: each leg leads to the *next* corner, and a part is end − start.",
         ),
         edit(
             _LEGS,
@@ -430,7 +439,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _LEGS,
             "[(corners[-1], corners[0])]",
-            "That is the last leg alone. Every corner begins one.",
+            "That is the last leg alone. A leg starts at every corner.",
         ),
         edit(_LEGS, "[(corners[0], corners[1])]", _FIRST),
         edit(_MIDDLE, "k", _HALF),
@@ -443,17 +452,17 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "np.sum(field(start + (k + 0.5) * (end - start)) * part)",
-            "The middle of part k is start + (k + 0.5)·part: yours is far beyond the leg.",
+            "The middle of part k is start + (k + 0.5)·part. Your points are far beyond the leg.",
         ),
         edit(
             _TERM,
             "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
-            "The field already is a slope: call it, field(…), and do not differentiate.",
+            "The field is already a gradient: call field(…), and do not differentiate it.",
         ),
         edit(
             "for k in range(steps):\n            total += " + _TERM,
             "at = start + (np.arange(steps)[:, None] + 0.5) * part\n        total += np.sum(field(at) * part)",
-            "The field is asked for one place at a time: it takes what a corner is, a row.",
+            "field takes one point at a time, of the same shape as a corner.",
         ),
         edit(
             "part = (end - start) / steps",
@@ -462,7 +471,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         ),
         (
             lambda field, corners, steps: 0.0,
-            "A gradient gives 0. Another field may give something else: add up.",
+            "A gradient gives 0, but another field may give another sum: add up the parts.",
         ),
         edit(
             "part = (end - start) / steps",
@@ -482,7 +491,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "np.sum(field(start + (k + 0.5) * part))",
-            "Times the part: where you go against the field, it counts negative.",
+            "Multiply by the part: where you walk against the field, the product is negative.",
         ),
         edit(
             _TERM,
@@ -502,7 +511,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "abs(np.sum(field(start + (k + 0.5) * part) * part))",
-            "No abs: what is climbed on one leg is lost on another.",
+            "No abs: the rise on one leg is lost on another.",
         ),
         edit(
             _TERM,
@@ -512,7 +521,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "field(start + (k + 0.5) * part) * part",
-            "⟨field, part⟩ is one number: np.sum adds the products up.",
+            "⟨field, part⟩ is one number: add up the products with np.sum.",
         ),
         edit(
             _TERM,
@@ -522,7 +531,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             _TERM,
             "(field(start + (k + 0.5) * part) * part)[0]",
-            "That is the first entry alone. All of them count.",
+            "That is the first entry alone. Add up all of them.",
         ),
         edit(
             _TERM,
@@ -539,8 +548,12 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
             "np.sum(field(end) * part)",
             "Evaluate the field for every part, at its middle.",
         ),
-        edit("return total", "return round(total, 1)", "Do not round: add up what is there."),
-        edit("return total", "return int(total)", "int cuts off: the sum is any number."),
+        edit("return total", "return round(total, 1)", "Do not round the sum."),
+        edit(
+            "return total",
+            "return int(total)",
+            "int drops the decimals: the sum may be any number.",
+        ),
         edit(
             "range(steps)",
             "range(4)",
@@ -549,7 +562,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             "np.roll(corners, -1, axis=0)",
             "[*corners[1:4], corners[0]]",
-            "Four corners, as a rectangle has them. There may be more: len(corners).",
+            "That takes four corners, as a rectangle has. There may be more: len(corners).",
         ),
         edit(
             "np.roll(corners, -1, axis=0)",
@@ -560,13 +573,22 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(
             "return total",
             "return total / steps",
-            "Nothing is left to divide: each part was short already.",
+            "Do not divide the sum: each part is already a leg divided by steps.",
         ),
-        edit("return total", "return total / len(corners)", "All legs are added up, not averaged."),
+        edit(
+            "return total", "return total / len(corners)", "Add up all legs; do not average them."
+        ),
         edit("    return total", "        return total", _FIRST),
         edit("range(steps)", "range(steps + 1)", "One part too many: range(steps)."),
         edit("range(steps)", "range(steps - 1)", "One part too few: range(steps)."),
         edit("range(steps)", "range(1, steps)", "The first part is missing: k begins at 0."),
+        edit(
+            "for k in range(steps):\n            total += " + _TERM,
+            "for t in np.linspace(0, 1, steps):\n"
+            "            total += np.sum(field(start + t * (end - start)) * part)",
+            "np.linspace(0, 1, steps) includes both ends of the leg, and cuts it into steps − 1 parts. "
+            + _HALF,
+        ),
         printed(_round_trip),
     ],
 )
@@ -640,7 +662,8 @@ _SHORT = (
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
     explained="Lesson 04's trap of where is avoided: nothing infinite is ever computed.",
-    why="It is one line of chain rule, and one stated number for the only place without a slope.",
+    why="The rule is one line of chain rule, and one value chosen by convention for the only point where the length has no "
+    "derivative.",
     mistakes=[
         (lambda g, z, x: g * x / z, _AT_TIP),
         (
@@ -651,7 +674,7 @@ _SHORT = (
         (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z, _SHORT),
         (
             lambda g, z, x: g * x / np.where(z == 0, 1, z) / x.size,
-            "That would be the share of a mean. A length is no mean, so do not divide by n.",
+            "A length is not a mean, so do not divide by n.",
         ),
         (
             lambda g, z, x: g * x * z,
@@ -659,7 +682,7 @@ _SHORT = (
         ),
         (
             lambda g, z, x: g * x / np.maximum(z, 1),
-            "A length below 1 is a length too: put a 1 for z only where z == 0.",
+            "A length below 1 is a length too: replace z by 1 only where z == 0.",
         ),
         (
             lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
@@ -674,9 +697,12 @@ _SHORT = (
         ),
         (
             lambda g, z, x: 0.0 if z == 0 else g * x / z,
-            "At 0 the zeros have x's shape: np.zeros_like(x).",
+            "At 0 the rule returns zeros in the shape of x: np.zeros_like(x).",
         ),
-        (lambda g, z, x: g * x, "Divide by z: the slope of the length by each entry is x/z."),
+        (
+            lambda g, z, x: g * x,
+            "Divide by z: the derivative of the length with respect to x is x/z.",
+        ),
         (lambda g, z, x: g * x / (z + 1e-8), _SHORT),
         (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.maximum(z, 1e-12), _SHORT),
@@ -708,21 +734,27 @@ _SHORT = (
         ),
         (
             lambda g, z, x: g / np.where(z == 0, 1, z),
-            "x is missing: each entry gets its own share, x/z.",
+            "x is missing: the factor of g is x/z.",
         ),
-        (lambda g, z, x: g * z / np.where(x == 0, 1, x), "This is upside down. It is x over z."),
-        (lambda g, z, x: -g * x / np.where(z == 0, 1, z), "The right size with the wrong sign."),
+        (
+            lambda g, z, x: g * z / np.where(x == 0, 1, x),
+            "Your quotient is upside down: it is x/z.",
+        ),
+        (
+            lambda g, z, x: -g * x / np.where(z == 0, 1, z),
+            "The size is right, but the sign is wrong.",
+        ),
         (
             lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
             "That is one number. The gradient of x has the shape of x: no sum.",
         ),
         (
             lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
-            "At 0 zeros are stated, in place of g.",
+            "At 0 the rule returns zeros, not g.",
         ),
         (
             lambda g, z, x: np.where(z == 0, g / np.sqrt(x.size), g * x / np.where(z == 0, 1, z)),
-            "An arrow of length 1 lies under the cone too. But by convention the gradient is the one in the middle, 0.",
+            "An arrow of length 1 is a subgradient too. But by convention we choose the middle one, 0.",
         ),
         (lambda g, z, x: g * x / np.linalg.norm(x), _AT_TIP),
         (
@@ -731,9 +763,12 @@ _SHORT = (
         ),
         (
             lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
-            "At 0 zeros are stated, in place of 1.",
+            "At 0 the rule returns zeros, not 1.",
         ),
-        (lambda g, z, x: np.round(_length_x(g, z, x), 2), "Do not round: a slope is any number."),
+        (
+            lambda g, z, x: np.round(_length_x(g, z, x), 2),
+            "Do not round: a slope may be any number.",
+        ),
         (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: no max."),
         (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), _SHORT),
         printed(_length_x),
@@ -854,26 +889,24 @@ def _nearly(got, expected):
     """Return a hint for an answer that is nearly right."""
     if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
         return (
-            "Nearly right. Is f differentiated at the z that was given, and does the loop run through all "
-            "`rounds`? (Where J is near 1, u moves slowly for long.) Or is a number rounded on the way?"
+            "Nearly right. Do you differentiate f at the given z, and does the loop run through all `rounds`? (If J is "
+            "near 1, u converges slowly.) Or do you round a number on the way?"
         )
     return None
 
 
 _ORDER = (
-    "g has the shape of z, and the gradient of x has the shape of x. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
-    "first is added to g in the loop, the second is the answer."
+    "g has the shape of z, and the gradient of x has the shape of x. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: "
+    "in the loop, add the first to g; after it, return the second."
 )
 _ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return comes after the loop."
 _ONE_LESS = (
-    "That is one round less: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
+    "That is one round too few: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
     "u."
 )
-_AGAIN = (
-    "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
-)
-_LIMIT = "That is the limit, which infinitely many rounds reach. Here exactly `rounds` of them are asked for."
-_MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
+_AGAIN = "That counts the old u again. In every round, add the original g: u = g + Jᵀu."
+_LIMIT = "That is the limit of infinitely many rounds. Run exactly `rounds` rounds."
+_MANY = "You run a fixed number of rounds. Run exactly `rounds` rounds."
 _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return back(u)[1]"
 
 
@@ -909,12 +942,14 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_ROUND, "u = back(u)[0]", "Add g in every round: u = g + Jᵀu."),
         edit(_ROUND, "u = u + back(u)[0]", _AGAIN),
         edit(_ROUND, "u = g + back(g)[0]", _ONE),
-        edit(_ROUND, "u = g - back(u)[0]", "A sign: u = g + Jᵀu."),
-        edit(_ROUND, "u = g * back(u)[0]", "g is added, not multiplied: u = g + Jᵀu."),
+        edit(_ROUND, "u = g - back(u)[0]", "A sign is wrong: u = g + Jᵀu."),
+        edit(_ROUND, "u = g * back(u)[0]", "Add g, do not multiply by it: u = g + Jᵀu."),
         edit(_ROUND, "u = g + back(u)[1]", _ORDER),
         edit(_ROUND, "g = g + back(g)[0]\n        u = g", _AGAIN),
         edit(
-            _END, "return back(u)[0]", "That is Jᵀu, for z. The gradient of x is Bᵀu, the second."
+            _END,
+            "return back(u)[0]",
+            "That is Jᵀu, which belongs to z. The gradient of x is Bᵀu, the second entry.",
         ),
         edit(
             _END,
@@ -928,44 +963,60 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "That is the tuple (Jᵀu, Bᵀu). The gradient of x is the second entry.",
         ),
         edit(_END, "return g + back(u)[1]", _ORDER),
-        edit(_END, "return back(u)[1] / (rounds + 1)", "The rounds are added up, not averaged."),
+        edit(_END, "return back(u)[1] / (rounds + 1)", "Add up the rounds; do not average them."),
         edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
         edit("range(rounds)", "range(rounds - 1)", _ONE_LESS),
-        edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient is any number."),
+        edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient may be any number."),
         edit(
             _ROUND,
             "u = np.clip(g + back(u)[0], -10, 10)",
-            "Nothing is cut off: a gradient may be large.",
+            "Do not clip u: a gradient may be large.",
         ),
-        edit(_ROUND, "u = (g + back(u)[0]) / 2", "The rounds are added up, not averaged."),
+        edit(_ROUND, "u = (g + back(u)[0]) / 2", "Add up the rounds; do not average them."),
         edit(
             _ROUND,
             "u = u + back(g)[0]",
-            "Jᵀ is multiplied by the newest u, and g is added as it arrived: u = g + Jᵀu.",
+            "Multiply Jᵀ by the newest u, and add the original g: u = g + Jᵀu.",
         ),
         edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
         edit(
             "range(rounds)",
             "range(min(rounds, 3))",
-            "More rounds may be asked for than 3: range(rounds).",
+            "There may be more than 3 rounds: range(rounds).",
         ),
         edit(
             "range(rounds)",
             "range(min(rounds, 50))",
-            "Run as many rounds as `rounds` says, even 300: range(rounds).",
+            "There may be more than 50 rounds, for example 300: range(rounds).",
         ),
         edit("range(rounds)", "range(50)", _MANY),
         edit("    " + _END, "        " + _END, _ONE),
+        edit(
+            _ROUND,
+            "to_z, to_x = back(u)\n        u = g + to_z",
+            _END,
+            "return to_x",
+            _ONE_LESS,
+        ),
+        edit(
+            "_, back = ag.vjp(f, z, x)",
+            "back = ag.vjp(lambda z: f(z, x), z)[1]",
+            _ROUND,
+            "u = g + back(u)",
+            _END,
+            "return ag.vjp(lambda x: f(z, x), x)[1](u)",
+            "The function that ag.vjp returns gives a tuple, with one entry for each argument, even for one: back(u)[0].",
+        ),
         edit("ag.vjp(f, z, x)", "ag.vjp(f, x, z)", "f takes z first, then x."),
         edit(
             "_, back = ag.vjp(f, z, x)",
             "back = ag.vjp(f, z, x)[0]",
-            "ag.vjp gives two things, the value and the function that pulls back: take the second.",
+            "ag.vjp returns two things, the value and the function for the backward pass: take the second.",
         ),
         edit(
             "_, back = ag.vjp(f, z, x)",
             "back = ag.vjp(f, z, x)",
-            "ag.vjp gives two things, the value and the function that pulls back: take the second.",
+            "ag.vjp returns two things, the value and the function for the backward pass: take the second.",
         ),
         *(
             edit(
@@ -975,7 +1026,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
                 f"u = g + {Ju}",
                 _END,
                 f"return {Bu}",
-                "ag.vjp gives the value and the function that pulls back, not J and B: back(u) is (Jᵀu, Bᵀu).",
+                "ag.vjp returns the value and the function for the backward pass, not J and B: back(u) is (Jᵀu, Bᵀu).",
             )
             for Ju, Bu in [("J.T @ u", "B.T @ u"), ("J(u)", "B(u)")]
         ),
@@ -986,22 +1037,22 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "f(z, x).backward(u)\n        u = g + z.grad",
             _END,
             "f(z, x).backward(u)\n    return x.grad",
-            ".grad adds up over the rounds. Forget it before each: z.zero_grad(), x.zero_grad().",
+            ".grad accumulates over the rounds. Reset it before each: z.zero_grad(), x.zero_grad().",
         ),
         edit(
             _ROUND,
             "u = g + back(np.ones_like(g))[0] * u",
-            "J is a matrix: what goes back mixes the entries. Jᵀu is back(u)[0], with u itself.",
+            "J is a matrix, so Jᵀu mixes the entries of u: it is back(u)[0], with u itself.",
         ),
         (
             _from_zero,
-            "That goes back through a loop that begins at 0. z is given: the way there is no part of this.",
+            "You differentiate a loop that begins at 0. z is given, and how it was found does not matter here.",
         ),
         (
             _as_matrices,
-            "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all.",
+            "J is a matrix only if z is a vector, and z may have the shape (2, 3). Call ag.vjp once: you need no matrix.",
         ),
-        (_forward, "That is J u, from ag.jvp. What goes back is Jᵀu, from ag.vjp."),
+        (_forward, "That is J u, from ag.jvp. Use Jᵀu, from ag.vjp."),
         (_solved, _LIMIT),
         (_solved_for_vectors, _LIMIT),
         edit(

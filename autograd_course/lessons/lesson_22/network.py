@@ -1,4 +1,4 @@
-"""Lesson 22: a network for the digits, of whose weights only a bit is used."""
+"""Train lesson 22's network for the digits, whose forward pass uses only one bit of each weight."""
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from ...data import digits
 def learn(bit):
     """Train a 64-256-10 network of one-bit weights; return its test accuracy and its weight matrices.
 
-    `bit` is the row that turns a weight into ±1.
-
-    bit: the row that makes ±1 of a weight.
-
-    Biases are used as they are. Products are divided by √n, n inputs, so that their size does not depend on n.
+    `bit` is the row that turns a weight into ±1. Biases are used as they are. A sum over n inputs is
+    divided by √n, so that its size does not depend on n.
     """
     images, labels, test_images, test_labels = digits()
     rng = np.random.default_rng(0)

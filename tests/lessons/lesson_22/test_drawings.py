@@ -26,7 +26,7 @@ def test_a_weight_that_leaves_says_where_to(w, said):
     """
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
         picture = drawn.votes(ws, np.sign(w + 1e-9 * w[-1]), target, 0.1)
-        assert "w leaves, in one direction: at the last of 5 steps it is" in picture.text
+        assert "w diverges: at the last of 5 steps it is" in picture.text
         assert (said in picture.html) == (ws is w)
 
 
@@ -41,7 +41,7 @@ def test_both_loops_are_off_by_the_powers_of_the_slope(slope, rounds):
     text = loops(slope, rounds).text.splitlines()
     there, back = abs(slope) ** rounds, abs(slope) ** (rounds + 1) / (1 - slope)
     assert text[0].startswith(
-        f"J = {slope}, of size {'above' if abs(slope) > 1 else 'below'} 1".replace("-", "−")
+        f"J = {slope}, and |J| is {'above' if abs(slope) > 1 else 'below'} 1".replace("-", "−")
     )
     assert text[1].endswith(f"off by {there:.4g}") and text[2].endswith(f"off by {back:.4g}")
 
