@@ -42,7 +42,7 @@ TITLES = {
     "hand.nudge": "value, gradient, nudge",
     "hand.differences": "forward and central differences",
     "hand.order": "a safe order of visits",
-    "hand.ledger": "the ledger in mid-pass",
+    "hand.ledger": "the ledger during a backward pass",
     "hand.accumulate": "two examples, with and without a reset",
     "hand.twice": "backward twice",
     "hand.momentum": "two steps with momentum",
@@ -140,7 +140,7 @@ def _nudge(rng):
         (value + nudge, "That is how far x moves. The value moves by the gradient times this."),
         (value - g * nudge, "The distance is right, but the direction is wrong."),
         (g * nudge, "That is the change of the value. What is the value after it?"),
-        (value, "A gradient other than 0 means that the value moves."),
+        (value, "The gradient is not 0, so the value changes when x moves."),
     ]
     reveal = (
         f"{value} + {_in_brackets(g)} · {_in_brackets(nudge)} = **{number(value + g * nudge)}**."
@@ -179,7 +179,7 @@ def _differences(rng):
             "central difference",
             central,
             [
-                (2 * central, "Exactly double: how far apart are your two points?"),
+                (2 * central, "That is twice the right number: how far apart are your two points?"),
                 (forward, "That is the forward difference."),
                 (backward, "That is the difference from x − h to x."),
                 *shared,
@@ -252,7 +252,7 @@ def _order(key, rng):
                     f"No safe order gives {names[i]} this turn. Which values have a contribution for "
                     f"{names[i]}? Here: {', '.join(later)} and L."
                     if users[i]
-                    else f"No safe order gives {names[i]} this turn: a value that needs its gradient waits for it.",
+                    else f"No safe order gives {names[i]} this turn: it must come earlier, because another value needs its gradient.",
                 )
             return Mark(True)
 
@@ -304,7 +304,10 @@ def _asked_of_ledger(key, walk, done, arrived):
             ),
             (float(walk.of[one].value), f"That is the value of {name}."),
             (sum(arrow.local for arrow in arrows), "Multiply each local gradient by its user's g."),
-            (0.0, f"A user of {name} has been visited, and has sent its contribution."),
+            (
+                0.0,
+                f"A user of {name} has been visited, so the entry of {name} already has its contribution.",
+            ),
         ]
         if len(arrows) > 1:
             wrong += [
@@ -317,8 +320,11 @@ def _asked_of_ledger(key, walk, done, arrived):
         if not arrows:
             wrong = [
                 (walk.g[one], f"No user of {name} has been visited yet."),
-                (float(walk.of[one].value), f"That is the value of {name}. Nothing was sent yet."),
-                (1.0, "The 1 at which the pass begins belongs to L alone."),
+                (
+                    float(walk.of[one].value),
+                    f"That is the value of {name}. It has received no contribution yet.",
+                ),
+                (1.0, "The 1 with which the backward pass begins belongs to L alone."),
             ]
         asked.append(Asked(f"entry of {name}", total, wrong))
         parts = " + ".join(
@@ -328,7 +334,7 @@ def _asked_of_ledger(key, walk, done, arrived):
     visited = ", then ".join(walk.called[one] for one in done)
     question = (
         f"A backward pass has visited {visited}, and nothing else. The numbers on the arrows are local gradients. "
-        "**What does the ledger hold for each value that is still to come?** (0 if it has no entry.)"
+        "**What does the ledger hold for each value that is not visited yet?** (0 if it has no entry.)"
     )
     known = [True] * len(walk.arrows) + [False] * len(walk.cards)
     drawn = walks.picture(walk, known)
@@ -343,8 +349,9 @@ def _accumulate(rng):
     question = (
         f"A neuron computes ŷ = w · x with w = {number(w)}; the loss is L = ½(ŷ − y)². `L.backward()` is called "
         f"for x = {x1}, y = {number(y1)}, and then for x = {x2}, y = {number(y2)}. **What is `w.grad` after the "
-        "first call? After the second, without a reset in between? And with a reset?** w stays as it is until one "
-        f"step of gradient descent with the learning rate {number(rate)} uses the sum of both. **Which w follows?**"
+        "first call? After the second, without a reset in between? And with a reset?** w changes only after both calls: "
+        f"one step of gradient descent, with the learning rate {number(rate)}, uses the sum of both gradients. **What is "
+        "w after it?**"
     )
     after = w - rate * (g1 + g2)
     asked = [
@@ -407,12 +414,12 @@ def _twice(rng):
     g = k * m
     question = (
         f"c = {k} · x and L = {m} · c. `L.backward()` is called twice, without a reset. **What is `x.grad` in a "
-        "right engine? In an engine whose c keeps its gradient from the first call? And in an engine that writes "
+        "correct engine? In an engine in which c keeps its gradient from the first call? And in an engine that writes "
         "`.grad = ` where it should write `.grad += `?**"
     )
     asked = [
         Asked(
-            "right engine",
+            "correct engine",
             2 * g,
             [
                 (g, "Gradients accumulate in a leaf: two calls give twice the gradient."),
@@ -428,7 +435,7 @@ def _twice(rng):
             [
                 (
                     2 * g,
-                    f"In the second call c has {m} already, and gets {m} more: how much does it send on?",
+                    f"In the second call c already has the gradient {m}, and gets {m} more. How much does it pass on to x?",
                 ),
                 (
                     4 * g,
@@ -446,8 +453,8 @@ def _twice(rng):
         ),
     ]
     reveal = (
-        f"One call brings {k} · {m} = {g}. Two bring **{2 * g}**. If c keeps its {m}, the second call sends {k} · {2 * m}: "
-        f"{g} + {2 * g} = **{3 * g}**. With `=` the second call's **{g}** is left."
+        f"One call adds {k} · {m} = {g}, and two calls add **{2 * g}**. If c keeps its {m}, the second call adds "
+        f"{k} · {2 * m}: {g} + {2 * g} = **{3 * g}**. With `=`, only the **{g}** of the second call is left."
     )
     return question, asked, reveal
 
@@ -482,7 +489,7 @@ def _momentum(rng):
             after,
             [
                 (w - rate * (g1 + g2), "Those are steps without momentum."),
-                (w - rate * m2, "That is the second step alone: the first has moved w too."),
+                (w - rate * m2, "That is the second step alone: the first step moved w too."),
                 (w + rate * (g1 + m2), "Subtract: the step goes against m."),
             ],
         ),
@@ -503,11 +510,11 @@ def _curvature(rng):
     wrong = [
         (
             2 / small,
-            "At that learning rate, the steep direction diverges already. Which direction is the first to diverge?",
+            "Below that learning rate, the steep direction already diverges. Which direction is the first to diverge?",
         ),
         (
             1 / large,
-            "At 1/λ a step leads straight to the minimum. It may overshoot up to the same distance.",
+            "At 1/λ a step leads exactly to the minimum. A step may overshoot, as long as it ends no farther away than before.",
         ),
         (
             large / 2,
@@ -612,8 +619,8 @@ def _shared(rng):
         ),
     ]
     reveal = (
-        f"L = w^{n} · s: of w {n} · {_in_brackets(w)}^{n - 1} · {start} = **{number(to_w)}**, of the first state "
-        f"{_in_brackets(w)}^{n} = **{number(to_start)}**."
+        f"L = w^{n} · s. The gradient of w is {n} · {_in_brackets(w)}^{n - 1} · {start} = **{number(to_w)}**, and the gradient "
+        f"of the first state is {_in_brackets(w)}^{n} = **{number(to_start)}**."
     )
     return question, asked, reveal
 
@@ -634,7 +641,7 @@ def _clip(rng):
                 "If the entries are clipped one by one, the gradient changes its direction.",
             ),
             (x, "The norm is √(first² + second²): is it at most the limit?"),
-            (x / norm, "That gives the length 1."),
+            (x / norm, "That scales the gradient to the length 1, not to the limit."),
             (
                 x * limit / (7 * a),
                 "The norm is the root of the sum of squares, not the sum of absolute values.",
@@ -727,7 +734,10 @@ def _tangent(rng):
             tz,
             [
                 (2 * p, "That is the local gradient. Multiply it by the tangent of p."),
-                (tp**2, "The square belongs to the value: its tangent is 2p times that of p."),
+                (
+                    tp**2,
+                    "The square belongs to the value: the tangent of p² is 2p times the tangent of p.",
+                ),
                 (2 * tp, "The derivative of p² is 2p: the value of p is missing."),
                 (p * tp, "The derivative of p² is 2p."),
                 (p * p, "That is the value of z."),
@@ -793,7 +803,7 @@ def _marks(rng):
     question = (
         f"A chain has {n} steps, and each leaves one array on the tape. You keep every {every}th value as a mark, and "
         "record one segment at a time. **How many arrays are held at most: the marks, and one whole segment? Which "
-        "segment length makes this smallest? And how many steps are computed a second time, at most?**"
+        "segment length makes this number smallest? And how many steps are computed a second time, at most?**"
     )
     asked = [
         Asked(
@@ -816,7 +826,7 @@ def _marks(rng):
                 ),
                 (1, "Then every value is a mark, and nothing is saved."),
                 (2, "Then half of all values are marks."),
-                (every, "Try it: another length needs fewer."),
+                (every, "Compute the number of arrays for other lengths: some need fewer."),
             ],
         ),
         Asked(
@@ -904,7 +914,7 @@ def _letters(rng):
             loss,
             [
                 (log(letters) / log(2), "That is in bits. Nats use the natural logarithm."),
-                (1 / letters, "That is the probability. The loss is −log of it."),
+                (1 / letters, "That is the probability. The loss is minus its logarithm."),
                 (-loss, "The loss is *minus* the logarithm of the probability."),
                 (letters, "That is e to the loss, the perplexity."),
             ],
@@ -915,7 +925,7 @@ def _letters(rng):
             [
                 (gap, "That is at temperature 1."),
                 (gap * heat, "The logits are divided by the temperature."),
-                (heat / gap, "Upside down."),
+                (heat / gap, "Your fraction is upside down."),
             ],
         ),
     ]
@@ -951,7 +961,11 @@ def _lines(rng):
         (6 - len(needed), "That is the number of dead lines."),
     ]
     kept = ", ".join(names[k] for k in sorted(needed))
-    return question, [Asked("lines", len(needed), wrong)], f"**{len(needed)}**: {kept}."
+    return (
+        question,
+        [Asked("lines", len(needed), wrong)],
+        f"**{len(needed)}**: the lines of {kept}.",
+    )
 
 
 def _shards(rng):
@@ -966,9 +980,9 @@ def _shards(rng):
             (g1 + g2) / 2,
             "The shards differ in size: weight each gradient by its share of the examples.",
         ),
-        (g1 + g2, "These are means, and their sum is too large."),
+        (g1 + g2, "Both are gradients of means, so their sum is too large: weight them."),
         (n1 * g1 + n2 * g2, "That is the gradient of the *sum* of all losses."),
-        ((n2 * g1 + n1 * g2) / (n1 + n2), "The weights are exchanged."),
+        ((n2 * g1 + n1 * g2) / (n1 + n2), "You swapped the weights."),
     ]
     reveal = f"({n1} · {_in_brackets(g1)} + {n2} · {_in_brackets(g2)}) / {n1 + n2} = **{number(right)}**."
     return question, [Asked("gradient", right, wrong)], reveal
@@ -1018,7 +1032,7 @@ def _straight(rng):
                 ((w * x - t) * x, "The forward pass uses q, not w."),
                 (
                     q * x - t,
-                    "That is the error. The derivative with respect to q brings the factor x.",
+                    "That is the error. The derivative with respect to q also contains the factor x.",
                 ),
                 (-g, "The error is q · x − t."),
             ],
@@ -1029,7 +1043,7 @@ def _straight(rng):
             [
                 (w, "With the straight-through gradient w does move."),
                 (q - rate * g, "The step moves w, not q."),
-                (w + rate * g, "Downhill is against the gradient."),
+                (w + rate * g, "That step goes uphill: subtract."),
             ],
         ),
     ]

@@ -71,7 +71,7 @@ TASKS = {
             "g": "It is right where g sums to 0. Draw g at random.",
             "g * (1 - 1 / len(x))": "It is right if your check nudges one entry of x and compares only the same entry of z. "
             "Nudge one entry of x, and sum g times the change of every entry of z.",
-            "g - np.sum(g)": "It is right for one entry. Let your check compare the numbers, not the shapes.",
+            "g - np.sum(g)": "It is right if x has one entry. Let your check compare the numbers, not the shapes.",
         },
     ),
     "differences": Task(
@@ -83,8 +83,8 @@ TASKS = {
             "entry too.",
             "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their absolute "
             "values.",
-            "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them where g does not "
-            "change. Draw each entry of g, and compare every entry.",
+            "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them wherever two neighbours in g "
+            "are equal. Draw each entry of g separately, and compare every entry.",
         },
         (2, 4, 7),
     ),
@@ -93,9 +93,9 @@ TASKS = {
         unit,
         lambda g, z, x: (g - z * np.sum(g * z)) / np.sqrt(np.sum(x * x)),
         {
-            "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random, and "
+            "g / np.sqrt(np.sum(x * x))": "It is right where g and x are orthogonal. Draw g at random, and "
             "compare closely.",
-            "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g, where it should sum g · z. Compare every entry.",
+            "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g instead of g · z. Compare every entry.",
             "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random.",
         },
         (2, 4, 7),
@@ -107,30 +107,32 @@ def unaided(name, rule, my_check):
     """Return the Verdict on a rule derived without help and on the learner's gradient check.
 
     name : one of TASKS, such as "softsign".
-    rule : function of g, z and x, which gives the gradient of x: arrays of one axis.
-    my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and
-        False if not. It must say True of right rules, and False of wrong ones.
+    rule : function of g, z and x that returns the gradient of x; all are arrays of one axis.
+    my_check : function of f, rule and x that returns True if `rule` is right for f at the array x,
+        and False otherwise. It must accept right rules, and reject wrong ones.
 
     Never raises.
     """
     task = TASKS.get(str(name))
     if task is None:
         return Verdict(
-            "wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}.")
+            "wrong",
+            ("hint", f"There is no task {str(name)[:40]!r}. The tasks are {', '.join(TASKS)}."),
         )
     if any(
         one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)
     ):
         return Verdict(
             "not yet",
-            ("", "A ... (or pass) is still there, in the rule or in your check: replace it."),
+            ("", "The rule or your check still contains ... or pass: replace it by your code."),
         )
     try:
         _rule_is_right(task, rule)
         _check_tells(task, my_check)
     except NotYet:
         return Verdict(
-            "not yet", ("", "A ... (or pass) is still there, in the rule or in your check.")
+            "not yet",
+            ("", "The rule or your check still contains ... or pass: replace it by your code."),
         )
     except Wrong as wrong:
         return Verdict(
@@ -187,16 +189,16 @@ def _check_tells(task, my_check):
                 f"your check of a right rule, at x = {brief(x)}",
                 "False",
                 "True",
-                "A right rule is rejected: does your check nudge each entry of x by itself, by about 1e−6, "
-                "sum g times the change of every entry of z, and compare not too strictly?",
+                "Your check rejects a right rule. Does it nudge each entry of x by itself, by about 1e−6, and sum g times "
+                "the change of every entry of z? Is its tolerance too narrow?",
             )
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong(
             "your check of another f, sin, and its right rule",
             "False",
             "True",
-            "A right rule is rejected: does your check measure whatever f it is given, closely enough, or "
-            "compare with one rule?",
+            "Your check rejects a right rule. Does it measure the f that it receives, closely enough, or does it compare "
+            "with one fixed rule?",
         )
 
     def slip(made):
@@ -204,9 +206,9 @@ def _check_tells(task, my_check):
 
     for what, wrong, why in [
         (
-            "a rule that gives 2 % more than the right one",
+            "a rule whose result is 2 % too large",
             slip(lambda gx: 1.02 * gx),
-            "Does it draw each entry of g at random, and compare every entry with what it measures, closely enough?",
+            "Does it draw each entry of g at random, and compare every entry with the measured one, closely enough?",
         ),
         *(
             (f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)
@@ -218,7 +220,7 @@ def _check_tells(task, my_check):
             ENTRIES,
         ),
         (
-            "a rule that has the first entry right, and the others reversed",
+            "a rule whose first entry is right, with the other entries in reverse order",
             slip(lambda gx: np.append(gx[0], gx[:0:-1])),
             ENTRIES,
         ),
@@ -230,7 +232,7 @@ def _check_tells(task, my_check):
 def _said(my_check, task, rule, x):
     """Return the bool that the learner's check returns.
 
-    It may draw at random: called twice, it has to give the same.
+    The check is called twice, because one that draws random numbers must return the same result again.
     """
     answers = set()
     for _ in range(2):
@@ -243,12 +245,14 @@ def _said(my_check, task, rule, x):
                 "True or False",
                 "Does your check contain a loop that never ends?",
             ) from None
-        except AssertionError:  # it may be of a wrong rule, and would be read as of one's own
+        except (
+            AssertionError
+        ):  # unaided would report the error of a wrong rule as the learner's own
             raise Wrong(
                 "your check",
                 "AssertionError",
                 "True or False",
-                "Your check also gets wrong rules, so it must return a bool instead of using assert: True or False.",
+                "Your check is also called with wrong rules, so it must return True or False instead of using assert.",
             ) from None
         if not isinstance(answer, (bool, np.bool_)):
             raise Wrong(
@@ -263,10 +267,10 @@ def _said(my_check, task, rule, x):
         raise Wrong(
             f"your check, called twice with one {'right' if right else 'wrong'} rule",
             "True and False",
-            "the same both times",
-            "Its answer changes. If it draws at random: "
+            "the same result both times",
+            "Your check returned different results. If it draws random numbers: "
             + (
-                "make the difference more exact, or the comparison less strict."
+                "make the difference more exact, or the tolerance wider."
                 if right
                 else "draw every entry of g, and compare every entry closely."
             ),

@@ -112,7 +112,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
             ),
             "closely enough",
         ),
-        (lambda f, rule, x: False, "A right rule is rejected"),
+        (lambda f, rule, x: False, "rejects a right rule"),
         (lambda f, rule, x: print(x), "one bool"),
         (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""),
         (lambda f, rule, x: 1 / 0, "ZeroDivisionError"),
@@ -120,7 +120,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
         (lambda f, rule: True, "argument"),
         (
             lambda f, rule, x: np.testing.assert_equal(good(f, rule, x), True) or True,
-            "must return a bool",
+            "must return True or False",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def one_entry(f, rule, x):
             ),
             "every entry of z",
         ),
-        ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "less strict"),
+        ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "tolerance wider"),
     ],
 )
 def test_a_check_is_told_what_it_lacks(name, check, said):
@@ -171,7 +171,7 @@ def test_a_check_that_knows_the_answer_measures_nothing():
         g = np.random.default_rng(5).normal(size=x.shape)
         return np.allclose(rule(g, f(x), x), TASKS["softsign"].rule(g, f(x), x))
 
-    assert "whatever f it is given" in repr(unaided("softsign", TASKS["softsign"].rule, check))
+    assert "the f that it receives" in repr(unaided("softsign", TASKS["softsign"].rule, check))
 
 
 def test_unfinished_answers_get_not_yet():
@@ -179,4 +179,4 @@ def test_unfinished_answers_get_not_yet():
 
     assert unaided("cumsum", rule, good).status == unaided("cumsum", ..., good).status == "not yet"
     assert unaided("cumsum", TASKS["cumsum"].rule, rule).status == "not yet"
-    assert "There are softsign" in repr(unaided("sofsign", rule, rule))
+    assert "tasks are softsign" in repr(unaided("sofsign", rule, rule))
