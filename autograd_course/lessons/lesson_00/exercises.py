@@ -12,7 +12,7 @@ from ...quiz.texts import Question, card, placement, prediction
 placement(
     "00",
     "Lessons 00 and 01 explain what a slope tells you and how to measure it. If school was long ago, do the "
-    "*Warm up* first: it takes 15 minutes, and the first cell of this lesson links to it.",
+    "*Warm up* first: it takes about half an hour, and the first cell of this lesson links to it.",
     [
         Question(
             "The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?",
