@@ -69,7 +69,7 @@ SENTENCES = {
     "endless": "Your function does not end: what should become smaller, or False, in each turn of the loop?",
     "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments and cannot answer.",
     "printed": "Your function prints the result and returns None: write return instead of print.",
-    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (list.sort, list.reverse and list.append return None.)",
+    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (list.sort, list.append and np.add.at change their argument and return None.)",
     "array overwritten": "Your function modifies the caller's array. -= and *= do that too: make a new array, x - … in place of "
     "x -= ….",
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
@@ -86,7 +86,7 @@ SENTENCES = {
     "error: arguments": "A function was called with the wrong number of arguments. The question lists those of your function, in their order.",
     "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
     "(If you passed an array where a function is needed, pass the function.)",
-    "error: number called": "Expected a function, got a number: pass the function itself, or make one with lambda.",
+    "error: number called": "A number or an array was called like a function. Is a * missing in front of a bracket? Entries are in square brackets, g[i, j]. Where a function is expected, pass the function itself.",
     "error: float as whole number": "Python expects a whole number here, but / gives a float: // drops the fraction.",
     "error: truth of an array": "x may be an array here, but if, and, or, a < b < c, and Python's own in, max, sorted and count need a single True or False. Use np.where, & and |, with each comparison in brackets.",
     "error: item of many": "item() returns the only number of an array, but this array has several.",

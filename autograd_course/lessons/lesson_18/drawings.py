@@ -58,7 +58,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     below = top + side * CELL
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
     parts += [
-        words(left, below + 22, "strong colour: much; dot: nothing", style.FAINT, "start", 13),
+        words(left, below + 22, "dark: large; dot: 0", style.FAINT, "start", 13),
         words(left, below + 42, legend, style.FAINT, "start", 13),
     ]
     first = f"Position {told[pick]}" if pick is not None else f"The future is read {leaks} times."
@@ -88,7 +88,7 @@ def attention_row(letters, scores, values, position):
         [
             ("score", scores, (-2.5, 4), style.VALUE, "none"),
             ("weight P", p, (0, 1), style.VALUE, "none"),
-            ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4"),
+            ("gradient,of the score", back, (-1.8, 1.8), style.GRADIENT, "6 4"),
         ],
     )
     if position + 1 < side:
@@ -147,8 +147,8 @@ def attention_row(letters, scores, values, position):
         f"query: {letters[position]}, at position {position}; z = {number(round(float(z), 3))}, the mean of the values by "
         f"its weights.\n"
         f"weights: {listed(p)}\n"
-        f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
-        f"gradients at the values: {listed(p)}"
+        f"gradients of the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
+        f"gradients of the values: {listed(p)}"
     )
     return Picture(svg(f"0 0 {right + 12} 560", "".join(parts), text), text, says_all=True)
 
@@ -181,13 +181,13 @@ def by_position(losses, best):
         [(k + 0.5, str(k)) for k in range(len(losses))],
         ticks(0, best, 4),
         "position",
-        "loss of a new text",
+        "loss on new texts",
     )
     plot.line([0, len(losses)], [best, best], style.INK, 2, "7 4")
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
-    plot.words(548, 28, f"dashed, the best possible: {best:.2f}", anchor="end")
+    plot.words(548, 28, f"dashed: best possible loss, {best:.2f}", anchor="end")
     text = f"Best possible: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 

@@ -48,8 +48,8 @@ prediction(
         and variance 1. Their product q · k is a sum of 64 terms. What is its standard deviation?""",
     answer=8,
     tolerance=0.5,
-    reveal="""**8**. A product of two such numbers has variance 1, and the variances of independent terms add up to 64.
-        The standard deviation is the root, √64 = 8.""",
+    reveal="""**8**. The variance of a product of two such numbers is 1 · 1, because they are independent and have mean 0.
+        The 64 terms are independent too, so their variances add up to 64. The standard deviation is the root, √64 = 8.""",
 )
 
 prediction(
@@ -66,7 +66,7 @@ prediction(
 card(
     "18",
     [
-        "Does a model cheat? The gradient of answer t with respect to each later letter s > t must be 0.",
+        "If a model does not cheat, the gradient of answer t with respect to each later letter, s > t, is 0.",
         "An embedding is indexing: a row that was read twice receives both gradients.",
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
         "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d.",
@@ -129,13 +129,12 @@ CANCEL = (
         edit(
             "np.abs(slopes)",
             "slopes",
-            "Where the slope is −3, the position is read too. Take the size first, np.abs, "
-            "and then the largest.",
+            "A derivative of −3 means that the position is read, too. Take the magnitude first, np.abs, and then the maximum.",
         ),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.abs(slopes.max(axis=(1, 3)))",
-            "You take the largest first and then its size, so −3 has lost against 0.1. Take np.abs first.",
+            "You take the maximum first and its magnitude afterwards, so 0.1 wins over −3. Take np.abs first.",
         ),
         edit(
             "(1, 3))",
@@ -146,8 +145,7 @@ CANCEL = (
         edit(
             "(1, 3)",
             "(0, 2)",
-            "You took the largest over the positions, axes 0 and 2. Take it over m and d: axes 1 and "
-            "3.",
+            "You took the maximum over the positions, axes 0 and 2. Take it over m and d, axes 1 and 3.",
         ),
         edit(
             "(1, 3)",
@@ -161,25 +159,41 @@ CANCEL = (
         ),
         edit(
             ".max(axis=(1, 3))",
+            ".max(1, 3)",
+            "In .max(1, 3) only the 1 is an axis. Pass both axes as one tuple: .max(axis=(1, 3)).",
+        ),
+        edit(
+            "(1, 3)",
+            "[1, 3]",
+            "NumPy expects several axes as a tuple, in round brackets: axis=(1, 3).",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.linalg.norm(slopes, 2, axis=(1, 3))",
+            "That is the largest singular value of each (m, d) matrix. The question asks for the largest magnitude of an entry.",
+        ),
+        edit(
+            ".max(axis=(1, 3))",
             ".max(axis=1).max(axis=3)",
             "After the first max three axes are left. Take both axes at once: .max(axis=(1, 3)).",
         ),
         edit(
             "(1, 3)",
             "1",
-            "One axis too many is left. Take the largest over the inputs d as well, axis 3.",
+            "One axis too many is left. Take the maximum over the inputs d as well, axis 3.",
         ),
         edit(
             "(1, 3)",
             "None",
-            "You return a single number. Each pair of positions needs its own: take the largest over axes 1 and 3 "
-            "alone.",
+            "You return a single number, but each pair of positions needs one: take the maximum over axes 1 and 3 only.",
         ),
-        edit(".max(", ".sum(", "You add the sizes. The question is for the largest of them."),
+        edit(
+            ".max(", ".sum(", "You add the magnitudes. The question asks for the largest of them."
+        ),
         edit(
             ".max(",
             ".mean(",
-            "That is a mean of the sizes. The question is for the largest of them.",
+            "That is the mean of the magnitudes. The question asks for the largest of them.",
         ),
         edit(
             ".max(",
@@ -195,7 +209,7 @@ CANCEL = (
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.sqrt((slopes ** 2).sum(axis=(1, 3)))",
-            "That is the length of all of them together. The question is for the largest size.",
+            "That is the norm of all these derivatives. The question asks for their largest magnitude.",
         ),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=1)).max(axis=-1)", CANCEL),
@@ -204,12 +218,12 @@ CANCEL = (
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.abs(slopes[:, 0]).max(axis=-1)",
-            "You look at the first output of each position only. Another output may read more.",
+            "You look only at the first output of each position. Another output may read more.",
         ),
         edit(
             "np.abs(slopes).max(axis=(1, 3))",
             "np.abs(slopes[:, :, :, 0]).max(axis=1)",
-            "You look at the first entry of each input only. Another entry may be read.",
+            "You look only at the first entry of each input. Another entry may be read.",
         ),
         (
             lambda f, x: np.tri(len(x)),
@@ -313,7 +327,7 @@ ONCE = "Here each row receives only the gradient of the last position that reads
             np.add.at(table, letters, g)
             return table""",
     explained="A letter that does not occur gets 0. A letter that occurs three times gets the sum of three gradients.",
-    why="Indexing, and its backward pass: nothing new in it but the name.",
+    why="An embedding is indexing, so its backward pass is that of lesson 08. Only the name is new.",
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
@@ -335,33 +349,32 @@ ONCE = "Here each row receives only the gradient of the last position that reads
         edit(
             "np.add.at(table, letters, g)",
             "np.subtract.at(table, letters, g)",
-            "The right size with the wrong sign: added, not taken off.",
+            "The magnitudes are right, but the sign is wrong: add the gradients, do not subtract them.",
         ),
         edit(
             "np.add.at(table, letters, g)",
             "np.add.at(table, letters[0], g[0])",
-            "That is the first text only. All N texts read rows.",
+            "That is the first text only, but all N texts read rows.",
         ),
         edit(
             "np.add.at(table, letters, g)",
             "np.add.at(table, letters[:, -1], g[:, -1])",
-            "That is the last position only. Every position has read a row.",
+            "That is the last position only, but every position has read a row.",
         ),
         edit(
             "return table",
             "return table / len(letters)",
-            "Divided by N. The upstream gradients are added, not averaged.",
+            "You divide by N. The upstream gradients are added, not averaged.",
         ),
         edit(
             "return table",
             "return np.eye(n)[letters].mT @ g",
-            "A table for each of the N texts: add them up.",
+            "You return one table for each of the N texts. Add them up.",
         ),
         edit(
             "return table",
             "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
-            "You take a mean over the readings of each letter. A row that is read twice is paid twice: take the "
-            "sum.",
+            "You take the mean over the readings of each letter. A row that is read twice receives both gradients: take the sum.",
         ),
         edit(
             "return table",
@@ -376,12 +389,12 @@ ONCE = "Here each row receives only the gradient of the last position that reads
         edit(
             "np.zeros((n,",
             "np.ones((n,",
-            "It starts from ones. A row that is never read must get 0.",
+            "Your table starts from ones, but a row that is never read must get 0.",
         ),
         edit(
             "np.zeros((n,",
             "np.zeros((letters.max() + 1,",
-            "Letters behind the last one that occurs are missing. weight has n rows, read or not.",
+            "The rows after the last letter that occurs are missing. weight has n rows, whether they are read or not.",
         ),
         (
             lambda g, letters, n: g[letters],
@@ -390,16 +403,26 @@ ONCE = "Here each row receives only the gradient of the last position that reads
         edit(
             "np.add.at(table, letters, g)",
             "np.add.at(letters, table, g)",
-            "np.add.at(where it is added, at which rows, what): the table comes first.",
+            "The arguments of np.add.at are the table, the rows, and the values to add, in this order.",
         ),
         edit(
             "return table",
             "table[0] = 0\n    return table",
-            "Letter 0 gets nothing. There is no padding here: it is a letter like the others.",
+            "You set the gradient of letter 0 to 0. There is no padding here, so letter 0 is a letter like the others.",
         ),
         (
             lambda g, letters, n: g,
-            "That is g as it arrived. Add it into the rows of weight that were read.",
+            "You return g unchanged. Add each row of g to the row of the table that was read.",
+        ),
+        (
+            lambda g, letters, n: np.zeros((n, g.shape[-1])),
+            "You return the table of zeros. First add each row of g to the row of the table that was read.",
+        ),
+        (
+            lambda g, letters, n: np.stack(
+                [np.full(g.shape[-1], g[letters == k].sum()) for k in range(n)]
+            ),
+            "You add up the d entries of a row as well. Sum over the readings only: .sum(axis=0).",
         ),
         printed(_to_table),
     ],
@@ -447,8 +470,9 @@ def _unmasked(g, Q, K, V, P):
 _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
 ARRIVES = "The gradient of P has P's shape, (T, n): gP = g @ V.T. Pass gP, and not g, to the rule of softmax."
+ENTRIES = "* multiplies entry by entry. A product of matrices is written with @."
 IN_NUMPY = "(In NumPy a matrix's .transpose(-2, -1) is the matrix itself.)"
-FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the gradients of Q and K are divided by √d, both."
+FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·Kᵀ/√d, both gradients, of Q and of K, are divided by √d."
 
 
 @exercise(
@@ -469,8 +493,8 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
     hints=[
-        "Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, which matrix is X, and which is Y?",
-        "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
+        "Lesson 09: in X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. In P @ V, which matrix is X, and which is Y?",
+        "Lesson 10: the rule of softmax is p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
         "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS, and write Q in place of K.",
         (
             "Help: what about the mask?",
@@ -486,11 +510,11 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
     explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line: where P is 0, gS is 0.",
-    why="That is attention, to the last line. There is nothing in it that you had not derived before.",
+    why="That is the whole backward pass of attention, and you had derived each of its rules before.",
     mistakes=[
         (
             _unmasked,
-            "P is handed in, with its mask. If you compute it again from Q and K, the mask is lost.",
+            "Your function receives P, already masked. If you compute P again from Q and K, the mask is lost.",
         ),
         edit(
             "P.T @ g",
@@ -509,12 +533,12 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         edit(
             "g @ V.T",
             "V @ g.T",
-            "For P: that is the transposed, (n, T). The gradient has P's shape: g @ V.T.",
+            "For P: that is the transpose, of shape (n, T). The gradient has P's shape: g @ V.T.",
         ),
         edit(
             "g @ V.T",
             "g @ V.T * P",
-            "P as a factor belongs to softmax's rule, the line below. To P goes g @ V.T.",
+            "The factor P belongs to the rule of softmax, in the next line. The gradient of P is g @ V.T.",
         ),
         edit(
             "P * (gP - " + _SUM + ")",
@@ -524,7 +548,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         edit(
             "P * (gP - " + _SUM + ")",
             "P * gP",
-            "softmax without its sum: raise one score, and the other weights fall. p · (g − Σ g·p).",
+            "The sum in the rule of softmax is missing: if one score rises, the other weights fall. The rule is p · (g − Σ g·p).",
         ),
         edit(
             "P * (gP - " + _SUM + ")",
@@ -544,7 +568,11 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             "gradient, not a target: p · (g − Σ g·p).",
         ),
         edit("P * (gP -", "(gP -", "The factor P in front of softmax's bracket is missing."),
-        edit("P * (gP - np", "P * (gP + np", "softmax: g *less* the sum."),
+        edit(
+            "P * (gP - np",
+            "P * (gP + np",
+            "In the rule of softmax the sum is subtracted from g, not added.",
+        ),
         edit(
             _SUM,
             "np.sum(gP, axis=-1, keepdims=True)",
@@ -554,7 +582,7 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
         edit(
             _SUM,
             "np.mean(gP * P, axis=-1, keepdims=True)",
-            "It is a sum and not a mean, for the weights P add up to 1 already.",
+            "Take the sum, not the mean, because the weights P add up to 1 already.",
         ),
         edit(
             _SUM,
@@ -571,6 +599,28 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             "np.sum(gP * P, axis=-1)",
             "The sums have lost their axis: keepdims=True puts each beside its row.",
         ),
+        edit(
+            "gP - " + _SUM,
+            "g - np.sum(g * P, axis=-1, keepdims=True)",
+            ARRIVES,
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "P * gP - " + _SUM,
+            "P multiplies the whole difference: put gP minus the sum in brackets.",
+        ),
+        edit("P.T @ g", "P.T * g", ENTRIES),
+        edit("g @ V.T", "g * V.T", ENTRIES),
+        edit(
+            "P.T @ g",
+            "P.T @ V",
+            "For V: the gradient of one factor of a product is P.T times the upstream gradient, g, not times V itself.",
+        ),
+        edit(
+            "gS @ K /",
+            "gS @ K.T /",
+            "For Q: the right factor of Q·Kᵀ is Kᵀ already, and the rule transposes it back: gS @ K.",
+        ),
         edit("gS @ K" + _ROOT, "gS @ K", "gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
         edit("gS @ K" + _ROOT, "gS @ K", FORGOTTEN),
         edit("gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
@@ -586,35 +636,41 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             "gS @ K / K.shape[-1]",
             "gS.T @ Q" + _ROOT,
             "gS.T @ Q / K.shape[-1]",
-            "You divide by d in all. S was divided by √d, once.",
+            "Altogether you divide by d. S was divided by √d, so divide by √d once.",
         ),
-        edit("g @ V.T", "g @ V.T" + _ROOT, "You divide by d in all. S was divided by √d, once."),
+        edit(
+            "g @ V.T",
+            "g @ V.T" + _ROOT,
+            "Altogether you divide by d. S was divided by √d, so divide by √d once.",
+        ),
         edit(
             "gS @ K" + _ROOT,
             "gS @ K / np.sqrt(len(K))",
             "gS.T @ Q" + _ROOT,
             "gS.T @ Q / np.sqrt(len(K))",
-            "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are.",
+            "d is the number of entries of a key, K.shape[-1]. len(K) is the number of keys.",
         ),
         edit(
             "gS @ K" + _ROOT,
             "gS @ K / np.sqrt(V.shape[-1])",
             "gS.T @ Q" + _ROOT,
             "gS.T @ Q / np.sqrt(V.shape[-1])",
-            "d is how many numbers a key has, K.shape[-1], not a value.",
+            "d is the number of entries of a key, K.shape[-1], not that of a value.",
         ),
-        edit("gS @ K /", "gS @ Q /", "To Q goes gS times the *other* factor: K."),
+        edit("gS @ K /", "gS @ Q /", "The gradient of Q is gS times the *other* factor, K."),
         edit(
             "gS @ K /", "gS.T @ K /", "For Q: it has the rows of gS, so use gS @ K, not transposed."
         ),
         edit(
-            "gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q. " + IN_NUMPY
+            "gS.T @ Q",
+            "gS @ Q",
+            "For K: row s of its gradient comes from column s of gS, so use gS.T @ Q. " + IN_NUMPY,
         ),
-        edit("gS.T @ Q", "gS.T @ K", "To K goes gS.T times the *other* factor: Q."),
+        edit("gS.T @ Q", "gS.T @ K", "The gradient of K is gS.T times the *other* factor, Q."),
         edit(
             "gS.T @ Q",
             "Q.T @ gS",
-            "To K: that is the transposed, (d, n). The gradient has K's shape: gS.T @ Q.",
+            "For K: that is the transpose, of shape (d, n). The gradient has K's shape: gS.T @ Q.",
         ),
         edit(
             "gS.T @ Q",
@@ -646,7 +702,9 @@ FORGOTTEN = "1/√d is forgotten in the backward pass: S = Q·Kᵀ/√d, so the 
             "gS = np.tril(gS)\n    gQ = gS",
             "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already.",
         ),
-        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients."),
+        edit(
+            "return gQ, gK, gV", "return gQ, gK", "The gradient of V is missing: return all three."
+        ),
     ],
 )
 def back(answer):
@@ -718,31 +776,32 @@ SUBSCRIPTS = [
     "bthd bshd bhts",
     "i jk ikj",
 ]
-TURNED = (
-    "Transposed. Each array goes in with its own letters, g with c. What comes out has the input's letters, in "
-    "the input's order."
+TURNED = "The letters are in the wrong places. Each array has its own letters, and g has those of z, c. The result has the letters of the input, in the same order."
+PLAIN = (
+    "einsum received the names a, b and c, not their letters. Write an f before the quotes and each name in curly "
+    'brackets: f"{c},…".'
 )
 WRONG_SWAP_X = [
     (
         lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
-        "Written for one product alone. The letters are handed in: a, b, c.",
+        "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
         lambda g, z, x, y, a, b, c: g @ y.mT,
-        "Written for one product alone. The letters are handed in: a, b, c.",
+        "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
-        "Here g has the letters of x. But g has the letters of z, c. What comes out has the letters of x, a.",
+        "You give g the letters of x, but g has those of z, c. The result has the letters of x, a.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
-        "z is used where g belongs: use the upstream gradient, not the output itself.",
+        "You use z in place of g: use the upstream gradient, not the output itself.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
-        "You multiply by x itself. In a product each factor gets g times the *other* one, here y.",
+        "You multiply by x itself. In a product the gradient of a factor is g times the *other* factor, here y.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y),
@@ -756,42 +815,44 @@ WRONG_SWAP_X = [
     ),
     (
         lambda g, z, x, y, a, b, c: -_einsum_x(g, z, x, y, a, b, c),
-        "The right size with the wrong sign.",
+        "The magnitudes are right, but the sign is wrong.",
     ),
     (lambda g, z, x, y, a, b, c: np.abs(_einsum_x(g, z, x, y, a, b, c)), "The signs are lost."),
     (
         lambda g, z, x, y, a, b, c: _einsum_x(g, z, x, y, a, b, c) / y.shape[-1],
-        "Divided: the product adds, and takes no mean.",
+        "You divide, but the product is a sum, not a mean.",
     ),
     (
         lambda g, z, x, y, a, b, c: g * y,
-        "* multiplies entry by entry. Tell einsum which letters meet.",
+        "* multiplies entry by entry. Use einsum, with the letters of each array.",
     ),
+    (lambda g, z, x, y, a, b, c: ag.einsum("{c},{b}->{a}", g, y), PLAIN),
+    (lambda g, z, x, y, a, b, c: ag.einsum("c,b->a", g, y), PLAIN),
     (
         lambda g, z, x, y, a, b, c: (
             _einsum_x(g, z, x, y, a, b, c),
             _einsum_y(g, z, x, y, a, b, c),
         ),
-        "You return both gradients in a tuple. This rule is for x alone.",
+        "You return both gradients in a tuple. This rule is for x only.",
     ),
 ]
 WRONG_SWAP_Y = [
     (
         lambda g, z, x, y, a, b, c: np.einsum("ij,ik->jk", x, g),
-        "Written for one product alone. The letters are handed in: a, b, c.",
+        "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
         lambda g, z, x, y, a, b, c: x.mT @ g,
-        "Written for one product alone. The letters are handed in: a, b, c.",
+        "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
-        "Here g has the letters of y. But g has the letters of z, c. What comes out has the letters of y, b.",
+        "You give g the letters of y, but g has those of z, c. The result has the letters of y, b.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
     (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
-        "z is used where g belongs: use the upstream gradient, not the output itself.",
+        "You use z in place of g: use the upstream gradient, not the output itself.",
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
     (
@@ -800,7 +861,7 @@ WRONG_SWAP_Y = [
     ),
     (
         lambda g, z, x, y, a, b, c: -_einsum_y(g, z, x, y, a, b, c),
-        "The right size with the wrong sign.",
+        "The magnitudes are right, but the sign is wrong.",
     ),
 ]
 
@@ -876,10 +937,7 @@ _MEAN, _ALONG = (
 )
 LOST = "A mean has lost its axis: keepdims=True keeps it, so that it lines up with its row."
 DOWN = "You take a mean down the columns. Each row is normalised by itself: axis=-1."
-SECOND = (
-    "The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
-    "and z stays."
-)
+SECOND = "The mean of g · z is missing. (The mean of z alone is 0.) x changes s as well as the mean: if you stretch a row, z stays the same."
 WHOLE = (
     "You take a mean over the whole array. Each row is normalised by itself: axis=-1, and keepdims."
 )
@@ -908,35 +966,34 @@ WHOLE = (
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean is for the shift, the second for the stretch.",
-    why="The parts of g that only shift or only stretch the row are taken away: neither moves z.",
+    why="The rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
     mistakes=[
         edit(
             _MEAN,
             "",
             _ALONG,
             "",
-            "Both means are missing: x moves the mean and s too, and through them every entry.",
+            "Both means are missing: x also changes the mean and s, and through them every entry of z.",
         ),
         edit(_ALONG, "", SECOND),
         edit(
             _MEAN,
             "",
-            "The first mean is missing: x also moves the mean. If you raise a whole row, z stays the same.",
+            "The first mean is missing: x also changes the mean. If you raise a whole row, z stays the same.",
         ),
         edit(
             "(\n    g -",
             "g -",
             "keepdims=True)) / s",
             "keepdims=True) / s",
-            "s divides the whole of it, not the last term alone: brackets.",
+            "Divide the whole difference by s, not only its last term: put it in brackets.",
         ),
         edit(
             " / s",
             "",
-            "In the end it is divided by s: a row that is spread ten times as wide has a tenth of the "
-            "slope.",
+            "The division by s is missing: if a row is spread ten times as wide, its derivatives are a tenth.",
         ),
-        edit("/ s", "* s", "You multiply by s, and z is divided by s."),
+        edit("/ s", "* s", "You multiply by s. z is divided by s, so divide here too."),
         edit("/ s", "/ s ** 2", "You divide by s twice."),
         edit("/ s", "/ s.mean()", "You use one s for all rows. Each row is divided by its own."),
         edit(
@@ -965,24 +1022,24 @@ WHOLE = (
             "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
             "keepdims=True)) / s",
             "keepdims=True))) / s",
-            "z is a factor of the second mean alone, not of the bracket.",
+            "z is a factor of the second mean only, not of the whole bracket.",
         ),
         edit(
             "np.mean(g, axis",
             "np.sum(g, axis",
-            "The first is a mean too: each entry has a share of 1/n in it.",
+            "The first term is a mean too: each entry has a share of 1/n in the mean of the row.",
         ),
         edit(
             "np.mean(g * z, axis",
             "np.sum(g * z, axis",
-            "The second is a mean too: each entry has a share of 1/n in the mean square.",
+            "The second is a mean too: each entry has a share of 1/n in the variance.",
         ),
         edit(
             "np.mean(g, axis",
             "np.sum(g, axis",
             "np.mean(g * z, axis",
             "np.sum(g * z, axis",
-            "n times too large: a mean is the sum divided by n, the entries of a row.",
+            "Both are n times too large: a mean is the sum divided by n, the number of entries in a row.",
         ),
         edit(" - np.mean(g,", " + np.mean(g,", "Subtract the first mean, do not add it."),
         edit(" - z * ", " + z * ", "Subtract the second mean, do not add it."),
@@ -995,12 +1052,12 @@ WHOLE = (
         edit(
             "np.mean(g * z, axis",
             "np.mean(g, axis",
-            "The second mean is over g · z: it measures how far g and z point the same way.",
+            "The second mean is that of g · z: it measures how far g and z point the same way.",
         ),
         edit(
             "np.mean(g * z, axis",
             "np.mean(z * z, axis",
-            "The second mean is over g · z. (The mean of z² is 1, or nearly.)",
+            "The second mean is that of g · z. (The mean of z² is 1, or nearly.)",
         ),
         edit("    g -", "    1 -", "g itself is missing in the bracket."),
         edit(
@@ -1033,12 +1090,23 @@ WHOLE = (
                 (g - np.mean(g, axis=-1, keepdims=True)) / s
                 - z * np.mean(g * z, axis=-1, keepdims=True)
             ),
-            "s divides the whole of it, the last term too: brackets.",
+            "Divide the whole difference by s, the last term too: put it in brackets.",
+        ),
+        edit(
+            "(\n    g -",
+            "g / s -",
+            "keepdims=True)) / s",
+            "keepdims=True)",
+            "Divide the whole difference by s, not only g: put it in brackets.",
+        ),
+        edit(
+            "np.mean(g * z, axis",
+            "np.mean(g @ z.T, axis",
+            "g @ z.T multiplies each row of g by every row of z. Multiply entry by entry: g * z.",
         ),
         (
             lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * z * z) / s,
-            "g·z² is the way from each entry to its own z. Through s each entry reaches every z of the row: z times the "
-            "mean of g · z.",
+            "g·z² is only the path from an entry to its own z. Through s each entry affects every z of its row: subtract z times the mean of g · z.",
         ),
         (
             lambda g, z, s: (

@@ -43,9 +43,7 @@ def test_who_reads_whom_marks_the_future():
         picture.html.count("l16 16m0 -16") == 1
         and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
     )
-    assert {"strong colour: much; dot: nothing", "grey: the future; crossed: read"} <= set(
-        words_in(picture)
-    )
+    assert {"dark: large; dot: 0", "grey: the future; crossed: read"} <= set(words_in(picture))
     framed = who_reads_whom(np.tri(3) / 3, "abc", pick=1, what="weight")
     assert framed.text.startswith(
         "Position 1 (b): 0 0.33, 1 0.33\n"
@@ -81,7 +79,7 @@ def test_losses_stand_against_the_best_possible():
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
     assert np.isclose(
         tall[0] / tall[1], 4, rtol=1e-3
-    ) and "dashed, the best possible: 2.08" in words_in(picture)
+    ) and "dashed: best possible loss, 2.08" in words_in(picture)
 
 
 def test_sharpness_needs_the_root():
