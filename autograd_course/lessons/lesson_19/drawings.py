@@ -1,4 +1,4 @@
-"""Lesson 19: counting's guess, a loss that falls past counting, who knew which letter better, and a mixture's loss."""
+"""Lesson 19: the guess of counting, a training curve, which model predicts which letter better, and the loss of a mixture."""
 
 from html import escape
 
@@ -114,19 +114,19 @@ def who_knew(text, network, counting):
             )
         else:
             parts.append(escape(letter))
-    pays = f"The network pays {nats(network):.2f} nats per letter, counting {nats(counting):.2f}."
+    pays = f"Loss here: network {nats(network):.2f} nats per letter, counting {nats(counting):.2f}."
     legend = (
         f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:normal">'
-        f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> &nbsp; '
-        f'<span style="background:{COUNTING};text-decoration:overline">counting knew better</span>'
+        f'<span style="background:{NETWORK};text-decoration:underline">network at least twice as probable</span> &nbsp; '
+        f'<span style="background:{COUNTING};text-decoration:overline">counting at least twice as probable</span>'
         f"<br>{pays}</div>"
     )
     told = "\n".join(
         [
             pays,
             text,
-            f"The network knew better: {said['network']}",
-            f"Counting knew better: {said['counting']}",
+            f"The network gave at least twice the probability: {said['network']}",
+            f"Counting gave at least twice the probability: {said['counting']}",
         ]
     )
     return Picture(page(legend + "".join(parts)), told, says_all=True)

@@ -55,8 +55,7 @@ prediction(
 
 prediction(
     "19.start",
-    question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
-        numbers are random. About how large is its loss, in nats per letter?""",
+    question="""The names are written with 36 symbols. At step 0 the network knows nothing, because its parameters are random. About how large is its loss, in nats per letter?""",
     answer=3.58,
     tolerance=0.35,
     reveal="""About log 36 = **3.58**, because each symbol has a probability of about 1/36. Ours begins a little higher:
@@ -88,8 +87,7 @@ prediction(
     question="""For each letter take the mean of the two probabilities: half of the network's plus half of the table's. Where is the loss of this mixture?""",
     answer="below both",
     choices=["above both", "between the two", "below both"],
-    reveal="""**Below both**, because they fail at different letters. Where one of them gives a letter almost
-        no probability, the other's half is left, and half of p costs only log 2 more than p.""",
+    reveal="""**Below both**, because they fail at different letters. Where one of them gives a letter almost no probability, half of the other's probability p remains, and half of p costs only log 2 more than p.""",
 )
 
 card(
@@ -145,12 +143,12 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts.sum() + a)",
             "counts.sum()",
-            "It does not add up to 1: the a lent letters are letters too.",
+            "The result does not add up to 1: the a added letters count too, so divide by counts.sum() + a.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts / counts.sum()",
-            "That is counting alone. A letter that was never seen has 0 then, and costs infinitely much.",
+            "That is counting without smoothing: a letter that never followed gets the probability 0, and its cost is infinite.",
         ),
         edit(
             "a * shorter",
@@ -162,7 +160,7 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts.sum() + a)",
             "(counts.sum() + len(counts))",
-            "You divide by one letter more of each kind. But a letters are lent altogether.",
+            "You divide as if one letter of each kind were added. Altogether a letters are added.",
         ),
         edit(
             "a * shorter",
@@ -174,14 +172,22 @@ def _smoothed(counts, shorter, a):
         edit(
             "a * shorter",
             "a",
-            "Here each letter is lent a. They get a together: `a * shorter` each.",
+            "You add a to the count of each letter. Altogether a letters are added: each letter gets `a * shorter` of them.",
         ),
-        edit("a * shorter", "shorter", "Here one letter is lent, not a. Each gets a * shorter."),
-        edit("(counts.sum() + a)", "(counts.sum() + 1)", "a letters more were read, not 1."),
+        edit(
+            "a * shorter",
+            "shorter",
+            "Altogether you add one letter, not a. Each letter gets a * shorter.",
+        ),
+        edit(
+            "(counts.sum() + a)",
+            "(counts.sum() + 1)",
+            "Altogether a letters are added, not 1: divide by counts.sum() + a.",
+        ),
         edit(
             "(counts.sum() + a)",
             "(counts.sum() + a * len(counts))",
-            "a altogether, not for each letter: `shorter` adds up to 1.",
+            "Altogether a letters are added, not a for each letter, because `shorter` adds up to 1.",
         ),
         edit(
             "(counts.sum() + a)",
@@ -201,42 +207,42 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts / max(counts.sum(), 1) + a * shorter",
-            "First add the letters, counted and lent. Then divide by all of them.",
+            "First add the counted and the added letters. Then divide by the number of all of them.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts + a * shorter / (counts.sum() + a)",
-            "The division is of the whole sum above: brackets are missing.",
+            "Brackets are missing: divide the whole sum, not only its last term.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts + a * shorter / counts.sum() + a",
-            "Two sums are divided, the one above by the one below: each needs its brackets.",
+            "One sum is divided by the other, so each sum needs brackets.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "(counts + a * shorter) // (counts.sum() + a)",
-            "// cuts off to whole numbers: /.",
+            "// rounds down to whole numbers. Write /.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "np.where(counts > 0, counts / counts.sum(), shorter)",
-            "If you take either the one or the other, they do not add up to 1. The box mixes both.",
+            "If you take either the counts or `shorter` for a letter, the result does not add up to 1. The formula adds both.",
         ),
         edit(
             "a * shorter",
             "a / shorter",
-            "A letter that was likely gets more of what is lent: a * shorter.",
+            "A likelier letter gets more of the added letters: a * shorter.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "(counts + shorter) / (counts.sum() + 1)",
-            "Here one letter is lent, not a. Add a * shorter above, and a below.",
+            "You add one letter, not a. Add a * shorter to the counts, and a to their sum.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts / (counts.sum() + a) + shorter",
-            "`shorter` adds up to 1 already. Lend a * shorter, and divide by all letters.",
+            "`shorter` adds up to 1 already. Add a * shorter to the counts, and then divide by all letters.",
         ),
         edit(
             "(counts.sum() + a)",
@@ -246,30 +252,47 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts.sum() + a)",
             "(counts.sum() + a * shorter)",
-            "a letters more were read, whichever letter is asked for: counts.sum() + a.",
+            "The divisor is the same for every letter: counts.sum() + a.",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "-np.log((counts + a * shorter) / (counts.sum() + a))",
-            "That is what each would cost. Its probability is asked for.",
+            "That is the cost of each letter. Return its probability.",
         ),
         edit(
             "return (counts + a * shorter)",
             "counts += a * shorter\n    return counts",
-            "counts belongs to the caller, and holds whole numbers: not +=, but a new array, counts + a * shorter.",
+            "counts belongs to the caller and holds whole numbers, so do not use +=. Make a new array: counts + a * shorter.",
         ),
         (
             lambda counts, shorter, a: (1 - a) * counts / counts.sum() + a * shorter,
-            "Here a is a share. In the box a is a number of letters, and weighs less the more was counted.",
+            "You use a as a share. In the formula a is a number of letters, and its weight falls as more letters are counted.",
         ),
-        (lambda counts, shorter, a: shorter, "That is the shorter n-gram alone."),
+        edit(
+            "(counts + a * shorter) / (counts.sum() + a)",
+            "(counts + a * shorter) / counts.sum() + a",
+            "Brackets are missing: a belongs to the divisor, (counts.sum() + a).",
+        ),
+        edit(
+            "(counts + a * shorter) /",
+            "(counts.sum() + a * shorter) /",
+            "Above the fraction bar is the count of each letter, not their sum.",
+        ),
+        (
+            lambda counts, shorter, a: (counts / counts.sum() + a * shorter) / (1 + a),
+            "You turn the counts into shares first, so it no longer matters how many letters were counted. Add a * shorter to the counts themselves.",
+        ),
+        (
+            lambda counts, shorter, a: shorter,
+            "That is the probability of the shorter n-gram, without any counts.",
+        ),
         (
             lambda counts, shorter, a: (counts.mean() + a * shorter) / (counts.sum() + a),
             "Every letter has its own count.",
         ),
         (
             lambda counts, shorter, a: _smoothed(counts, shorter, 4.0),
-            "That is right for a = 4 alone. Use a.",
+            "That is right only for a = 4. Use a.",
         ),
         (
             lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
@@ -311,10 +334,7 @@ def _pick(logits, temperature, u):
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
-ROUNDED = (
-    "Rounding: the last end can lie just below 1, and u above it. Then no end is left, and it is the last "
-    "letter, number len(p) − 1."
-)
+ROUNDED = "Because of rounding, the last end can be just below 1, and u above it. Then the answer is the last letter, number len(p) − 1."
 
 
 def _endless(logits, temperature, u):
@@ -322,6 +342,11 @@ def _endless(logits, temperature, u):
     while u >= p[letter]:
         u, letter = u - p[letter], letter + 1
     return letter
+
+
+def _one_interval(logits, temperature, u):
+    p = ag.softmax(logits / temperature)
+    return next((letter for letter, length in enumerate(p) if u < length), len(p) - 1)
 
 
 @exercise(
@@ -351,12 +376,12 @@ def _endless(logits, temperature, u):
             p = ag.softmax(logits / temperature)
             return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
     explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
-    why="If u is drawn evenly, each letter comes as often as its p says.",
+    why="If u is drawn uniformly between 0 and 1, each letter is returned with its probability p.",
     mistakes=[
         edit(
             "(np.cumsum(p) <= u).sum()",
             "p.argmax()",
-            "This is always the likeliest letter, whatever u is: nothing is drawn.",
+            "This is always the most likely letter, whatever u is: nothing is drawn.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
@@ -374,18 +399,20 @@ def _endless(logits, temperature, u):
             ROUNDED,
         ),
         (_endless, ROUNDED),
+        (
+            _one_interval,
+            "You compare u with the length of one interval. Compare it with the sum of the lengths so far.",
+        ),
         edit(
             "ag.softmax(logits / temperature)",
             "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
             "Divided by a low temperature, the logits are in the hundreds, or larger. Then exp gives "
-            "inf, and inf/inf is nan. First take off the largest "
-            "(lesson 10), or use ag.softmax.",
+            "inf, and inf/inf is nan. First subtract the largest (lesson 10), or use ag.softmax.",
         ),
         edit(
             "logits / temperature",
             "logits",
-            "That is what the logits give without this temperature: divide them by it, low or high. (To take one "
-            "number from all logits changes nothing.)",
+            "Your probabilities do not depend on the temperature as they should: divide the logits by it. (Subtracting one number from all logits changes nothing.)",
         ),
         edit(
             "logits / temperature",
@@ -395,32 +422,32 @@ def _endless(logits, temperature, u):
         edit(
             "p = ag.softmax(logits / temperature)",
             "logits /= temperature\n    p = ag.softmax(logits)",
-            "logits /= divides the caller's own logits, and at the next call once more: logits / temperature.",
+            "logits /= temperature changes the caller's array, so the next call divides again. Write logits / temperature.",
         ),
         edit(
             "ag.softmax(logits / temperature)",
             "logits / temperature",
-            "Logits are no probabilities: below 0, above 1. softmax makes some of them.",
+            "Logits are not probabilities: they can be below 0 or above 1. softmax turns them into probabilities.",
         ),
         edit(
             "ag.softmax(logits / temperature)",
             "np.exp(logits / temperature)",
-            "They do not add up to 1 yet: divide by their sum, or take softmax.",
+            "These do not add up to 1 yet: divide by their sum, or use softmax.",
         ),
         edit(
             "ag.softmax(logits / temperature)",
             "ag.softmax(logits) ** (1 / temperature)",
-            "Right up to a factor: they do not add up to 1 any more.",
+            "These are right up to a factor, so they no longer add up to 1.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "np.where(np.cumsum(p) > u)[0]",
-            "Those are all letters that end beyond u. u falls on the first of them.",
+            "Those are all letters whose intervals end after u. The first of these intervals contains u.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "int((np.cumsum(p) > u).sum())",
-            "You count the ends that lie beyond u. Count those that u has passed: <= u.",
+            "You count the ends after u. Count those that u has passed: <= u.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
@@ -445,12 +472,12 @@ def _endless(logits, temperature, u):
         edit(
             "ag.softmax(logits / temperature)",
             "logits / temperature / np.sum(logits / temperature)",
-            "Logits may be below 0: softmax makes probabilities of them.",
+            "Logits can be below 0. softmax turns them into probabilities.",
         ),
         edit(
             "np.cumsum(p) <= u",
             "np.cumsum(p) > u",
-            "You count the ends that lie beyond u. Count those that u has passed: <= u.",
+            "You count the ends after u. Count those that u has passed: <= u.",
         ),
         edit(
             "np.cumsum(p) <= u",
@@ -460,7 +487,7 @@ def _endless(logits, temperature, u):
         edit(
             "(np.cumsum(p) <= u).sum()",
             "(np.cumsum(p) <= u).sum() + 1",
-            "This is one too far: letters are counted from 0.",
+            "This is one letter too far: the numbers begin with 0.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
@@ -470,43 +497,43 @@ def _endless(logits, temperature, u):
         edit(
             "np.cumsum(p)",
             "np.cumsum(p[::-1])",
-            "This begins at the other end. The first letter comes first.",
+            "Your intervals begin with the last letter. Begin with letter number 0.",
         ),
         *(
             edit(
                 "np.cumsum(p)",
                 f"np.cumsum({among})",
-                "You sort the letters. Then the number of a letter is lost.",
+                "You sort the probabilities, so the number of each letter is lost.",
             )
             for among in ("np.sort(p)", "np.sort(p)[::-1]")
         ),
         edit(
             "ag.softmax(logits / temperature)",
             "ag.log_softmax(logits / temperature)",
-            "Those are logarithms, all below 0. Lengths from 0 to 1 are the probabilities: softmax.",
+            "Those are logarithms of probabilities, all below 0. The lengths of the intervals are the probabilities: use softmax.",
         ),
         *(
             edit(
                 "    return min",
                 f"    p = np.where(p >= np.sort(p)[-{k}], p, 0)\n    p = p / p.sum()\n    return min",
-                f"Only the {k} likeliest are drawn from. Every letter has its stretch here, however short.",
+                f"You draw only from the {k} most likely letters. Here every letter has its interval, however short.",
             )
             for k in (2, 3, 5)
         ),
         edit(
             "(np.cumsum(p) <= u).sum()",
             "u * len(p)",
-            "As if all letters had the same room. Each has as much as its p.",
+            "You give every letter an interval of the same length. The length of each interval is p.",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "np.cumsum(p)",
-            "Those are the ends. On which letter does u fall?",
+            "Those are the ends of the intervals. Which letter's interval contains u?",
         ),
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
-            "That is the letter's probability. Its number is asked for.",
+            "That is the probability of the letter. Return its number.",
         ),
         (
             lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
@@ -514,11 +541,11 @@ def _endless(logits, temperature, u):
         ),
         (
             lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
-            "A logit counts with its sign: no abs.",
+            "The sign of a logit matters: do not use abs.",
         ),
         (
             lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
-            "You count from the other end. Letter number 0 comes first.",
+            "Your intervals begin with the last letter. Letter number 0 comes first.",
         ),
         printed(_pick),
     ],
@@ -603,8 +630,8 @@ def _one_u(got, expected):
     for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
             return (
-                f"The first u that differs falls on letter {right}. Which ends has u passed? The logits, the "
-                "temperature and u decide it, and nothing else is drawn."
+                f"The first u that differs is in the interval of letter {right}. Which ends has u passed? Only the logits, the "
+                "temperature and u determine the letter: draw nothing at random."
             )
 
 
@@ -637,6 +664,14 @@ def _removed_once(written, known):
     return lines
 
 
+def _removed_in_loop(written, known):
+    lines = written.split("\n")
+    for name in lines:
+        if name in known:
+            lines.remove(name)
+    return lines
+
+
 @exercise(
     "19.invented",
     minutes=3,
@@ -660,11 +695,9 @@ def _removed_once(written, known):
         def invented(written, known):
             return [name for name in written.split("\\n") if name and name not in known]""",
     explained="In a list, `in` looks for an equal entry. In a text it looks for a piece.",
-    why="Before you admire what a model writes, look whether it stood in what it read.",
+    why="Before you admire what a model writes, check whether its training set contains the same text.",
     mistakes=[
-        edit(
-            "name not in known", "name in known", "The other way round: those are the known ones."
-        ),
+        edit("name not in known", "name in known", "Those are the known names. Return the others."),
         edit(
             "name not in known",
             'name not in "\\n".join(known)',
@@ -678,23 +711,27 @@ def _removed_once(written, known):
         edit(
             "name and name not in known",
             "name not in known",
-            "An empty line is no name: leave it out.",
+            "An empty line is not a name: leave it out.",
         ),
         edit(
             'written.split("\\n")',
             "written.split()",
             'Names have spaces in them: split at the line\'s end, "\\n".',
         ),
-        edit('written.split("\\n")', 'written.split("\\n")[1:]', "The first line is left out."),
+        edit(
+            'written.split("\\n")',
+            'written.split("\\n")[1:]',
+            "Your result leaves out the first line.",
+        ),
         edit(
             'written.split("\\n")',
             'written.split("\\n")[:-1]',
-            "The last line is left out: it may be a name.",
+            "Your result leaves out the last line, which may be a name.",
         ),
         edit(
             'written.split("\\n")',
             "written",
-            'That goes letter by letter. First into lines: .split("\\n").',
+            'This loop runs over letters. First split the text into lines: .split("\\n").',
         ),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
@@ -704,43 +741,43 @@ def _removed_once(written, known):
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
             'sorted(name for name in written.split("\\n") if name and name not in known)',
-            "You have sorted them. Give them in the order in which they were written.",
+            "You sort the names. Return them in the order in which they were written.",
         ),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
             'len([name for name in written.split("\\n") if name and name not in known])',
-            "That is how many. The names themselves are asked for.",
+            "That is the number of new names. Return the names themselves.",
         ),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
             "[name for name in known if name not in written]",
-            "Those are known names that were not written. The other way round.",
+            "Those are the known names that were not written. Return the written names that are not known.",
         ),
         edit(
             'written.split("\\n")',
             'written.split("/n")',
             "The line's end is \\n, with a backslash.",
         ),
-        edit("if name and", "if len(name) > 1 and", "A name of one letter is a name."),
+        edit("if name and", "if len(name) > 1 and", "A name can have a single letter."),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',
             '{name for name in written.split("\\n") if name and name not in known}',
-            "That is a set. It has no order, and holds nothing twice. Give a list.",
+            "That is a set, which has no order and contains each name only once. Return a list.",
         ),
         edit(
             "name and name not in known",
             "name and not any(name.startswith(one) for one in known)",
-            "A name that begins like a known one is another name.",
+            "A name that only begins like a known name is new.",
         ),
         edit(
             "name and name not in known",
             "name and not any(one in name for one in known)",
-            "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not.",
+            "A new name may contain a known name: BATTERY SIGN is new, although BATTERY is not.",
         ),
         edit(
             "name and name not in known",
             "name and name.lower() not in known",
-            "You turn the lines into lower-case letters, and the known names have none.",
+            "You convert the lines to lower-case letters, but the known names are in capitals.",
         ),
         edit(
             "name and name not",
@@ -750,6 +787,35 @@ def _removed_once(written, known):
         *(
             edit("[name for", f"[name.{changed}() for", "Return every line unchanged.")
             for changed in ("strip", "lower", "upper", "title")
+        ),
+        edit(
+            'written.split("\\n") if name and',
+            "written.splitlines() if",
+            "An empty line is not a name: leave it out.",
+        ),
+        *(
+            (
+                wrong,
+                "The loop removes lines from the list that it runs over, so it skips the line after each removed one. Build a new list instead.",
+            )
+            for wrong in (_removed_in_loop, lambda *a: [n for n in _removed_in_loop(*a) if n])
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            '[letter for name in written.split("\\n") if name and name not in known for letter in name]',
+            "+= adds each letter of the name to your list. Append the whole name: .append(name).",
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            '"\\n".join(name for name in written.split("\\n") if name and name not in known)',
+            "You return one text. Return a list of the names.",
+        ),
+        edit(
+            "[name for",
+            "[name not in known for",
+            "if name and name not in known]",
+            "]",
+            "Those are True and False, one for each line. Return the new names themselves: [name for …].",
         ),
         (
             _removed_once,
@@ -819,13 +885,12 @@ def _mix_slope(w, p, q):
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
     explained="The rule of log is 1 over its argument. The argument has the slope p − q.",
-    why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
-    "so there is one valley at most.",
+    why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is never negative, so there is at most one valley.",
     mistakes=[
-        edit("-np.mean", "np.mean", "The sign: the loss is *minus* the log."),
-        edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises: its slope is −q."),
+        edit("-np.mean", "np.mean", "The sign is wrong: the loss is *minus* the log."),
+        edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises, so its slope is −q."),
         edit("(p - q)", "p", "The second term depends on w too: (1 − w)·q has the slope −q."),
-        edit("(p - q)", "(q - p)", "The sign: the loss is *minus* the log."),
+        edit("(p - q)", "(q - p)", "The sign is wrong: the loss is *minus* the log."),
         edit(
             "(p - q) / (w * p + (1 - w) * q)",
             "1 / (w * p + (1 - w) * q)",
@@ -845,7 +910,7 @@ def _mix_slope(w, p, q):
         edit(
             "-np.mean((p - q) / (w * p + (1 - w) * q))",
             "-np.mean(np.log(w * p + (1 - w) * q))",
-            "That is the loss. Its derivative is asked for.",
+            "That is the loss. Return its derivative.",
         ),
         edit(
             "-np.mean((p - q) / (w * p + (1 - w) * q))",
@@ -887,16 +952,31 @@ def _mix_slope(w, p, q):
         edit(
             "(w * p + (1 - w) * q)",
             "q",
-            "That is right at w = 0 only. Divide by the whole mixture.",
+            "That is right only at w = 0. Divide by the whole mixture.",
         ),
         edit(
             "(w * p + (1 - w) * q)",
             "((p + q) / 2)",
-            "That is right at w = ½ only. Divide by the whole mixture.",
+            "That is right only at w = ½. Divide by the whole mixture.",
         ),
         (
             lambda w, p, q: np.mean(np.log(q / p)),
-            "The difference of both losses: right for a straight line, which this is not.",
+            "That is the difference of the two losses. It would be the derivative if the loss were a straight line in w.",
+        ),
+        edit(
+            "/ (w * p + (1 - w) * q)",
+            "/ np.log(w * p + (1 - w) * q)",
+            "The derivative of log is 1 over its argument, not 1 over the log.",
+        ),
+        edit(
+            "/ (w * p + (1 - w) * q)",
+            "* np.log(w * p + (1 - w) * q)",
+            "The derivative of log is 1 over its argument, not the log itself.",
+        ),
+        edit(
+            "(p - q) / (w * p + (1 - w) * q)",
+            "p - q / (w * p + (1 - w) * q)",
+            "Brackets are missing: divide the whole difference (p - q).",
         ),
         doubled(_mix_slope),
         printed(_mix_slope),

@@ -56,11 +56,11 @@ def test_who_knew_marks_a_doubled_probability():
     for colour in (NETWORK, COUNTING):
         assert picture.html.count(f"background:{colour}") == 2  # and the legend
     assert (
-        "The network knew better: a···" in picture.text
-        and "Counting knew better: ··<·" in picture.text
+        "The network gave at least twice the probability: a···" in picture.text
+        and "Counting gave at least twice the probability: ··<·" in picture.text
     )
     assert (
-        f"pays {-np.log([0.9, 0.5, 0.1, 0.3]).mean():.2f} nats" in picture.text
+        f"network {-np.log([0.9, 0.5, 0.1, 0.3]).mean():.2f} nats" in picture.text
         and "&lt;</span>" in picture.html
     )
 
