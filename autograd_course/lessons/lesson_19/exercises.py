@@ -399,10 +399,6 @@ def _one_interval(logits, temperature, u):
             ROUNDED,
         ),
         (_endless, ROUNDED),
-        (
-            _one_interval,
-            "You compare u with the length of one interval. Compare it with the sum of the lengths so far.",
-        ),
         edit(
             "ag.softmax(logits / temperature)",
             "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
@@ -546,6 +542,10 @@ def _one_interval(logits, temperature, u):
         (
             lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
             "Your intervals begin with the last letter. Letter number 0 comes first.",
+        ),
+        (
+            _one_interval,
+            "You compare u with the length of one interval. Compare it with the sum of the lengths so far.",
         ),
         printed(_pick),
     ],

@@ -76,14 +76,17 @@ cases(
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "np.random.default_rng(0).choice(len(p), p=p)",
-            "own: falls on letter",
+            "own: interval of letter",
         ),
-        (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "own: falls on letter"),
+        (
+            lambda logits, temperature, u: _pick(logits[:4], temperature, u),
+            "own: interval of letter",
+        ),
         (
             lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u),
-            "own: falls on letter",
+            "own: interval of letter",
         ),
-        (lambda logits, temperature, u: float("nan"), "own: falls on letter"),
+        (lambda logits, temperature, u: float("nan"), "own: interval of letter"),
         (
             lambda logits, temperature, u: float(_pick(logits, temperature, u)),
             "own: has to be whole",
@@ -91,10 +94,10 @@ cases(
         edit(
             "(np.cumsum(p) <= u).sum()",
             "np.argmin(np.abs(np.cumsum(p) - u))",
-            "own: falls on letter",
+            "own: interval of letter",
         ),
-        edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "own: falls on letter"),
-        (lambda logits, temperature, u: 0, "own: falls on letter"),
+        edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "own: interval of letter"),
+        (lambda logits, temperature, u: 0, "own: interval of letter"),
         edit("len(p) - 1", "39", "none | 30 logits"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "array overwritten"),
     ],
@@ -146,7 +149,7 @@ cases(
             (lambda written, known, most=most: _invented(written, known[:most]), kind)
             for most, kind in [(2, "number of values"), (150, "right elsewhere")]
         ),
-        (lambda written, known: "\n".join(_invented(written, known)), "one value"),
+        (lambda written, known: "\n".join(_invented(written, known)), "own: return one text"),
         (lambda written, known: [], "number of values"),
         (lambda written, known: written.split("\n"), "number of values"),
         (
