@@ -171,7 +171,7 @@ def two_columns(program, line):
     # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs. What the frames mean wraps.
     least = f"({LEAST}*{wide}px + 16px)"
     across = f"min-width:calc{least};{begins_at(f'{now.back * wide}px', least)}"
-    key = "thick frame: runs; thin: is read; long dashes: its gradient or value; filled: held; dotted: gone"
+    key = "thick frame: current line; thin frame: read by it; long dashes: its gradient or value; filled: held; dotted: freed"
     key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
     return Picture(
         f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'

@@ -1,6 +1,7 @@
 """Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is reused too early."""
 
 import io
+import re
 from contextlib import redirect_stdout
 from functools import partial
 from itertools import zip_longest
@@ -191,7 +192,7 @@ def _noted(kind, f, inputs):
     said = [
         " = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
         if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
-        else f"a line that is no (name, function, names): {brief(line)}"
+        else f"a line that is not (name, function, names): {re.sub(' at 0x[0-9a-f]+', '', brief(line))}"
         for line in lines
     ]
     result = (
@@ -200,7 +201,7 @@ def _noted(kind, f, inputs):
         else f"the plain value {brief(z)}"
     )
     own = ", with a list of its own" * (getattr(z, "lines", lines) is not lines)
-    return "; ".join([*said, f"and back comes {result}{own}"])
+    return "; ".join([*said, f"the result is {result}{own}"])
 
 
 def _name(x):
@@ -228,8 +229,8 @@ def _outcome(kind, probe):
     importance=3,
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` objects of one program share this list.
-        The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
-        with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
+        The class inherits + − · / @ and comparisons from the mixin. (A mixin is a class that only adds methods to others.)
+        Each of these operators, like `np.tanh(x)`, calls `__array_ufunc__` with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
         the value that it returns. For a plain number, write the number in place of a name.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -274,8 +275,8 @@ def _outcome(kind, probe):
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
     explained="Before NumPy computes a function such as np.tanh, or an operator, it looks for this method on the inputs. "
-    "So every one of them comes through here. (np.mean and np.dot look for another method, so this class cannot trace them.)",
-    why="Twelve lines are a tracer, because NumPy itself calls them with each operation.",
+    "So every such operation passes through it. (np.mean and np.dot look for another method, so this class cannot trace them.)",
+    why="Twelve lines are enough for a tracer, because NumPy itself calls your method for each operation.",
     mistakes=[
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -290,12 +291,12 @@ def _outcome(kind, probe):
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [x.name for x in inputs if isinstance(x, Noted)]",
-            "The plain numbers are lost: of 2 * x the line has x alone.",
+            "The plain numbers are missing: for 2 * x your line contains only x.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [self.name]",
-            "The line has one name. What are the other inputs called?",
+            "Your line has only one name. Write one for each input.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -305,12 +306,12 @@ def _outcome(kind, probe):
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = [str(x.name if isinstance(x, Noted) else x) for x in inputs]",
-            "A plain number became a text: a program would look for a value of that name.",
+            "You convert a plain number to a string, so the program would look for a value of that name.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
             "names = sorted([x.name if isinstance(x, Noted) else x for x in inputs], key=str, reverse=True)",
-            "Not in the order of the inputs: x − y is not y − x.",
+            "The names are not in the order of the inputs: x − y is not y − x.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -340,7 +341,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))",
-            "A line is in the program twice.",
+            "Your program contains a line twice.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -350,7 +351,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append(name, function, names)",
-            "append takes one thing, here a tuple: brackets of its own, append((name, function, names)).",
+            "append takes one argument, here a tuple. Give the tuple brackets of its own: append((name, function, names)).",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -380,7 +381,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return self",
-            "That is an input. What was made is a new Noted, with the function's value and the new name.",
+            "That is an input. Return a new Noted, with the value of the function and the new name.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -390,7 +391,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines = [*self.lines, (name, function, names)]",
-            "A new list: the others go on writing into the old one. append writes into the one that all share.",
+            "You make a new list, but the other objects still write into the old one. append changes the list that all of them share.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -405,7 +406,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(function(*values), name, [])",
-            "What comes back writes into a list of its own. All share one list, self.lines.",
+            "Your result has a list of its own, but all Noted objects share one list, self.lines.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -425,27 +426,27 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return name",
-            "You return a text. Return a Noted; otherwise no later operation is recorded.",
+            "You return a string. Return a Noted; otherwise no later operation is recorded.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
             "Noted(function(*values), name, self.lines)",
-            "Nothing comes back: write return.",
+            "Your method returns None: write return.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
             "self.value = function(*values); return Noted(self.value, name, self.lines)",
-            "The value of the input itself was overwritten: a second use of x means another number.",
+            "You overwrite the value of the input itself, so a second use of x would read another number.",
         ),
         edit(
             "self.lines.append((name, function, names))",
             "self.name = name; self.lines.append((name, function, names))",
-            "The input itself was renamed: a second use of x means another value.",
+            "You rename the input itself, so a second use of x would refer to another value.",
         ),
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append((name, method, names))",
-            "`method` says how the function was called. The function itself is `function`.",
+            "`method` is the way in which the function was called. The function itself is `function`.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -455,7 +456,7 @@ def _outcome(kind, probe):
         edit(
             "function(*values)",
             "float(function(*values))",
-            "float(), like int(), makes one number of a value, which may be an array, or True.",
+            "float() and int() convert to a single number, but the value may be an array or a bool.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -465,13 +466,58 @@ def _outcome(kind, probe):
         edit(
             "function(*values)",
             "np.subtract(*values)",
-            "Whatever was asked, it subtracts: call `function`.",
+            "You subtract for every operation. Call `function`.",
         ),
         edit('name = f"t{len(self.lines) + 1}"', 'name = "t1"', "Every line is called t1."),
         edit(
             'name = f"t{len(self.lines) + 1}"',
             'name = f"t{len(self.lines)}"',
             "The names begin with t1.",
+        ),
+        edit(
+            "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+            "names = (x.name if isinstance(x, Noted) else x for x in inputs)",
+            "Round brackets make a generator, which can be read only once. Write a list, with square brackets.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines.append((name, function, *names))",
+            "A line has three parts, and the third is the list of names: write names, without a star.",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "self.lines += (name, function, names)",
+            "+= adds the three parts as three lines. Append one tuple: self.lines.append((name, function, names)).",
+        ),
+        edit(
+            "self.lines.append((name, function, names))",
+            "lines.append((name, function, names))",
+            "The list belongs to the object: write self.lines.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*values), name, lines)",
+            "The list belongs to the object: write self.lines.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*values), name)",
+            "A Noted needs three arguments. The third is the list that all share: self.lines.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(self.value, name, self.lines)",
+            "That is the value of the input. The value of the result is function(*values).",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function(*values), names, self.lines)",
+            "`names` are the names of the inputs. The name of the result is `name`.",
+        ),
+        edit(
+            "return Noted(function(*values), name, self.lines)",
+            "return Noted(function, name, self.lines)",
+            "You pass the function itself as the value. Call it: function(*values).",
         ),
     ],
 )
@@ -648,7 +694,16 @@ def _added_whole(lines, results):
     for name, _, names in reversed(lines):
         if name in wanted:
             wanted.add(names)
-    return wanted
+    return [line for line in lines if line[0] in wanted]
+
+
+def _whole_line_wanted(lines, results):
+    wanted, kept = set(results), []
+    for line in reversed(lines):
+        if line in wanted:
+            kept.append(line)
+            wanted.update(line[2])
+    return kept[::-1]
 
 
 def _doubled(lines, results):
@@ -698,27 +753,25 @@ def _read_by_any(lines, results):
     mistakes=[
         (
             lambda lines, results: list(lines),
-            "Those are all lines. Which of them does no result need?",
+            "You return all lines. Leave out those that no result needs.",
         ),
         (_read_by_any, "A line that only dead lines read is dead too."),
         (
             _one_round,
-            "That goes one line back from the results. What do those lines need themselves?",
+            "You go only one step back from the results. Which lines do those lines need?",
         ),
         (_first_names, "A line may read several values, and all of them are needed."),
         (
             _forwards,
-            "What the lines of the results read is needed too, and what those read. Go from the last line to "
-            "the first: the readers of a line come after it.",
+            "A line that a needed line reads is needed too. Go from the last line to the first, because the readers of a line come after it.",
         ),
         (
             _last_line_only,
-            "Once a line is kept, the names wanted until then are still wanted: update adds its own to "
-            "them.",
+            "When you keep a line, the names wanted so far are still wanted. update adds the names of the line to them.",
         ),
         (
             _added_whole,
-            "names is a list, and add puts in one thing. update puts in each name of the list.",
+            "add adds a single element, which cannot be a list. update adds each name of the list.",
         ),
         (
             lambda lines, results: _needed(lines, results)[::-1],
@@ -736,19 +789,19 @@ def _read_by_any(lines, results):
         ),
         (
             lambda lines, results: _needed(lines, results[:1]),
-            "Only the first result is looked at. There may be several.",
+            "You look only at the first result, but there may be several.",
         ),
         (
             lambda lines, results: _needed(lines, results[-1:]),
-            "Only the last result is looked at. There may be several.",
+            "You look only at the last result, but there may be several.",
         ),
         (
             lambda lines, results: _needed(lines, [lines[-1][0]]),
-            "That is what the last line needs. The results may be others.",
+            "Those are the lines that the last line needs, but the results may be other lines.",
         ),
         (
             lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
-            "Those are the dead ones. Keep the others.",
+            "Those are the dead lines. Return the others.",
         ),
         (_doubled, "A line that is read twice is in your result twice."),
         (
@@ -759,7 +812,15 @@ def _read_by_any(lines, results):
         ),
         (
             lambda lines, results: lines[:1] + lines[2:],
-            "You always leave out the second line. That is right for one program.",
+            "You always leave out the second line, which is right for one program only.",
+        ),
+        (
+            _whole_line_wanted,
+            "`wanted` contains names, so look for the name of the line, not for the whole line.",
+        ),
+        (
+            lambda lines, results: [line for line in [*lines].reverse() if line[0] in results],
+            "lines.reverse() reverses the caller's list and returns None. Use reversed(lines), which leaves the list unchanged.",
         ),
     ],
 )
@@ -818,10 +879,7 @@ def _slip(name, new, hint=None):
     return edit(f"{name} = {BACK[name]}", f"{name} = {new}", *([hint] if hint else []))
 
 
-_ENTRIES = (
-    "tanh's Jacobian is diagonal, so its entries multiply one by one: *, where @ is a matrix product (and "
-    "np.diag of a matrix takes its diagonal out)."
-)
+_ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *. (@ is a matrix product, and np.diag of a matrix returns its diagonal.)"
 
 
 @exercise(
@@ -871,7 +929,7 @@ _ENTRIES = (
         _slip(
             "g_error",
             "error",
-            "Exactly half: the slope of error * error is 2 * error, and g_t2 needs all of it.",
+            "Your gradients are exactly half: the slope of error * error is 2 * error, and g_t2 needs all of it.",
         ),
         _slip(
             "g_error",
@@ -879,25 +937,33 @@ _ENTRIES = (
             "The gradient of error uses the slope of the square, not the square itself.",
         ),
         _slip("g_error", "2 * h", "The square is of error, not of h."),
-        _slip("g_error", "-2 * error", "A sign: error is h − y, and h's share of it is plus."),
+        _slip(
+            "g_error",
+            "-2 * error",
+            "The sign is wrong: error is h − y, so its derivative with respect to h is 1, not −1.",
+        ),
         _slip("g_error", "2 * error / len(x)", "L is the sum, not the mean: nothing is divided."),
         _slip(
             "g_error", "2 * error / error.size", "L is the sum, not the mean: nothing is divided."
         ),
         _slip(
-            "g_error", "2 * error.mean()", "One number for all. Each error has a slope of its own."
+            "g_error",
+            "2 * error.mean()",
+            "That is one number for all entries. Each error has its own slope.",
         ),
         _slip(
-            "g_error", "2 * error.sum()", "One number for all. Each error has a slope of its own."
+            "g_error",
+            "2 * error.sum()",
+            "That is one number for all entries. Each error has its own slope.",
         ),
         _slip("g_error", "2 * h - y", "Twice the error is 2 * (h - y): the brackets are missing."),
         _slip(
             "g_error",
             "2 * np.ones(error.shape)",
-            "The slope of a square depends on where: 2 · error.",
+            "The slope of a square is not constant: it is 2 · error.",
         ),
         _slip(
-            "g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."
+            "g_error", "2 * L", "2 · L is one number for all entries. Each error has its own slope."
         ),
         _slip("g_error", "2 * error * L", "The backward pass starts from ∂L/∂L = 1, not from L."),
         _slip("g_error", "np.sign(error)", "That is the slope of |error|."),
@@ -909,7 +975,7 @@ _ENTRIES = (
         _slip(
             "g_error",
             "2 * error * (1 - h * h)",
-            "tanh is in it twice: its turn comes in the next line.",
+            "Then the slope of tanh is applied twice: it belongs only to the next line.",
         ),
         _slip(
             "g_error",
@@ -919,12 +985,16 @@ _ENTRIES = (
         ),
         _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES),
         _slip("g_t2", "g_error @ (1 - h * h).T", _ENTRIES),
-        _slip("g_t2", "g_error * 1 - h * h", "Brackets: g_error times all of 1 − h·h."),
-        _slip("g_t2", "g_error / (1 - h * h)", "Times the slope, not divided by it."),
+        _slip(
+            "g_t2",
+            "g_error * 1 - h * h",
+            "Brackets are missing: multiply g_error by the whole of 1 − h·h.",
+        ),
+        _slip("g_t2", "g_error / (1 - h * h)", "Multiply by the slope, do not divide by it."),
         _slip(
             "g_t2",
             "g_error * (1 - error * error)",
-            "1 − z·z with z the result of tanh, h, not the error.",
+            "In 1 − z·z, z is the result of tanh, which is h, not the error.",
         ),
         _slip(
             "g_t2",
@@ -945,33 +1015,39 @@ _ENTRIES = (
         _slip(
             "g_t2",
             "g_error * (1 - t2 * t2)",
-            "1 − z·z with z the result of tanh, h, not its argument.",
+            "In 1 − z·z, z is the result of tanh, which is h, not its argument.",
         ),
         _slip("g_t2", "g_error * (1 - np.tanh(h) ** 2)", "h is the tanh already: 1 − h·h."),
-        _slip("g_t2", "g_error * (1 + h * h)", "A sign in tanh's slope: it is largest, 1, at 0."),
+        _slip(
+            "g_t2",
+            "g_error * (1 + h * h)",
+            "A sign is wrong in the slope of tanh, which is largest at 0, where it is 1.",
+        ),
         _slip(
             "g_W",
             "x.T @ g_error",
-            "The gradient of x @ W has passed through the tanh: it is g_t2.",
+            "You skip the tanh. The gradient of x @ W is g_t2.",
         ),
         _slip(
             "g_W",
             "x.T @ error",
-            "The gradient of x @ W has passed through the tanh: it is g_t2.",
+            "You skip the tanh. The gradient of x @ W is g_t2.",
         ),
         _slip(
             "g_W",
             "np.dot(x, g_t2)",
-            "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it.",
+            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (In NumPy x.transpose(0, 1) leaves a matrix unchanged.)",
         ),
         _slip(
             "g_W",
             "np.outer(x, g_t2)",
-            "outer takes every entry with every other. The rows belong together, and add up: x.T @ g_t2.",
+            "np.outer multiplies every entry by every other. Only entries of the same row belong together, and the rows add up: x.T @ g_t2.",
         ),
         _slip("g_W", "g_t2 @ x.T", "x.T comes first: (n, N) @ (N, m) is (n, m), W's shape."),
         _slip(
-            "g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."
+            "g_W",
+            "x * g_t2",
+            "x is (N, n) and g_t2 is (N, m): take the matrix product of x transposed and g_t2.",
         ),
         _slip(
             "g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has the shape (n, m)."
@@ -985,36 +1061,36 @@ _ENTRIES = (
             "reshape keeps the entries in their order. A transpose is x.T.",
         ),
         _slip(
-            "g_W", "x @ g_t2", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."
+            "g_W",
+            "x @ g_t2",
+            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (In NumPy x.transpose(0, 1) leaves a matrix unchanged.)",
         ),
-        _slip("g_W", "(x.T @ g_t2) / len(x)", "A mean over the rows: L is a sum."),
+        _slip("g_W", "(x.T @ g_t2) / len(x)", "You take a mean over the rows, but L is a sum."),
         _slip(
             "g_b",
             "g_t2.sum()",
-            "One number for all of b. It was lent to every row: add over rows alone, axis 0.",
+            "That is one number for all of b. b was broadcast to every row, so sum over the rows only, axis 0.",
         ),
         _slip(
             "g_b",
             "g_t2.sum(axis=1)",
-            "Added over the wrong axis: b was lent to every row, so add over rows, 0.",
+            "You sum over the wrong axis. b was broadcast to every row, so sum over the rows, axis 0.",
         ),
         _slip(
             "g_b",
             "g_t2.mean(axis=0)",
-            "A mean where a sum belongs: what comes back from every row adds up.",
+            "You take a mean, but the gradients from all rows add up: take the sum.",
         ),
         _slip(
             "g_b",
             "np.ones(b.shape)",
             "That is the local gradient of b, for one row. Multiply by the upstream gradient, g_t2.",
         ),
-        _slip(
-            "g_b", "g_W.sum(axis=0)", "g_W has x in it. The gradient of b comes from g_t2 alone."
-        ),
+        _slip("g_b", "g_W.sum(axis=0)", "g_W contains x. The gradient of b comes from g_t2 alone."),
         _slip(
             "g_b",
             "np.ones((1, len(x))) @ g_t2",
-            "(1, m), where b is (m,): the right numbers, with an axis too many.",
+            "The numbers are right, but their shape is (1, m), and b has the shape (m,).",
         ),
         _slip(
             "g_b",
@@ -1027,9 +1103,29 @@ _ENTRIES = (
             "That is the gradient from the first row alone. b was broadcast to all rows.",
         ),
         _slip(
-            "g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."
+            "g_b",
+            "g_error.sum(axis=0)",
+            "You skip the tanh. The gradient of t1 + b is g_t2, so sum g_t2.",
         ),
         edit("return L, g_W, g_b", "return L, g_b, g_W", "The order is L, g_W, g_b."),
+        _slip("g_t2", "g_error @ (1 - h * h)", _ENTRIES),
+        _slip("g_t2", "g_error * (1 - h @ h)", _ENTRIES),
+        _slip("g_t2", "g_error * (1 - h.T @ h)", _ENTRIES),
+        _slip("g_error", "2 * np.abs(error)", "An error keeps its sign: do not use abs."),
+        *(
+            _slip("g_W", new, "The gradient of W is a matrix product, with @: x.T @ g_t2.")
+            for new in ("x.T * g_t2", "g_t2 * x", "g_t2.T * x")
+        ),
+        _slip(
+            "g_W",
+            "W.T @ g_t2",
+            "The gradient of W contains the *other* factor of the product, x: x.T @ g_t2.",
+        ),
+        _slip(
+            "g_W",
+            "x @ g_t2.T",
+            "The wrong factor is transposed: (n, N) @ (N, m) is (n, m), so x.T @ g_t2.",
+        ),
     ],
 )
 def gradients(answer):
@@ -1143,7 +1239,7 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((8, 10), "Line 10 needs 1 − h·h, and reads it. Which later line still needs h?"),
         ((9, 10), "Line 9 writes into c, which held nothing."),
         ((3, 4), "Line 3 writes into b, which held nothing."),
-        ((12, 7), "The right lines the wrong way round: first the one that writes."),
+        ((12, 7), "These are the right lines in the wrong order: first the line that overwrites."),
         ((1, 2), "Line 1 writes into a, which held nothing."),
     ],
 )
@@ -1156,13 +1252,13 @@ def spoiled(answer):
     ]
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
-            raise Wrong("your answer", brief(number), "a number", "One number in each place.")
+            raise Wrong("your answer", brief(number), "a number", "One number for each of the two.")
         if type(number) not in (int, float) or number not in range(1, len(SPOILED) + 1):
             raise Wrong(
                 "your answer",
                 brief(number),
                 "the number of a line",
-                "A number, without quotes."
+                "Write a number, without quotes."
                 if isinstance(number, str) and number.isdigit()
                 else f"The lines are numbered from 1 to {len(SPOILED)}.",
             )
@@ -1171,7 +1267,7 @@ def spoiled(answer):
     hint = next((hint for wrong, hint in spoiled.mistakes if tuple(answer) == wrong), "")
     if not hint:
         hint = (
-            "It reads what was written before: the second number is further down than the first."
+            "A line can only read a value that was written before: the second line is further down than the first."
             if answer[0] >= answer[1]
             else "Line 7 is right: which later line still needs h?"
             if answer[0] == 7

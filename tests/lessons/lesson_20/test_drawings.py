@@ -165,7 +165,9 @@ def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
             for one in root.iter(f"{SVG}text")
         }
         assert x["held now"] == x["backward, up" if line.back else "forward, down"]
-        assert picture.html.index("thick frame: runs") < picture.html.index("overflow:auto hidden")
+        assert picture.html.index("thick frame: current line") < picture.html.index(
+            "overflow:auto hidden"
+        )
 
 
 def test_a_program_in_two_functions_is_drawn_too():

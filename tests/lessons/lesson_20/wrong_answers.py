@@ -35,7 +35,7 @@ cases(
         edit(
             "name = f",
             "if names[1:] == [0] and function is np.add: return self\n        name = f",
-            "own: The first that differs and back comes | + 0",
+            "own: The first that differs the result is | + 0",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -47,7 +47,7 @@ cases(
             "return Noted(function(*values), name, self.lines)",
             "z = function(*values)\n        "
             "return Noted(z if np.ndim(z) else float(z), name, self.lines)",
-            "own: It should be: and back comes t2 with the value False",
+            "own: It should be: the result is t2 with the value False",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
