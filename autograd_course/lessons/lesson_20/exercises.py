@@ -1111,7 +1111,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip("g_t2", "g_error @ (1 - h * h)", _ENTRIES),
         _slip("g_t2", "g_error * (1 - h @ h)", _ENTRIES),
         _slip("g_t2", "g_error * (1 - h.T @ h)", _ENTRIES),
-        _slip("g_error", "2 * np.abs(error)", "An error keeps its sign: do not use abs."),
+        _slip("g_error", "2 * np.abs(error)", "The signs are lost: do not use abs."),
         *(
             _slip("g_W", new, "The gradient of W is a matrix product, with @: x.T @ g_t2.")
             for new in ("x.T * g_t2", "g_t2 * x", "g_t2.T * x")
