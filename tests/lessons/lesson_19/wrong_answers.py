@@ -149,7 +149,7 @@ cases(
             (lambda written, known, most=most: _invented(written, known[:most]), kind)
             for most, kind in [(2, "number of values"), (150, "right elsewhere")]
         ),
-        (lambda written, known: "\n".join(_invented(written, known)), "own: return one text"),
+        (lambda written, known: "\n".join(_invented(written, known)), "mistake 28"),
         (lambda written, known: [], "number of values"),
         (lambda written, known: written.split("\n"), "number of values"),
         (

@@ -266,7 +266,7 @@ cases(
             "first entry in part 2 | (3, 3)",
         ),
         _slip("g_t2", "error * (1 - h * h)", "mistake 1"),
-        _slip("g_t2", "np.abs(g_error * (1 - h * h))", "own: signs are lost"),
+        _slip("g_t2", "np.abs(g_error * (1 - h * h))", "mistake 55"),
     ],
     accepted=[
         _slip("g_t2", "g_error / np.cosh(t2) ** 2"),
