@@ -20,7 +20,7 @@ from . import by_hand, catches, jacobians, rules, shapes, walks
 KINDS = {
     "walk": ("walk a graph", walks),
     "rule": ("write a rule", rules),
-    "shape": ("shapes going back", shapes),
+    "shape": ("shapes in the backward pass", shapes),
     "catch": ("catch a wrong rule", catches),
     "jacobian": ("Jacobian puzzle", jacobians),
     "hand": ("work it out by hand", by_hand),

@@ -801,7 +801,7 @@ def _marks(rng):
     n, every = root * root, root // 2 if k == 2 else root * 2
     kept = n // every
     question = (
-        f"A chain has {n} steps, and each leaves one array on the tape. You keep every {every}th value as a mark, and "
+        f"A chain has {n} steps, and each leaves one array on the tape. You keep one value in {every} as a mark, and "
         "record one segment at a time. **How many arrays are held at most: the marks, and one whole segment? Which "
         "segment length makes this number smallest? And how many steps are computed a second time, at most?**"
     )

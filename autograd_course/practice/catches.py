@@ -183,12 +183,13 @@ def _problem(key, one, tests, caught):
         return judged(texts, judge_one)
 
     answer = [("no", "yes")[bool(there)] for there in caught]
-    names = " and ".join("ABCD"[i] for i in range(4) if caught[i])
+    *others, last = ("ABCD"[i] for i in range(4) if caught[i])
+    names = f"{', '.join(others)} and {last}" if others else last
     places = [f"`{one.unseen}`"] * (one.unseen != "False") + ["g is 0"] * ("g" in one.rule)
     return Problem(
         key,
-        f"For z = {FORMULAS[one.row]} an engine returns for {letter}: `{one.rule}`. That is wrong. "
-        "**Which of these tests would catch it?** Tick them.",
+        f"For z = {FORMULAS[one.row]}, an engine computes the gradient of {letter} as `{one.rule}`. That is wrong. "
+        "**Which of these tests catch the mistake?** Tick them.",
         [Box(label, "tick") for label in labels],
         judge,
         lambda texts, marks: Picture("", "\n".join(said)),

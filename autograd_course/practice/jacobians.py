@@ -557,8 +557,10 @@ def make(key, rng):
     ]
     may = ", ".join(f"`{one}`" for one in [*letters, *reads, z, "n"])
 
-    counts = f"n is the length of {puzzle.by}" + ", and m its number of columns" * (
-        "m" in drawn.names
+    counts = (
+        f"{puzzle.by} has n rows and m columns"
+        if "m" in drawn.names
+        else f"n is the length of {puzzle.by}"
     )
 
     def judge(texts):
@@ -569,8 +571,8 @@ def make(key, rng):
 
     return Problem(
         key,
-        f"{puzzle.formula}; in NumPy `{puzzle.code}`. **What is {asked}?** One line of Python for the entry; it "
-        f"may read {may}. A comparison such as `i == j` counts as 1 or 0. {counts}.",
+        f"{puzzle.formula}; in NumPy `{puzzle.code}`. **What is {asked}?** Write one line of Python for this entry. "
+        f"It may use {may}. A comparison such as `i == j` counts as 1 or 0. {counts}.",
         [Box(asked, "code")],
         judge,
         picture,

@@ -25,6 +25,7 @@ ARRAYS = {
     "softmax": ([(2, 3)], {"axis": 1}),
     "log_softmax": ([(2, 3)], {"axis": 1}),
 }
+Z_IS = FORMULAS | {"matmul": "x @ y"}  # in the letters that a line may use
 TOO_LONG = {"gelu", "clip"}  # too long for one line, or nearly the same as `where`
 
 
@@ -48,7 +49,7 @@ def _keys():
 KEYS = _keys()
 TITLES = {
     key: "z = {}, gradient of {}".format(
-        FORMULAS.get(key.split(".")[1], key.split(".")[1]), key.split(".")[2]
+        Z_IS.get(key.split(".")[1], key.split(".")[1]), key.split(".")[2]
     )
     for key in KEYS
 }
@@ -63,7 +64,7 @@ def make(key, rng):
     row = ops.ROWS[name]
     letters, keywords = letters_of(row)
     argument = letters.index(letter) - 2
-    formula = FORMULAS.get(name, f"{name}({', '.join(letters[2:] + keywords)})")
+    formula = Z_IS.get(name, f"{name}({', '.join(letters[2:] + keywords)})")
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]  # "g, z, x, axis=-1"
     may = ", ".join(f"`{one}`" for one in letters + keywords)
 

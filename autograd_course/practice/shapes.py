@@ -238,7 +238,7 @@ def _asked(
         return judged(texts, judge_one)
 
     none = "none" if not summed else ", ".join(map(str, summed))
-    reveal = f"g has the shape **{z}**, and the gradient of {asked} has the shape of {asked}, **{back}**. The sum is over **{none}**."
+    reveal = f"g has the shape **{z}**, and the gradient of {asked} has the shape of {asked}, **{back}**. Axes of the sum: **{none}**."
     said = f"z = {call}, with {stated}"
     return Problem(
         key,
