@@ -168,7 +168,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             ...""",
     hints=[
         "`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
-        "Take the one with the right gradient. Add what its value lacks, as a constant: `(… − …).detach()`.",
+        "Take the function with the right gradient. Add its difference from the right value as a constant: `(… − …).detach()`.",
         ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x."),
     ],
     solution="""
@@ -176,7 +176,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             inside = np.clip(w, -1, 1)
             return inside + (sign(w) - inside).detach()""",
     explained="""
-        The value is that of the sign, because the two `inside` cancel. For the gradient the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+        The value is the value of the sign, because the two `inside` cancel. In the backward pass the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
     why="A straight-through estimator takes its value from one function, and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),
@@ -400,7 +400,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
         def round_trip(field, corners, steps):
             ...""",
     hints=[
-        "`zip(corners, np.roll(corners, -1, axis=0))` gives start and end of every leg.",
+        "`zip(corners, np.roll(corners, -1, axis=0))` gives the start and the end of every leg.",
         "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
         (
             "Help: right for a square only",
@@ -652,7 +652,7 @@ _SHORT = (
             ...""",
     hints=[
         "Away from 0 the rule is g·x/z.",
-        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
+        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. There every entry of x is 0, so x / 1 is 0 too.",
         (
             "Help: it is still nan",
             "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.",
@@ -934,9 +934,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             for _ in range(rounds):
                 u = g + back(u)[0]
             return back(u)[1]""",
-    explained="f is recorded once, and the backward pass runs `rounds` + 1 times. It does not matter how z was found.",
-    why="Jᵀ takes the place that J has in the forward loop. If each round of the loop for z shrinks every small "
-    "distance from the answer to at most 0.9 of itself, the loop for u converges too.",
+    explained="f is recorded once, and its backward pass runs `rounds` + 1 times. How z was found does not matter.",
+    why="The loop for u multiplies by Jᵀ where the loop for z multiplies small distances by J. If each round for z shrinks "
+    "every small distance from the solution to at most 0.9 of itself, the loop for u converges too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "Add g in every round: u = g + Jᵀu."),
