@@ -165,18 +165,17 @@ def _problem(key, one, tests, caught):
     def judge(texts):
         def judge_one(i, text):
             got, right = outcomes(one, tests[i])
-            both = f"The rule gives {number(got)}, and {number(right)} is right"
             if (text == "yes") == caught[i]:
                 return Mark(True)
             return Mark(
                 False,
-                f"{both}: caught."
+                f"The rule gives {number(got)}, but {number(right)} is right, so this test catches the mistake."
                 if caught[i]
-                else f"{both}: it passes"
+                else f"The rule gives {number(got)}, which is right, so it passes this test"
                 + (
-                    ", for g is 0 here."
+                    ", because g is 0 here."
                     if "g" in one.rule and tests[i]["g"] == 0
-                    else f", though {one.why}."
+                    else f", although {one.why}."
                 ),
             )
 
@@ -195,8 +194,5 @@ def _problem(key, one, tests, caught):
         lambda texts, marks: Picture("", "\n".join(said)),
         f"**{names}**: {one.why}. With small whole numbers the rule passes only where {', or where '.join(places)}.",
         answer,
-        [
-            (i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes")
-            for i in range(4)
-        ],
+        [(i, "no" if caught[i] else "yes", "catches" if caught[i] else "passes") for i in range(4)],
     )

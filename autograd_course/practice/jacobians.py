@@ -673,11 +673,11 @@ def diagnosis(name, pairs):
     if always(
         lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)
     ):  # no digit that is shown differs
-        return "Nearly right: was a number rounded, or a small one added?"
+        return "Nearly right. Did you round a number, or add a small one?"
     if always(lambda got, right: _close(got, -right)):
         return "The absolute value is right, but it has the wrong sign."
     if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):
-        return f"Rows and columns are exchanged: a row is an entry of z, a column is one of {PUZZLES[name].by}."
+        return f"You swapped rows and columns: each row is an entry of z, and each column an entry of {PUZZLES[name].by}."
     for power, said in [(1, "too small"), (-1, "too large")]:
         if always(lambda got, right: _close(got * float(right.shape[1]) ** power, right)):
             return (
@@ -710,10 +710,12 @@ def diagnosis(name, pairs):
     zeros = both[0][1] == 0
     if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
         return "The zeros are in the right places. Not all of the other entries are right."
-    if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
+    if np.any(both[0][0][zeros]) and always(
+        lambda got, right: _close(got[right != 0], right[right != 0])
+    ):
         return (
-            "All entries that should not be 0 are right, but others are not 0 either: which entries does an entry of z "
-            "not read?"
+            "The entries that should not be 0 are right, but some others should be 0 and are not: which entries does an "
+            "entry of z not read?"
         )
     place = tuple(
         int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0]

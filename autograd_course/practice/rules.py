@@ -159,7 +159,7 @@ def _judge(row, argument, rule):
         if row.name in STATED and not any(np.any(x) for x in given[2:]):
             return Mark(False, note)
         _, got, right = wrong.shown
-        here = f"With {as_given(row, given)}, yours gives {got}, and {right} is right."
+        here = f"With {as_given(row, given)}, your line gives {got}, but {right} is right."
         return Mark(False, f"{here} {sentence(wrong.cause)}".strip())
     except (Exception, SystemExit, StepLimitExceeded) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
@@ -170,8 +170,8 @@ def _judge(row, argument, rule):
 # --- Wrong rules, as learners write them ------------------------------------------------------------------------------
 
 FITS = {
-    "matmul": "With X of shape (n, k) and Y of shape (k, m), g has the shape (n, m): which product has the shape "
-    "that is asked for?",
+    "matmul": "With x of shape (n, k) and y of shape (k, m), g has the shape (n, m): which product has the shape "
+    "of the gradient?",
     "softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
     "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
 }
@@ -214,7 +214,10 @@ WRONG = {
         ("g * (1 - z)", "A factor z is missing: z · (1 − z)."),
     ],
     ("softplus", 0): [
-        ("g * np.exp(x)", "That is the inner slope alone: log has the slope 1 / (1 + eˣ) there."),
+        (
+            "g * np.exp(x)",
+            "That is the slope of 1 + eˣ alone: the outer function, log, has the slope 1 / (1 + eˣ) there.",
+        ),
         (
             "g / (1 + np.exp(x))",
             "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.",
@@ -278,7 +281,7 @@ WRONG = {
             "z * (g - np.mean(g * z, axis=axis, keepdims=True))",
             "The gradients of the sum in the denominator are added, not averaged.",
         ),
-        (f"z * (g + {OWN})", "A sign is wrong: what one entry gains, the others lose."),
+        (f"z * (g + {OWN})", "A sign is wrong: if one probability grows, the others shrink."),
         (f"g - z * {OWN}", "The direct path has a factor too: z times g."),
     ],
     ("log_softmax", 0): [

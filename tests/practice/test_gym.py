@@ -475,7 +475,7 @@ def test_catches_agree_with_the_library(key):
             answer = [*caught[:i], text, *caught[i + 1 :]]
             said = problem.judge(answer)[i].hint
             assert problem.judge(answer)[i].good is False and hint in said
-            assert "for g is 0" not in said or "g" in rule, "without a g it is not 0 for that"
+            assert "because g is 0" not in said or "g" in rule, "without a g it is not 0 for that"
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -561,7 +561,7 @@ def test_invalid_axes_are_reported(text):
         (
             "rule.relu.x",
             "g * (x > 0) + 1.5 * g * (x == 0)",
-            "and 0 is right. It is right in another case: ",
+            "but 0 is right. It is right in another case: ",
         ),
         (
             "rule.expand_dims.x",
@@ -630,9 +630,10 @@ def test_no_zero_in_a_drawn_matrix_is_accidental():
 @pytest.mark.parametrize(
     "name, text, hint",
     [
-        ("cumsum", "i <= j", "Rows and columns are exchanged"),
+        ("cumsum", "i <= j", "swapped rows and columns"),
         ("cumsum", "j < i", "right except those on the diagonal"),
         ("cumsum", "1", "The diagonal is right"),
+        ("cumprod", "2 * z[i] / x[j]", "In row 0, column 0"),
         ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
         ("running_mean", "(j <= i)", "The zeros are in the right places"),
         ("running_mean", "(j <= i) / n", "The zeros are"),
@@ -643,15 +644,15 @@ def test_no_zero_in_a_drawn_matrix_is_accidental():
         ("sum", "1 + (i == 0)", "In row"),
         ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"),
         ("pad", "i == j", "too far to the right"),
-        ("roll", "j == (i + 1) % n", "exchanged"),
+        ("roll", "j == (i + 1) % n", "swapped rows and columns"),
         ("repeat", "j == i", "In row"),
         ("view", "i == j", "In row"),
         ("softmax", "z[i] * (1 - z[i]) * (i == j)", "Only the diagonal is filled"),
         ("softmax", "z[i] * (1 - z[j])", "The diagonal is right"),
         ("softmax", "-z[i] * z[j]", "right except those on the diagonal"),
         ("centre", "i == j", "Only the diagonal is filled"),
-        ("sort", "i == np.argsort(x)[j]", "exchanged"),
-        ("matmul", "Y[l, j]", "others are not 0 either"),
+        ("sort", "i == np.argsort(x)[j]", "swapped rows and columns"),
+        ("matmul", "Y[l, j]", "should be 0 and are not"),
         ("convolution", "w[j - i]", ""),
         ("convolution", "w[j - i] * (0 <= j - i < 3)", "index"),
         ("layer_norm", "((i == j) - 1 / n) / s", "In row"),
