@@ -348,9 +348,9 @@ def contracts_without(statement):
 def _noticed(statement):
     by = noticed(statement).get(statement.text.strip())
     return (
-        f"What notices is a test of the engine, {by}."
+        f"A test of the engine fails without it: {by}."
         if by
-        else "make mutate says which test notices."
+        else "Run make mutate to see which test fails without it."
     )
 
 
