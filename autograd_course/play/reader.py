@@ -8,6 +8,7 @@ import ast
 import difflib
 import re
 import textwrap
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RAND
 from .interpreter import constant_value, run
 from .layers import LAYERS, written_out
 from .pasted import RESULT_NAMES, forward_pass
-from .posts import PROMPT, code_of, formulas, is_said
+from .posts import PROMPT, code_of, is_said
 from .school import as_python, not_python, tree_of
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
@@ -190,7 +191,7 @@ def _plain(text):
 
 
 def _readable(text, left_out):
-    """Return the text as Python, without outputs and sentences if it cannot be read with them, and what is left out."""
+    """Return the text as Python, and what is left out: outputs and sentences, if it cannot be read with them."""
     refused, plain = None, text
     try:
         plain = as_python(text)
@@ -201,18 +202,11 @@ def _readable(text, left_out):
     lines = text.split("\n")
     said = {i for i, line in enumerate(lines) if not tree_of(line.strip()) and is_said(line, text)}
     code = "\n".join("" if i in said else line for i, line in enumerate(lines))
-    for find, gone in (
-        (lambda: code, [lines[i] for i in sorted(said)]),
-        (lambda: formulas(text), [text]),
-    ):
-        if not gone or not (rest := find()) or not rest.strip():
-            continue
-        try:
-            read = as_python(rest)
-        except CannotDraw:
-            continue
-        if tree_of(read):
-            return read, left_out + gone
+    if said and code.strip():
+        with suppress(CannotDraw):
+            read = as_python(code)
+            if tree_of(read):
+                return read, left_out + [lines[i] for i in sorted(said)]
     if refused:
         raise refused
     return plain, left_out

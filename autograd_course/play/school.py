@@ -77,6 +77,12 @@ AFTER_NUMBER = re.compile(r"(?:\d|\b0\.5|pi\*|\))$")
 COMMA = re.compile(r"(?<![\w.,])(\d+,\d+)(?=[ \t]*[A-Za-z(*])|(?<![\w.,])(0,\d+)")  # 0,5x; 1,000x
 LOGARITHM = re.compile(r"\blog_\{?(\d+|[a-z])\}?(?=\s*\(| ?[a-z]\b)")  # log_3 x
 LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|\$|\\\[|\*\*\{")
+# Words of an exercise around its formula.
+TASK = re.compile(
+    r"\b(?:find|let|given|where|when|differentiate|compute|calculate|determine|derivative|question|"
+    r"solution|answer)\b",
+    re.IGNORECASE,
+)
 PIECES = "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
 OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
 # at (1, 2), at the point (x, y) = (1, 2)
@@ -173,8 +179,10 @@ def not_python(text, error):
     words = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
     if words and "=" not in text:
         return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
-    words = {*re.findall(r"[^\W\d_]{3,}", re.sub("#.*", "", text))} - {*FUNCTIONS}
-    if len(words) > 2 and not CODE.search(text):
+    words = {*re.findall(r"[^\W\d_]{3,}", re.sub("#.*", "", text))} - {*FUNCTIONS, "lambda"}
+    # f(x) = x**2 of the typed text has become a lambda by now.
+    is_code = CODE.search(text.replace("lambda", ""))
+    if (len(words) > 2 or TASK.search(text)) and not is_code:
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     return (
         f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
