@@ -424,6 +424,21 @@ ONCE = "Here each row receives only the gradient of the last position that reads
             ),
             "You add up the d entries of a row as well. Sum over the readings only: .sum(axis=0).",
         ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "for i, j in np.ndindex(*letters.shape):\n        table[letters[i, j]] += g",
+            "Inside the loops, add only the gradient of this position, g[i, j].",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "for k in range(n):\n        table[k] = g[letters == k]",
+            "g[letters == k] has one row for each reading of letter k. Add them up: .sum(axis=0).",
+        ),
+        edit(
+            "return table",
+            "return np.eye(n)[letters].T @ g",
+            ".T reverses all three axes here. Flatten the texts first, so that both are matrices: letters.ravel() and g.reshape(-1, g.shape[-1]).",
+        ),
         printed(_to_table),
     ],
 )
