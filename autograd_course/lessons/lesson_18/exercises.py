@@ -720,6 +720,14 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
         edit(
             "return gQ, gK, gV", "return gQ, gK", "The gradient of V is missing: return all three."
         ),
+        *(
+            edit(
+                "g @ V.T",
+                new,
+                "For P: the gradient has the shape (T, n). g is (T, m), and V is (n, m), so g @ V.T.",
+            )
+            for new in ("V @ g", "g.T @ V")
+        ),
     ],
 )
 def back(answer):
