@@ -128,7 +128,7 @@ prediction(
         with h = 0.1? And with h = 1e−5?""",
     answer={"h = 0.1": 0.5, "h = 1e−5": 0.5},
     reveal="""**0.5** both times, because from −h to h relu rises by h, and h / 2h is ½. This is the mean of the two slopes, 0 on the
-        left and 1 on the right, and they stay different however small h is. relu has the slope ½ nowhere.""",
+        left and 1 on the right, and they stay different however small h is. There is no point where relu has the slope ½.""",
 )
 
 card(
@@ -738,7 +738,7 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side also works, for one number at a time. (`np.where` would compute both "
     "forms everywhere, including the form that overflows.)",
-    why="Right at both ends: far from 0, exp(−2|x|) underflows to 0, and 1 − 0 and 1 + 0 are 1.",
+    why="It is right at both ends, because far from 0 exp(−2|x|) underflows to 0, and then both 1 − p and 1 + p are 1.",
     mistakes=[
         *(
             (

@@ -42,7 +42,7 @@ prediction(
         B's falls lower. Which engine is wrong, according to the curves?""",
     answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
-    reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it uses the published rule
+    reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower one: it uses the published rule
         from lesson 05. From this start it trains *better* than the right one.""",
 )
 
@@ -285,12 +285,15 @@ def cached(answer):
         hints=[
             (
                 6.0,
-                "6 was right before those 40. Do you store anything outside the given cache, or leave out a user?",
+                "The gradient was 6 before x was added 40 times. Do you store anything outside the given cache, or leave out a user?",
             )
         ],
     )
     for w, hint in [
-        (0.0, "A local gradient may be 0, and so may a sum. Neither says whether x has users."),
+        (
+            0.0,
+            "A local gradient may be 0, and so may a sum. So a 0 does not show whether x has users.",
+        ),
         (1 / 3, "A gradient need not be a whole number: keep all of its digits."),
         (-300.0, ""),
     ]:
@@ -427,7 +430,7 @@ EVIDENCE = {
     ],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
     explained="The other four: A 5, B 8, C 10, H 6. Each wrong number in the table points to its cause: 0 instead of 1.573; 1,023 instead of 10; 36 instead of 24.",
-    why="Seven of these eight passed the check at ordinary numbers. A check aimed at its cause found each of them.",
+    why="Seven of these eight passed the check at ordinary numbers. Each of them was found by a check that targets its fault.",
 )
 def diagnose(answer):
     if not isinstance(answer, dict):
@@ -705,7 +708,7 @@ def _all_found(Engine, f, *xs):
     hints=[
         "Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
         "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What do the failures have in common?",
-        "In each of these calculations *two values are equal numbers*. Which method might treat them as one?",
+        "In each of these calculations *two values have the same number*. Which method might treat them as one?",
         (
             "Help: the method",
             "The method is `order`. It recognises the values that it has already found by `x.data`. So it treats two values with equal data as one value.",

@@ -595,7 +595,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     solution="""
         lucky_x = np.ones((1, 3))""",
     explained="A single row becomes a single column, with its entries in the same order. So the wrong rule is right for every g.",
-    why="With one row or one column, there is only one order. So check with axes that are longer than 1 and of different lengths, such as (2, 3).",
+    why="With one row or one column, a transpose cannot change the order of the entries. So check with axes that are longer than 1 and of different lengths, such as (2, 3).",
 )
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
@@ -805,7 +805,7 @@ _JOIN_Y = [
     explained="""Each entry goes to one place, with the local gradient 1, so its gradient is the g of that place. In a
         reshape, the n-th entry of x receives the n-th entry of g. In `concatenate`, row k of x receives row k of g, and row k of
         y receives row `len(x) + k`.""",
-    why="The rule of an operation that only moves entries needs no arithmetic. It only needs to know where each entry went.",
+    why="The rule of an operation that only moves entries needs no arithmetic. It only moves each entry of g back.",
 )
 def back(answer):
     if any(map(is_stub, answer)):

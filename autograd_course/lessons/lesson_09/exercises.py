@@ -123,7 +123,7 @@ card(
     "09",
     [
         "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
-        "A[i, k] moves row i of Z, weighted by row k of B. Backward, the same weights: the gradient of A is g·Bᵀ, that of B is Aᵀ·g.",
+        "A[i, k] moves row i of Z, weighted by row k of B. The backward pass uses the same weights: the gradient of A is g·Bᵀ, and that of B is Aᵀ·g.",
         "If no two sides are equal, the shapes determine the product. With squares every product fits: right shape, perhaps wrong numbers.",
         "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ for every J. For a linear op Jv is the op itself, so random u and v test its rule, without h.",
         "Backpropagation computes J₁ᵀ(J₂ᵀ(… (Jₙᵀ g))): only matrix–vector products, and no J is built.",
@@ -159,8 +159,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
     difficulty="easy",
     importance=2,
     question="""
-        The loop goes through every multiplication in Z = A @ B: a product of two numbers, which is added into
-        Z[i, j]. What does the rule of this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
+        The loop goes through every multiplication in Z = A @ B. Each one multiplies two numbers and adds their product into Z[i, j]. What does the rule of this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
         contributions.""",
     stub="""
         def from_indices(g, A, B):
@@ -243,7 +242,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "g[i, j] * A[i, k] * B",
             "* A[i, k]",
             "* A[i, k] * B[k, j]",
-            "Both factors are in it. The gradient of one factor is g times the other factor only.",
+            "You multiply by both factors. The gradient of one factor is g times the other factor only.",
         ),
         edit(
             "g[i, j] * B",
@@ -252,13 +251,13 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "A[i, k] * B[k, j]",
             "That is the product itself. The gradient of one factor is g[i, j] times the other.",
         ),
-        edit("g[i, j] * A", "A", "grad_A is right. The line of grad_B lacks the g."),
+        edit("g[i, j] * A", "A", "grad_A is right. In the line for grad_B, the g is missing."),
         edit(
             "g[i, j] * B[k, j]",
             "(g @ B.T)[i, k]",
             "g[i, j] * A[i, k]",
             "(A.T @ g)[k, j]",
-            "grad_A is 4 times too large and grad_B twice, because the loop adds that often to each entry. Add only the contribution of this one product.",
+            "grad_A is 4 times too large and grad_B 2 times, because the loop adds to each entry that many times. Add only the contribution of this one product.",
         ),
         edit(
             "    return",
@@ -611,7 +610,7 @@ def _to_w(g, x, w):
     explained="""
         W was broadcast, so its gradients are summed. A single product of matrices with ten rows gives the same
         sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and this is what the library computes.""",
-    why="Five uses give five gradients, and one sum. So a batch of any size trains one W.",
+    why="Each of the five uses of W contributes a gradient, and they add up. So a batch of any size trains one W.",
     mistakes=[
         (
             lambda g, x, w: x.mT @ g,

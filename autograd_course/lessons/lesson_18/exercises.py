@@ -715,7 +715,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
         edit(
             "gQ = gS",
             "gS = np.tril(gS)\n    gQ = gS",
-            "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already.",
+            "np.tril also removes positions that another mask may allow: not every mask is causal. Where P is 0, gS is 0 already.",
         ),
         edit(
             "return gQ, gK, gV", "return gQ, gK", "The gradient of V is missing: return all three."
@@ -914,7 +914,7 @@ WRONG_SWAP_Y = [
     explained='With "ij", "jk" and "ik" the first is "ik,jk->ij": that is g · Yᵀ, without a transpose in '
     "the code.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for matrices, heads and batches alike.",
+    why="The same two lines work for matrices, heads and batches.",
 )
 def swap(answer):
     if any(map(is_stub, answer)):
@@ -988,7 +988,7 @@ WHOLE = (
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
-    explained="The first mean is for the shift, the second for the stretch.",
+    explained="The first mean comes from the path through m, and the second from the path through s.",
     why="The rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
     mistakes=[
         edit(

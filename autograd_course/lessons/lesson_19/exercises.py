@@ -197,7 +197,7 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts.sum() + a)",
             "(counts.max() + a)",
-            "You divide by the largest count. Divide by all that was read, .sum().",
+            "You divide by the largest count. Divide by the number of all letters that were read, .sum().",
         ),
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
@@ -375,7 +375,7 @@ def _one_interval(logits, temperature, u):
         def pick(logits, temperature, u):
             p = ag.softmax(logits / temperature)
             return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
-    explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
+    explained="Each end at or below u belongs to a letter that u has passed. The `min` is needed because after rounding u may lie beyond the last end too.",
     why="If u is drawn uniformly between 0 and 1, each letter is returned with its probability p.",
     mistakes=[
         edit(
@@ -630,7 +630,7 @@ def _one_u(got, expected):
     for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
             return (
-                f"The first u that differs is in the interval of letter {right}. Which ends has u passed? Only the logits, the "
+                f"The first u for which your answer differs is in the interval of letter {right}. Which ends has this u passed? Only the logits, the "
                 "temperature and u determine the letter: draw nothing at random."
             )
 
@@ -694,7 +694,7 @@ def _removed_in_loop(written, known):
     solution="""
         def invented(written, known):
             return [name for name in written.split("\\n") if name and name not in known]""",
-    explained="In a list, `in` looks for an equal entry. In a text it looks for a piece.",
+    explained="In a list, `in` looks for an equal entry. In a string, it looks for a substring.",
     why="Before you admire what a model writes, check whether its training set contains the same text.",
     mistakes=[
         edit("name not in known", "name in known", "Those are the known names. Return the others."),
@@ -716,7 +716,7 @@ def _removed_in_loop(written, known):
         edit(
             'written.split("\\n")',
             "written.split()",
-            'Names have spaces in them: split at the line\'s end, "\\n".',
+            'Names contain spaces: split at the newline, "\\n".',
         ),
         edit(
             'written.split("\\n")',
@@ -756,7 +756,7 @@ def _removed_in_loop(written, known):
         edit(
             'written.split("\\n")',
             'written.split("/n")',
-            "The line's end is \\n, with a backslash.",
+            "A newline is written \\n, with a backslash.",
         ),
         edit("if name and", "if len(name) > 1 and", "A name can have a single letter."),
         edit(
@@ -767,7 +767,7 @@ def _removed_in_loop(written, known):
         edit(
             "name and name not in known",
             "name and not any(name.startswith(one) for one in known)",
-            "A name that only begins like a known name is new.",
+            "A name that merely begins with a known name is new.",
         ),
         edit(
             "name and name not in known",
@@ -885,7 +885,7 @@ def _mix_slope(w, p, q):
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
     explained="The rule of log is 1 over its argument. The argument has the slope p − q.",
-    why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is never negative, so there is at most one valley.",
+    why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is never negative, so there is at most one minimum.",
     mistakes=[
         edit("-np.mean", "np.mean", "The sign is wrong: the loss is *minus* the log."),
         edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises, so its slope is −q."),
