@@ -523,7 +523,7 @@ def _next(x, gradient):
         ),
         (
             lambda x, gradient: gradient - 0.1 * x,
-            "Your parameters are in the other order: x comes first, downhill(x, gradient).",
+            "Your parameters are in the wrong order: x comes first, downhill(x, gradient).",
         ),
     ],
 )

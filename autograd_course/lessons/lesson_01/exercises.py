@@ -40,7 +40,7 @@ derivation(
     letters={"x": (), "h": ()},
     steps=(
         Step("(x + h)^3 =", "x^3 + 3x^2 h + 3x h^2 + h^3", "multiplied out", worked=True),
-        Step("(x - h)^3 =", "x^3 - 3x^2 h + 3x h^2 - h^3", "the sign of h is turned", worked=True),
+        Step("(x - h)^3 =", "x^3 - 3x^2 h + 3x h^2 - h^3", "−h takes the place of h", worked=True),
         Step(
             r"\frac{(x + h)^3 - x^3}{h} =",
             "3x^2 + 3x h + h^2",
@@ -333,9 +333,9 @@ def _one_side(got, expected):
     left, right = (same(*pair, 1e-6, 1e-6) for pair in zip(got, expected))
     if left != right:
         return (
-            "The left side is right. Measure the other alone too: forward with a positive h."
+            "The left side is right. Measure the other side alone too: forward with a positive h."
             if left
-            else "The right side is right. Measure the other alone too: forward with a negative h."
+            else "The right side is right. Measure the other side alone too: forward with a negative h."
         )
 
 
@@ -414,14 +414,13 @@ def kink(answer):
         def wrong_slope(x):
             return 3 * x""",
     explained="""
-        At x = 1 it is 3, like the true slope $3x^2$. There are many other answers. Lesson 07 has a wrong rule that was
-        really published, in *A Dive into Automatic Differentiation*; it passes a check in just this way.""",
+        At x = 1 it is 3, like the true slope $3x^2$. There are many other answers. Lesson 07 has a wrong rule that was actually published, in *A Dive into Automatic Differentiation*; it passes a check in just this way.""",
     why="A wrong rule can pass a check at one point. Check at several points, and avoid special ones.",
     mistakes=[
         (lambda x: x**3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
         (
             lambda x: 3.1 * x,
-            "At 1 the check measures 3, and a tenth off is caught at once. Be exactly 3 there, and wrong at 2.",
+            "At 1 the check measures 3, and an error of a tenth is caught at once. Your slope must be exactly 3 there, and wrong at 2.",
         ),
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),

@@ -209,17 +209,17 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             "f(moving, 2.0)",
             "f(x, moving)",
             "f(3.0, moving)",
-            "2.0 and 3.0 are the inputs of the cell above. Hold your own, y and x.",
+            "2.0 and 3.0 are the inputs of the cell above. Hold the arguments y and x still instead.",
         ),
         edit(
             "f(moving, y)",
             "f(moving, 2.0)",
-            "2.0 is the y of the cell above. Hold your own: f(moving, y).",
+            "2.0 is the y of the cell above. Hold the argument y still: f(moving, y).",
         ),
         edit(
             "f(x, moving)",
             "f(3.0, moving)",
-            "3.0 is the x of the cell above. Hold your own: f(x, moving).",
+            "3.0 is the x of the cell above. Hold the argument x still: f(x, moving).",
         ),
         (
             lambda f, x, y, dx, dy: (
@@ -510,8 +510,7 @@ def hidden(answer):
         ),
         (3, "That is the arrow from a to b. Follow the path on to L; and there is a second path."),
         lambda got, expected: (
-            "That is a Tensor. Do the letters still mean what earlier cells gave them, as 10 for a? "
-            "Put a = 2 first, or the numbers."
+            "That is a Tensor. Do the names still have their values from earlier cells, such as a = 10? Set a = 2 first, or write the numbers."
             if isinstance(got, Tensor)
             else None
         ),

@@ -688,7 +688,7 @@ def _expect_users_first(got, output, tried, right):
             wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
         if got.count(value) > 1:
             wrong(
-                f"{value.name} is in it {got.count(value)} times. Add each Value once: was it found before?"
+                f"{value.name} is in the list {got.count(value)} times. Add each Value once: was it found before?"
             )
     if output not in place:
         wrong("The output itself is missing: the backward pass begins there.")
@@ -948,7 +948,11 @@ FIRST = {  # the gradients of x, y and w in the first graph -> the hint
         0,
         5,
     ): "x and y receive nothing. Go through all of order(output), and send a negative gradient on like any other.",
-    (45, 45, -75): "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
+    (
+        45,
+        45,
+        -75,
+    ): "The ledger begins with 1.0 for the output, because the derivative of L with respect to itself is 1.",
 }
 
 

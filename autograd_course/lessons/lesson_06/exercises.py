@@ -37,7 +37,7 @@ _ROUTES = [
     ),
     (
         (_C, _B + _C),
-        "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L.",
+        "The path through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L.",
     ),
     (
         (_C, _B * _C),
@@ -45,11 +45,11 @@ _ROUTES = [
     ),
     (
         (_C + _BOTH, _BOTH),
-        "One path is counted twice: through c alone is w₃ → c → ŷ → L, without b.",
+        "One path is counted twice: the path through c alone is w₃ → c → ŷ → L, without b.",
     ),
     (
         (_C, _C + _BOTH),
-        "One path is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else.",
+        "One path is counted twice: the path through b and c is w₃ → b → c → ŷ → L, and nothing else.",
     ),
     (
         (_C, 0.8 * P * Q * 2),
@@ -81,7 +81,7 @@ _ROUTES = [
     ),
     (
         (_C, ARRIVES * 0.8 * Q),
-        "The last path begins at w₃: its first arrow, with local 1.09, is missing.",
+        "The last path begins at w₃: its first arrow, with the local gradient 1.09, is missing.",
     ),
     (
         (_C, ARRIVES * 2 * P * 0.4),
@@ -269,7 +269,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
     ),
     ("the line from w = 0.5 and b = 1, on no example", (0.5, 1.0), 2.0, _line, [], 0.1),
     (
-        "a sum of 12 parameters, twelve different ones, on 130 examples, rate 0.5",
+        "a sum of 12 different parameters, on 130 examples, rate 0.5",
         tuple(k / 8 - 0.5 for k in range(12)),
         0.0,
         _many,
@@ -1016,7 +1016,7 @@ card(
         "A training step: reset the gradients, forward pass, backward pass, update. All four are inside the loop.",
         "One neuron draws a straight line. A neuron behind a hidden layer can bend the boundary.",
         ".grad accumulates until you reset it. If you never do, each update also follows old gradients.",
-        "With too small a learning rate, training crawls. Too large a one can make every relu dead: no example sends a gradient back.",
+        "If the learning rate is too small, training crawls. If it is too large, every relu may die: then no example sends a gradient back.",
         "Training minimises the loss, penalty included. What you plot or count may be something else.",
         "A module finds its parameters by itself: in its attributes, in its lists, and in the modules inside it.",
     ],

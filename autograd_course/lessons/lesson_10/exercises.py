@@ -418,7 +418,7 @@ WRONG_SOFTMAX = [
     ),
     (
         lambda g, z, x: z * (g + np.sum(g * z, axis=-1, keepdims=True)),
-        "The denominator works against the numerator: subtract the sum from g.",
+        "The path through the denominator has a minus: subtract the sum from g.",
     ),
 ]
 WRONG_LOG = [

@@ -83,7 +83,7 @@ card(
         "RMSprop: g/√v, entry by entry. If an axis becomes steeper, the path from the same start stays the same.",
         "Adam: the average of g over the root of the average of g², each first divided by its 1 − βᵗ. The first step of a weight "
         "has the length lr, if g is far above eps.",
-        "No optimizer wins everywhere. In our race Adam had the most learning rates that converge on all landscapes.",
+        "No optimizer wins everywhere. In our race Adam converged on all landscapes at more learning rates than any other optimizer.",
     ],
 )
 

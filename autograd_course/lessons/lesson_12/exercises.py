@@ -117,7 +117,7 @@ card(
         "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
         "Gradient of the logits: `p − onehot`. It is largest for sure and wrong, and almost 0 for sure and right.",
         "The first loss with C classes is about log C. If it stays there, the network learns nothing.",
-        "Initialise weights at random, between ±1/√n: neurons whose weights start equal, in and out, stay equal.",
+        "Initialise weights at random, between ±1/√n: neurons that start with equal incoming and outgoing weights stay equal.",
         "Shuffle images and labels by the same order.",
         "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you choose by it, you need another test set.",
     ],
@@ -265,7 +265,7 @@ def batches(answer):
         expect(
             [len(y) for _, y in came],
             [size] * (count // size) + [count % size] * (count % size > 0),
-            tried=f"how many rows have the batches of {count} images, with size {size}",
+            tried=f"the number of rows in each batch of {count} images, with size {size}",
             hints=[
                 lambda got, right: (
                     "`size` is the number of rows in a batch. The last one takes what is left."
@@ -413,7 +413,7 @@ def _one_epoch(answer, count, size, rng):
             if tuple(row.tolist()) not in rows:
                 raise Wrong(
                     tried,
-                    f"an image {brief(row)}, no row of images",
+                    f"an image {brief(row)}, which is not a row of images",
                     "rows of images, as they are",
                     "The pixels have changed. Select images by row numbers, without changing them.",
                 )
@@ -801,7 +801,7 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
     images, labels, test_images, _ = digits()
     if not isinstance(model, nn.Module):
         raise Wrong(
-            f"{tried}: what train is given",
+            f"{tried}: the arguments of train",
             f"first an argument of type {type(model).__name__}",
             "first the model",
             "train takes the model, then the images, the labels and the epochs, in this order.",
@@ -859,7 +859,7 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
         (jitter == 0, f"jitter = {jitter}", "no jitter", ""),
     ]:
         if not good:
-            raise Wrong(f"{tried}: what train is given", got, expected, hint)
+            raise Wrong(f"{tried}: the arguments of train", got, expected, hint)
 
 
 def _misread(n, model, got, right):

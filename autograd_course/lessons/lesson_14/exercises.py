@@ -88,7 +88,7 @@ card(
     "14",
     [
         "Convolution: at each position, multiply pixels by the kernel and add. It is bilinear, like a product.",
-        "A pixel affects at most kh·kw outputs of a kernel, a kernel entry up to all. The gradients from these outputs are added.",
+        "A pixel affects at most kh·kw outputs of a kernel, and a kernel entry can affect all of them. The gradients from these outputs are added.",
         "With windows as rows, Z = X·Y. So the gradients are g·Yᵀ and Xᵀ·g, as for every matrix product.",
         "unfold copies and fold adds: each is the backward rule of the other.",
         "Number of windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
@@ -818,11 +818,11 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     mistakes=[
         (
             _to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
-            "You give all to the first entry, which is PyTorch's convention. The rule of lesson 10 shares equally in a tie.",
+            "You give all of g to the first entry, which is PyTorch's convention. The rule of lesson 10 shares equally in a tie.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
-            "You give all to each of the largest entries: that adds up to 20 instead of 10, and 80 instead of 20.",
+            "You give all of g to each of the largest entries: that adds up to 20 instead of 10, and 80 instead of 20.",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
@@ -830,7 +830,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]),
-            "The block of zeros is a tie too, of four.",
+            "The block of zeros is a tie too: a tie of four.",
         ),
         (
             _to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]),
@@ -838,7 +838,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]),
-            "You give all to each of the largest entries: share it. And which entries are the largest among zeros?",
+            "You give all of g to each of the largest entries: share it. And which entries are the largest among zeros?",
         ),
         (
             _to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]),
@@ -893,7 +893,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
-            "You give all to the last entry. The rule of lesson 10 shares equally in a tie.",
+            "You give all of g to the last entry. The rule of lesson 10 shares equally in a tie.",
         ),
         (
             POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
@@ -1053,14 +1053,14 @@ def my_op(answer):
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     hints = [
         lambda got, expected: (
-            "A tuple came back. One input has one gradient: if there are two paths, add their gradients."
+            "Your rule returned a tuple. One input has one gradient: if there are two paths, add their gradients."
             if isinstance(got, tuple)
             else None
         ),
         without(g),
         (lambda g, z, x: g + slope, "g is added. Multiply the slope by g instead."),
         (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
-        (lambda g, z, x: g * g * slope, "g is in it twice: multiply by g once."),
+        (lambda g, z, x: g * g * slope, "Your rule contains g twice: multiply by g once."),
         (
             lambda g, z, x: g,
             "That would mean that the slope is 1. It should be g times the slope.",
@@ -1087,7 +1087,7 @@ def my_op(answer):
             ),
             (
                 lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))),
-                "σ is in the slope of σ: σ(x)(1 − σ(x)).",
+                "The slope of σ contains σ itself: it is σ(x)(1 − σ(x)).",
             ),
             (
                 lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
@@ -1116,15 +1116,15 @@ def my_op(answer):
             ),
             (
                 lambda g, z, x: g / (1 + x) ** 2,
-                "Right above 0. Below 0, too, the denominator is (1 + |x|)².",
+                "Your rule is right where x is above 0. Below 0, the denominator is also (1 + |x|)².",
             ),
             (
                 lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
-                "Right above 0. Below 0 the slope of |x| is −1: np.sign(x).",
+                "Your rule is right where x is above 0. Below 0, the slope of |x| is −1: np.sign(x).",
             ),
             (
                 lambda g, z, x: g * (1 - z) ** 2,
-                "Right above 0. Below 0 z is negative: there (1 + z)² is right.",
+                "Your rule is right where x is above 0. Below 0, z is negative: there (1 + z)² is right.",
             ),
         ]
         * np.allclose(z, X / (1 + np.abs(X))),

@@ -162,12 +162,12 @@ PROGRAMS = [
     ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
     (
-        "x * y + y + x, of which y is 0 and moves",
+        "x * y + y + x, where y is 0 and has a tangent",
         lambda x, y: x * y + y + x,
         (3.0, 1.0),
         (0.0, 2.0),
     ),
-    ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
+    ("three steps towards the square root of a", lambda a: root(a, 3), (2.0, 1.0)),
     ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1)),
     *(
         (f"x {sign} y{said}", program, x, y)
@@ -177,14 +177,14 @@ PROGRAMS = [
             ("/", lambda x, y: x / y),
         ]
         for said, x, y in [
-            (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)),
-            (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
+            (", where x = 1 and y = 3", (1.0, 2.0), (3.0, -0.5)),
+            (", where x = 3 and y = 1", (3.0, 2.0), (1.0, -0.5)),
             (" of whole numbers", (7, 1), (2, 3)),
             (" below 0, with a constant y", (-3.0, 1.0), (-2.0, 0.0)),
             (" of equal values", (1.5, 2.0), (1.5, -0.5)),
             (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
             (" of large numbers", (-4e5, 2e4), (3e3, 5e5)),
-            (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
+            (", both inputs the same", (-0.3, 0.7), (-0.3, 0.7)),
             (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8)),
         ]
     ),
@@ -200,7 +200,7 @@ def _nearly(got, expected):
     except TypeError:
         return None
     return (
-        "Right to a few digits: rounded, or a finite difference? A tangent is exact."
+        "The first digits are right. Did you round, or use a finite difference? A tangent is exact."
         if near
         else None
     )
@@ -239,7 +239,7 @@ def _pushed(Number):
                 "the inputs after the program",
                 str([(one.value, one.tangent) for one in given]),
                 str([*pairs]),
-                "It changes its input. Make a new Dual, and leave self and other as they are.",
+                "Your method changes its input. Make a new Dual, and leave self and other as they are.",
             )
         return z.value, z.tangent
 
@@ -363,7 +363,7 @@ def _right(program, *pairs):
         edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
         edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
-        edit(_TIMES, f"int({_TIMES})", "int cuts off: a tangent is any number."),
+        edit(_TIMES, f"int({_TIMES})", "int truncates, but a tangent may be any number."),
         edit(
             _TIMES,
             "self.tangent * other.value",
@@ -425,8 +425,10 @@ def _right(program, *pairs):
             _OVER + " ** 2",
             "You divide by y once too often, because z is x / y already. ż = (ẋ − z · ẏ) / y.",
         ),
-        edit(_OVER, "self.tangent / other.value", "The bottom moves too: (ẋ − z · ẏ) / y."),
-        edit(_OVER, "-z * other.tangent / other.value", "The top moves too: (ẋ − z · ẏ) / y."),
+        edit(_OVER, "self.tangent / other.value", "The denominator moves too: (ẋ − z · ẏ) / y."),
+        edit(
+            _OVER, "-z * other.tangent / other.value", "The numerator moves too: (ẋ − z · ẏ) / y."
+        ),
         edit(
             _OVER,
             "self.tangent / other.tangent",
@@ -440,7 +442,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / self.value",
-            "It is divided by the bottom, other.value.",
+            "Divide by the denominator, other.value.",
         ),
         edit(
             _OVER,
@@ -481,7 +483,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             _OVER.replace("/ other", "// other"),
-            "// cuts off to whole numbers: one / divides.",
+            "// rounds down to a whole number: divide with /.",
         ),
         edit(
             _TIMES,
@@ -502,7 +504,9 @@ def dual(answer):
     if is_stub(answer):
         raise NotYet
     if not isinstance(answer, type):
-        raise Wrong("your answer", brief(answer), "a class", "Give the check the class, Dual.")
+        raise Wrong(
+            "your answer", brief(answer), "a class", "Pass the class itself to the check: Dual."
+        )
     pushed, hints = (
         _pushed(answer),
         [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)],
@@ -593,7 +597,7 @@ for words, function, _ in FUNCTIONS:
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
     explained="`ag.jacobian` consists of these two functions. Unless you choose `mode`, it uses the one with fewer sweeps.",
-    why="A unit tangent reads off a column, and a unit gradient reads off a row.",
+    why="A unit tangent gives a column, and a unit gradient gives a row.",
     mistakes=[
         edit(
             _BY_COLUMNS,
@@ -648,7 +652,7 @@ for words, function, _ in FUNCTIONS:
         edit(
             _COLUMN,
             "f(x + unit) - f(x)",
-            "by_columns: that is a finite difference with a step of 1, and f bends. ag.jvp is exact.",
+            "by_columns: that is a finite difference with a step of 1, and f is not linear. ag.jvp is exact.",
         ),
         edit(
             _ROW,

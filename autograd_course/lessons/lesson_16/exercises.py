@@ -183,7 +183,7 @@ _NUMBER = (
         ),
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
-            "It multiplies by w in place of v.",
+            "Your function multiplies by w instead of v.",
         ),
         (
             lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
@@ -372,7 +372,7 @@ def _largest(f, w, v, steps):
 def _nearly(got, expected):
     """Return a hint for an answer that is nearly right."""
     return (
-        "Nearly right. Does the loop run through all `steps`? Is a difference quotient in it, or a rounded number?"
+        "Nearly right. Does the loop run through all `steps`? Do you use a difference quotient, or round a number?"
         if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2)
         else None
     )
@@ -773,7 +773,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope * abs(curvature)",
-            "The slope is divided by the curvature: strongly curved means a short step.",
+            "The slope is divided by the curvature: where the curvature is large, the step is short.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -880,7 +880,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope / np.sqrt(curvature)",
-            "Divide by the curvature without its sign, and not by its root, which a negative one does not have.",
+            "Divide by the curvature without its sign, and not by its root: a negative curvature has no real root.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -895,7 +895,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope // abs(curvature)",
-            "// cuts off to whole numbers: one / divides.",
+            "// rounds down to a whole number: divide with /.",
         ),
         edit(
             "return x - slope / abs(curvature)",

@@ -255,7 +255,7 @@ def golf(answer):
         tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = {brief(v)}",
         hints=[
             lambda got, expected: (
-                "Backward silu is right, forward it is not. Each entry of "
+                "silu is right in the backward pass, but not in forward mode. Each entry of "
                 "silu(x) comes from one entry of x, and silu is not linear: "
                 "that is the kind elementwise."
             )
@@ -265,11 +265,11 @@ def golf(answer):
         _expect_silu(answer, [np.array([-800.0, -40.0, -6.0, 6.0, 40.0, 800.0])])
     except Wrong as wrong:
         raise wrong.because(
-            "One array, and right near 0. Far out "
+            "silu leaves one array, and it is right near 0. But far from 0 "
             + (
-                "an exp overflows: ag.sigmoid takes care of that."
+                "an exp overflows: use ag.sigmoid, which avoids that."
                 if not np.all(np.isfinite(wrong.difference.got))
-                else "it is not: one formula holds for every x."
+                else "it is wrong: one formula holds for every x."
             ),
         ) from None
     expect_over(
@@ -515,7 +515,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
             "z.backward(np.ones(z.shape))",
             "g = start.grad",
             "g = g * start.grad",
-            "The segment's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
+            "You multiply the segment's slopes by g entry by entry. That is right only if no entry mixes with another. Here a matrix "
             "mixes them, so backward must start from the upstream gradient: z.backward(g).",
         ),
         edit(

@@ -561,7 +561,7 @@ def noted(answer):
                 tried,
                 got,
                 right,
-                recognised(got) or f"The first that differs: {mine}. It should be: {ours}.",
+                recognised(got) or f"The first line that differs is {mine}. It should be {ours}.",
             )
 
 
@@ -936,7 +936,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             "error * error",
             "The gradient of error uses the slope of the square, not the square itself.",
         ),
-        _slip("g_error", "2 * h", "The square is of error, not of h."),
+        _slip("g_error", "2 * h", "The program squares error, not h."),
         _slip(
             "g_error",
             "-2 * error",
@@ -1204,7 +1204,7 @@ g_W2 = a.T @ b""".strip().splitlines()
     mistakes=[
         (
             (8, 12),
-            "Line 8 reads h·h and writes over it, and no later line reads h·h. h was gone before line 8.",
+            "Line 8 reads h·h and writes over it, and no later line reads h·h. h had been overwritten before line 8.",
         ),
         (
             (2, 12),
@@ -1217,7 +1217,7 @@ g_W2 = a.T @ b""".strip().splitlines()
         ),
         (
             (6, 9),
-            "Line 6 writes over the error after L is there. Line 9 needs the gradient, and reads it.",
+            "Line 6 writes over the error after L has been computed. Line 9 needs the gradient, and reads it.",
         ),
         (
             (6, 12),

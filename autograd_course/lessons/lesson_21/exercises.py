@@ -134,7 +134,7 @@ EVIDENCE = {
 }
 NOBODY = {
     2: " (Transposed kernels would change `bent`, the first line.)",
-    6: " (Added, the loss and all gradients would be 200 times as large.)",
+    6: " (If the losses were added, the loss and all gradients would be 200 times as large.)",
     8: " (In float32 `scaled`, the loss and every gradient would differ, by about 1e−7.)",
 }
 
@@ -1138,7 +1138,7 @@ def fooled(answer):
                 name,
                 brief(sorted(map(str, letters))),
                 "letters of a, b and c",
-                "Name the three rules by small letters, in quotes.",
+                "Name the rules by lower-case letters, in quotes.",
             )
         if letters != right:
             raise Wrong(name, brief(sorted(letters)), "other letters", hint)

@@ -161,7 +161,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
     importance=2,
     names=lambda: {"sign": sign},
     question="""
-        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets the
+        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, and +1 otherwise. Where |w| ≤ 1, w gets the
         upstream gradient. Outside this range, w gets 0. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
@@ -224,7 +224,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
         edit(
             _INSIDE,
             "inside = w / 2",
-            "w gets half of g, and also beyond 1. np.clip(w, -1, 1) passes g on unchanged between −1 and 1.",
+            "w gets half of g, even where |w| > 1. np.clip(w, -1, 1) passes g on unchanged between −1 and 1.",
         ),
         edit(
             _BIT,
@@ -392,7 +392,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
     difficulty="medium",
     importance=1,
     question="""
-        Write `round_trip(field, corners, steps)`. `field(w)` is an arrow at the point w, such as a gradient. `corners`
+        Write `round_trip(field, corners, steps)`. `field(w)` is a vector at the point w, such as a gradient. `corners`
         is an array with a corner in each row. A leg leads from each corner to the next, and the last leg leads back to
         the first corner. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩ over all parts. Take the field at
         the middle of each part.""",
@@ -634,9 +634,7 @@ _RIGHT = "g * x / np.where(z == 0, 1, z)"
 _AT_TIP = (
     "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
 )
-_SHORT = (
-    "A short x has a length too, and there this is wrong. The rule gives zeros only where z == 0."
-)
+_SHORT = "Your rule is wrong for a short x, which has a length too. The rule gives zeros only where z == 0."
 
 
 @exercise(
@@ -916,8 +914,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     difficulty="medium",
     importance=2,
     question="""
-        Write `pull_back(f, z, x, g, rounds)`, which returns the gradient of x, for arrays of any shape. Begin with u = g.
-        Let u become g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
+        Write `pull_back(f, z, x, g, rounds)`, which returns the gradient of x, for arrays of any shape. Begin with u = g. Replace u by g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
         `back(u)` is the tuple (Jᵀu, Bᵀu).""",
     stub="""
         def pull_back(f, z, x, g, rounds):
