@@ -133,7 +133,7 @@ def sound(text):
 
 
 def solved(name):
-    """Record that the check of exercise `name` said right."""
+    """Record that exercise `name` was solved."""
 
     def mark(record):
         if name not in record["exercises"]:

@@ -379,7 +379,7 @@ function* repairs(spec, step, tree, right) {
     const swapped = (one, other, whole = tree) => replaced(whole, part => same(part, one) ? other : undefined);
     const order = [...new Set([...step.letters.split(" ").filter(Boolean), ...own])];
     const several = mine.length > 1 ? mine : [];
-    yield [["negative", tree], "A sign is wrong.", "The sign of the whole line is wrong, and its size is right."];
+    yield [["negative", tree], "A sign is wrong.", "The sign of the whole line is wrong, but its size is right."];
     for (const [sign, term] of several)
         yield [["+", tree, ["*", number(-2 * sign), term]], "The sign of one term is wrong.", `The sign of \`${asText(term)}\` is wrong.`];
     for (const [sign, term] of several)
@@ -423,7 +423,7 @@ function* repairs(spec, step, tree, right) {
                 yield [[sign > 0 ? "+" : "-", tree, ["-", [operator, term, name(letter)], term]], where, said];
             }
     yield* letterRepairs(letter => stays.has(letter));
-    yield [["/", number(1), tree], "Numerator and denominator are not where they belong.", "It is upside down: 1 divided by your line is right."];
+    yield [["/", number(1), tree], "Numerator and denominator are swapped.", "It is upside down: 1 divided by your line is right."];
     for (const x of [2, 0.5, -2, -0.5, 3, 4])
         yield [["*", number(x), tree], "A constant factor is wrong.", `${x} times your line is right.`];
     for (const [sign, term] of several)
@@ -463,7 +463,7 @@ function* repairs(spec, step, tree, right) {
                            `Write ${index} in place of ${old} in \`${asText(one)}\`.`];
         for (const one of those("name", "transpose")) {
             const other = one[0] === "transpose" ? one[1] : ["transpose", one];
-            yield [swapped(one, other), "One matrix has to be transposed, or must not be.", `\`${asText(other)}\` belongs where \`${asText(one)}\` stands.`];
+            yield [swapped(one, other), "One matrix is transposed where it should not be, or the reverse.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
         }
         for (const one of those("sum"))
             for (const index of sizes) {

@@ -141,7 +141,7 @@ FRONT = jinja2.Template(
 <p>A <strong>gradient</strong> tells you how much a result changes when one of its inputs changes a little. Here you
 derive every rule for it by hand, build an engine that applies the rules automatically, and use it to train networks
 that recognise digits and generate text.</p>
-<p class="facts">Python runs in this page, your answers are checked, nothing to install, free. {{ many }} lessons, about
+<p class="facts">Python runs in this page and checks your answers. The course is free, with nothing to install: {{ many }} lessons, about
 {{ hours }} hours. Ten of them ({{ enough }}; about {{ enough_hours }} hours) are enough to train a network. You need school
 calculus in one variable.</p>
 <p class="begin"><a class="start" href="{{ first }}">Start with lesson 00</a> <span class="continue"></span></p>
@@ -328,7 +328,7 @@ def executed(path):
 
 
 def deriving(spec, paper):
-    """Return HTML of a derivation: what derivations.js reads, and the boxes for paper."""
+    """Return HTML of a derivation: the data for derivations.js, and the boxes for paper."""
     for step in spec["steps"]:
         step["left"] = inline(rf"\displaystyle {step['left']}")
     spec = json.dumps(spec, ensure_ascii=False, sort_keys=True)
@@ -770,9 +770,7 @@ def within_budget(files, pages):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="make site", description="Write the course as pages that move without Python."
-    )
+    parser = argparse.ArgumentParser(prog="make site", description="Build the course as a website.")
     parser.add_argument(
         "folder", nargs="?", default=ROOT / "site", help="output folder (default: site/)"
     )

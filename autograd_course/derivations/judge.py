@@ -343,10 +343,11 @@ def _judge(derivation, number, typed):
 
 
 def _bridges(derivation, step, tree, right, allowed, surplus):
-    """Return how to write a line without its surplus letters.
+    """Return hints for rewriting a line without its surplus letters.
 
-    That is a part of it that has the value of an allowed letter; or the definitions that lead from
-    the surplus letters to those allowed, except one that is the line itself.
+    If a part of the line has the value of an allowed letter, the hint names this part. Otherwise
+    the hints are the definitions that lead from the surplus letters to the allowed ones, without
+    a definition that is the line itself.
     """
     points = derivation.points()
     for part, letter in product(parts(tree), () if derivation.sizes else allowed):
@@ -493,7 +494,7 @@ def _repairs(derivation, step, tree, right):
     yield from _letter_repairs(letters, tree, names(tree) & stays)
     yield (
         ("/", ("number", 1.0), tree),
-        "Numerator and denominator are not where they belong.",
+        "Numerator and denominator are swapped.",
         "It is upside down: 1 divided by your line is right.",
     )
     for number in (2.0, 0.5, -2.0, -0.5, 3.0, 4.0):
@@ -515,7 +516,7 @@ def _sign_repairs(tree, right):
     yield (
         ("negative", tree),
         "A sign is wrong.",
-        "The sign of the whole line is wrong, and its size is right.",
+        "The sign of the whole line is wrong, but its size is right.",
     )
     mine = terms(tree)
     for sign, term in mine if len(mine) > 1 else ():
@@ -571,8 +572,8 @@ def _index_repairs(derivation, step, tree):
         turned = one[1] if one[0] == "transpose" else ("transpose", one)
         yield (
             replace(tree, {one: turned}),
-            "One matrix has to be transposed, or must not be.",
-            f"`{as_text(turned)}` belongs where `{as_text(one)}` stands.",
+            "One matrix is transposed where it should not be, or the reverse.",
+            f"Write `{as_text(turned)}` in place of `{as_text(one)}`.",
         )
     for one, index in product([part for part in every if part[0] == "sum"], sizes):
         yield (

@@ -96,8 +96,8 @@ class DerivationPanel(Panel):
 class FromMemory(widgets.VBox):
     """Ask for a line that was shown in an earlier lesson, after the lines before it.
 
-    `index` counts the lines that the learner types. Once it was typed, it is no longer recorded as
-    shown, and does not come back.
+    `index` counts the lines that the learner types. Once the line has been typed, it is no longer
+    recorded as shown, and does not come back.
     """
 
     def __init__(self, name, index):

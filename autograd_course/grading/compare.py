@@ -150,7 +150,7 @@ def returned(function, *args, tried, shown, hints=()):
 
 
 def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
-    """Return (what came back, the Wrong that says which argument was overwritten, or None)."""
+    """Return the result of a call, and a Wrong that names the argument it overwrote, or None."""
 
     def difference(got, expected=wanted):
         return Difference(call_of(function, args, tried), got, expected, when=when)

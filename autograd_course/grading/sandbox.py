@@ -42,7 +42,7 @@ class StepLimitExceeded(
 
 
 class Waiting(StepLimitExceeded):
-    """Report that a call waits, for a sleep or for an input."""
+    """Report that a call waits for a sleep or for an input."""
 
     cause = Cause("waits")
 

@@ -152,7 +152,10 @@ def read(text):
 
 
 def _begun(program, free):
-    """Return the Program with starts of its free inputs at which its value and its gradients are finite: not log(x - 4) at 1."""
+    """Return the Program with start values for its free inputs at which its value and gradients are finite.
+
+    For example, log(x - 4) does not start at x = 1.
+    """
     free = [name for name in program.inputs if name in free]
     rising = [float(i + 1) for i in range(len(free))]
     same = ([start] * len(free) for start in (1.0, 0.5, 2.0, 5.0, 10.0, -1.0, 0.1, -5.0))

@@ -56,7 +56,7 @@ IDX = np.array([2, 0, 2])
 
 
 def kept(x):
-    """Return a row of ones with holes, at other places for an odd and an even length."""
+    """Return a row of ones with zeros, whose positions depend on whether the length is odd or even."""
     return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
 
 

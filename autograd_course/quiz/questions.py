@@ -163,7 +163,7 @@ def missing(what, name):
 class _Part:
     """Show the box or the choices for one part of an answer.
 
-    `text` is what was given, "" if nothing.
+    `text` is the answer that was typed or chosen, or "".
     """
 
     def __init__(self, label, answer, choices):

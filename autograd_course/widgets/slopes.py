@@ -577,7 +577,7 @@ def _words(p):
 
 
 def _moving(p):
-    """Return the axes of the three panels with what moves."""
+    """Return the axes of the three panels, with the parts that move drawn in."""
     still = p.still
     curve, rule, errors = plots = still.axes()
     curve.line([p.x, p.x], curve.y, style.LINE, 1, "3 3")

@@ -305,7 +305,7 @@ class Trace:
     # --- Where lines come from, and what the user calls them --------------------------------------
 
     def _observed(self, row, rule, i):
-        """Return the rule of argument `i` of `row`, which also says where its lines come from.
+        """Return the rule of argument `i` of `row`, wrapped so that it records the origin of its lines.
 
         While it runs, `add_line` gives every new line the `_origin` that is set here: this call of
         the rule, the input whose gradient it computes, and the comments. `_gradient_of` remembers

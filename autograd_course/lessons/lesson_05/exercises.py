@@ -531,7 +531,9 @@ def order(answer):
     held = [*first]
     answer(_path()[0])
     if [*first] != held:
-        raise Wrong("what order(L) gave, after another call", "changed", "as it was", KEPT)
+        raise Wrong(
+            "the list that order(L) returned, after another call", "changed", "as it was", KEPT
+        )
     for output, words, right in [
         (_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
         (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),

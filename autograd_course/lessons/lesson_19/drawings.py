@@ -44,7 +44,7 @@ def guess(letters, p, context, most=8):
 def learning(run, counted, step):
     """Draw a run up to a step: its validation loss, the losses of the n-grams, and a sample of its text.
 
-    `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
+    `run` is a result of `Task.follow`; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
     end = steps[-1] or 1  # 0 if the run was stopped before it was looked at again
