@@ -38,8 +38,8 @@ def read():
     "missed"}}, "cards": {lesson: [line, …]}, "lines": {derivation: [[text, shown], …]},
     "reasons": {derivation: chosen}, "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
 
-    An exercise that was solved and is not in "tries" was so before tries were kept: how many it
-    took is not known. A file that is none of ours is set aside as progress.damaged.json, and the
+    An exercise that was solved and is not in "tries" was solved before tries were kept, so their
+    number is unknown. A file that is not ours is set aside as progress.damaged.json, and the
     record starts over. One that cannot be read stays.
     """
     try:
@@ -146,7 +146,7 @@ def solved(name):
 def missed(name, hint, verdict):
     """Record that the check of exercise `name` found a wrong answer, with this hint or "".
 
-    The same verdict twice running is one try, and none counts once the exercise is solved.
+    The same verdict twice in a row is one try, and no try counts once the exercise is solved.
     """
 
     def mark(record):

@@ -19,9 +19,9 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     on it varies as the inputs do. For the second order the same is done to the first derivative,
     and so on.
 
-    All is computed in float64. The step of a difference is 1e-5·|x|, where |x| is taken as at least
-    1e-3 and at most 1e3, which serves inputs from 1e-6 to 1e6. The tolerance follows the rounding
-    error of the difference: with 1e50 beside 1 a wrong rule may pass.
+    Everything is computed in float64. The step of a difference is 1e-5·|x|, where |x| is taken as
+    at least 1e-3 and at most 1e3, which serves inputs from 1e-6 to 1e6. The tolerance follows the
+    rounding error of the difference: with 1e50 beside 1 a wrong rule may pass.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
 def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
     """Check the function `f` projected on `u`, then its derivative.
 
-    `path` says how `f` was derived, and `magnitude` is the size of the functions it was derived
-    from: their rounding errors are part of its own.
+    `path` is the chain of derivatives that led to `f`, and `magnitude` is the size of the functions
+    it was derived from: their rounding errors are part of its own.
     """
     value, faults, found = _value_at(f, xs), [], set()
     noise, magnitude = magnitude, magnitude + np.abs(u * value).sum()

@@ -1,4 +1,4 @@
-"""Explain misuse: names of other libraries, wrong arguments, and obscure words of NumPy."""
+"""Explain misuse: names of other libraries, wrong arguments, and unclear errors of NumPy."""
 
 import functools
 import inspect

@@ -35,8 +35,8 @@ class Stateful:
         Raises
         ------
         TypeError
-            If `state` is not a dict, or a value is not an array of real numbers, or would be cut to
-            integers.
+            If `state` is not a dict, or a value is not an array of real numbers, or would be
+            truncated to integers.
         ValueError
             If a name is missing or unknown, or a shape differs.
         """

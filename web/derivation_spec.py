@@ -1,4 +1,4 @@
-"""A derivation, for a page to ask for and to judge without a kernel: derivations.js reads it."""
+"""Pack a derivation, so that derivations.js can show and judge it without a kernel."""
 
 MIME = "application/vnd.autograd-course.derivation+json"
 

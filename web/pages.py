@@ -627,7 +627,7 @@ def search(pages):
 
 
 def derived(pages):
-    """Return derived.js with the derivations of all pages, which a later lesson asks from memory."""
+    """Return derived.js with the derivations of all pages, for the questions from memory in later lessons."""
     found = [
         json.loads(html.unescape(spec))
         for page in pages

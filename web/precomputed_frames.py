@@ -75,8 +75,8 @@ def packed(ui):
 def controls(ui, values):
     """Return the data from which a page builds the controls of `ui` with `values`, {name: its values}.
 
-    [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once), start (an
-    index), pace (ms a frame; 0 if it does not play)}].
+    [{name, values (formatted), numbers (True if they are numbers), toggle (True if all are visible
+    at once), start (an index), pace (ms per frame; 0 if it does not play)}].
     """
     start, every = ui.values(), ui.positions()
     pace = {

@@ -156,7 +156,7 @@ def prepare():
 def product():
     """Return addresses for matmul.wat, as JSON.
 
-    {scratch, loops}: of scratch memory, and {bits: of NumPy's pointer to its loop for such numbers}.
+    They are {scratch, loops}: scratch memory, and {bits: NumPy's pointer to its loop for them}.
     """
     import numpy as np
 

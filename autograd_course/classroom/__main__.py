@@ -1,7 +1,7 @@
 """Write class.html and class.csv for all progress.json in a folder: `make class-report ARGS=FOLDER`.
 
-`make class-report ARGS="FOLDER WHERE"` writes them into the folder WHERE, for those who may not write into the learners', or
-may not let others read there what came of it.
+`make class-report ARGS="FOLDER WHERE"` writes them into the folder WHERE, for example if FOLDER is
+read-only, or if learners could read the result there.
 """
 
 import sys

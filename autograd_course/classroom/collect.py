@@ -1,4 +1,4 @@
-"""The records of a class: every progress.json below a folder, as JupyterLab keeps it or a page gives it to take home.
+"""The records of a class: every progress.json below a folder, as JupyterLab keeps it or as downloaded from a page.
 
 A file may be anything: it is read only up to a bound, nothing in it is run or followed, and what cannot be used is left
 out with a reason. Texts that come from files are made plain, so that they can do no harm where they are shown.
@@ -89,7 +89,7 @@ def _learner(where):
 def _files(folder):
     """Yield (path below the folder, content) for every file that may hold a record.
 
-    The content is the bytes, or a function that returns them or refuses.
+    The content is the bytes, or a function that returns them or raises LeftOut.
     """
     folders = [(folder, "")]
     while folders:
@@ -171,7 +171,7 @@ def _member(zipped, one, unpacked):
 
     The size that the zip states is not relied on.
 
-    unpacked: the sizes of those before it, to which this one's is added.
+    `unpacked` holds the sizes of the files before it; the size of this file is added.
     """
     if sum(unpacked) > UNPACKED:
         raise LeftOut(

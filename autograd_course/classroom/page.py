@@ -90,8 +90,8 @@ def exercises(learners):
     The result is {exercise: {"solved", "stuck", "tries", "wrong"}}.
 
     solved and stuck, tried and not solved, are numbers of learners; tries is the median of those
-    who solved it, or None where no record tells; wrong is [(hint, learners, times), …], the hint
-    that most got first.
+    who solved it, or None if no record has it; wrong is [(hint, learners, times), …], the most
+    frequent hint first.
     """
     found = {}
     for name in EXERCISES:
@@ -117,8 +117,8 @@ def predictions(learners):
 
     The result is {prediction: {"made", "right", "sure and wrong", "wrong"}}.
 
-    The first three are numbers of learners; wrong is [(answer, learners), …], the answer that most
-    gave first.
+    The first three are numbers of learners; wrong is [(answer, learners), …], the most frequent
+    answer first.
     """
     found = {}
     for name in PREDICTIONS:

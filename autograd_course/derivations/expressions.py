@@ -194,7 +194,7 @@ class _Parser:
         return names
 
     def _no_letter(self, word):
-        """Return what is said of a word like dz or ∂."""
+        """Return the message for a word like dz or ∂, which is not a letter of the derivation."""
         letters = ", ".join(self.letters)
         return f"“{word}” is not a letter of this derivation. Its letters are {letters}. Write a derivative as a formula in these letters."
 
@@ -222,7 +222,7 @@ class _Parser:
         return self.tokens[self.position - 1]
 
     def _line(self, least):
-        """Read terms and factors that are joined by operators which bind at least so tightly."""
+        """Read terms and factors joined by operators that bind at least this tightly."""
         self.depth += 1
         if self.depth > MOST_NESTED:
             raise Unreadable(
@@ -347,7 +347,7 @@ def replace(tree, new):
 
 
 def terms(tree, sign=1):
-    """Return [(sign, term)] of a sum of terms; one pair if the tree is no sum."""
+    """Return [(sign, term)] of a sum of terms; one pair if the tree is not a sum."""
     if tree[0] in ("+", "-"):
         return terms(tree[1], sign) + terms(tree[2], sign if tree[0] == "+" else -sign)
     return terms(tree[1], -sign) if tree[0] == "negative" else [(sign, tree)]

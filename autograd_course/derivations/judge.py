@@ -158,7 +158,7 @@ def _expanded(numbers, sizes):
 
 
 def _as_array(value, indices, sizes):
-    """Return a value with index axes as an array whose rows and columns they are."""
+    """Return a value with its index axes as the rows and columns of an array."""
     axes = [1 + list(sizes).index(index) for index in indices]
     moved = np.moveaxis(value, axes, range(1, 1 + len(axes)))
     return _expanded(moved.reshape(len(value), *moved.shape[1 : 1 + len(axes)]), sizes)
@@ -426,7 +426,7 @@ def _explain(derivation, step, tree, right):
 
 
 def _symptom(derivation, step, tree, right):
-    """Return a true sentence about a line that no small repair makes right."""
+    """Return a message about a line that no small repair corrects."""
     if not step.indices and any(part[0] == "entry" for part in parts(tree)):
         return "The left side is a whole array, and your line has indices: write it with whole arrays only."
     try:
@@ -476,7 +476,7 @@ def _depends(derivation, step, tree, name):
 
 
 def _repairs(derivation, step, tree, right):
-    """Yield (a repaired tree, where the line is wrong, how it would be right), the likeliest first."""
+    """Yield (repaired tree, hint on the place of the mistake, hint on the repair), the likeliest first."""
     # A repair that the step accepts comes before one with a letter that has to go.
     letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
     yield from _sign_repairs(tree, right)

@@ -199,7 +199,7 @@ class Line(widgets.VBox):
             self.check()
 
     def enter(self):
-        """Check the line, and once more if its last keys arrive only afterwards."""
+        """Check the line, and check it again if its last keys arrive later."""
         self.entered = time.monotonic()
         self.check()
 

@@ -108,7 +108,7 @@ def scan(image, x, y, side):
 
 @lru_cache(maxsize=512)
 def _png(shades, side):
-    """Return bytes, one a pixel, as a PNG in base64: black, and as opaque as they say."""
+    """Return bytes as a PNG in base64: one byte for each black pixel, its opacity."""
 
     def chunk(kind, data):
         return (

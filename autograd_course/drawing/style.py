@@ -1,7 +1,8 @@
 """The course's colours, named by meaning, each in a light and a dark form.
 
-Colour is never the only carrier: each role has its own line or marker too. A drawing says `var(--value,#0072b2)`: what
-knows no more shows the light form; `sheet` says the dark one where a reader has a dark theme.
+Colour is never the only carrier: each role has its own line or marker too. A drawing uses
+`var(--value,#0072b2)`, which is the light form unless a style sheet redefines it; `sheet` does so
+for readers with a dark theme.
 """
 
 PALETTE = {  # role: (on white, on a dark ground)

@@ -37,8 +37,8 @@ def expect(
     `tried` and `shown` are texts, or functions that write them when they are needed. `hints` are
     looked through in order. (wrong, sentence) recognises the value `wrong`, or the result of the
     function `wrong` for the same `args`; any other hint is called as `hint(got, expected)` and
-    returns a sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` says whether it
-    is the function `wrong` elsewhere too.
+    returns a sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` is
+    True if it agrees with `wrong` on other arguments too.
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
@@ -67,9 +67,8 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
 
     Without `tried`, the verdict shows the call.
 
-    The one rule for every function of the learner's: it is called twice, each time on copies, has
-    to come to an end, to give the same both times, to leave the caller's arrays and lists alone,
-    and those that it gave back before.
+    Every function of the learner's is called twice, each time on copies. It must end, return the
+    same result both times, and change neither the caller's arrays and lists nor an earlier result.
     """
     wanted = Words(_text(shown)) if shown else gives
     got, overwritten = returned_once(function, args, tried, wanted, hints, options.get("sure"))
@@ -187,7 +186,7 @@ def _text(words):
 
 
 def _overwritten(function, args, outcome):
-    """Return the Wrong that says which of the arguments a call has changed, or None."""
+    """Return a Wrong that names the argument a call has changed, or None."""
     for before, after in outcome.mutated:
         kind = "list" if isinstance(before, (list, tuple)) else "array"
         return Wrong.of(

@@ -142,9 +142,10 @@ class Draw:
     def another(self, *choices):
         """Return one of the choices, which may differ for another g.
 
-        It serves for the function whose slope is asked for.
+        Use it to choose the function whose slope is asked for.
 
-        Of numbers, one of the answer's own between them.
+        If the choices are numbers, return a number from the answer's code that lies between them,
+        if there is one.
         """
         if self.near and not any(map(callable, choices)):
             whole = all(type(x) is int for x in choices)
@@ -358,7 +359,7 @@ def lengths_of(answer, most=LONG):
 def _turning(answer, some):
     """Yield Draws for the numbers in the answer's code.
 
-    First they are values, those within `some`; then each is a length, at three places.
+    First those within `some` are used as values; then each is used as a length, at three places.
     """
     values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
@@ -452,7 +453,7 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
 
     Else return a Cause that says where the answer is right.
 
-    It names no call of which the right result tells nothing.
+    It does not name a call on which many wrong answers are right too.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
@@ -474,10 +475,10 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
 
 
 def _tells(args, gives):
-    """Return False for a call in which many a wrong answer is right.
+    """Return False for a call on which many wrong answers are right.
 
-    There an argument or the result is 0 or nearly, two arguments are the same, or the result is an
-    empty list.
+    In such a call an argument or the result is 0 or nearly 0, two arguments are the same, or the
+    result is an empty list.
     """
     arrays = [a for a in args if isinstance(a, (np.ndarray, np.floating))]
     results = gives if isinstance(gives, (tuple, list)) else [gives]

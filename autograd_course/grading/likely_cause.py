@@ -59,7 +59,7 @@ def _key(x):
 
 
 def _ended(wrong, args):
-    """Return the Outcome of a mistake, which needs no bound since it is ours."""
+    """Return the Outcome of a mistake, without limits on its steps, because it is our own code."""
     try:
         return Outcome(_silently(wrong, args))
     except Exception as error:
@@ -74,7 +74,7 @@ def _remembered(wrong, given):
 def mistaken(wrong, args):
     """Return the same as `_ended`, cached for the same arguments.
 
-    An exercise may have sixty mistakes, and all are asked at every press of a check.
+    An exercise may have sixty mistakes, and all of them are tried at every check.
     """
     try:
         return _remembered(wrong, Given(args))

@@ -55,12 +55,12 @@ ALIKE = {
 
 
 def slip(exercise, answer):
-    """Return in words where in a wrong answer to look.
+    """Return a text that says where in a wrong answer to look.
 
     Return "" if the answer is not like any right one, or if its text is not available.
 
-    Right is the solution. Names of the learner's own choice are no difference. The words say where,
-    and not what belongs there.
+    The answer is compared with the solution, and names that the learner chose do not count as a
+    difference. The text names the place, but not what belongs there.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))

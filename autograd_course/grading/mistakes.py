@@ -3,8 +3,9 @@
     mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]     # 14 and −2.5 are right
     mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]                  # right is a function
 
-The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the tests give it to the check.
-`right` is a value, or a function for an exercise that wants one. The mistakes of rules and engines are in rule_checks.py.
+The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the
+tests give it to the check. `right` is a value, or a function for an exercise that expects one. The
+mistakes of rules and engines are in rule_checks.py.
 """
 
 from math import prod

@@ -103,7 +103,8 @@ def _elementwise(row, arg, d):
 
     They are numbers, or arrays of one shape, at which the row has a value.
 
-    What wants no gradient may be a whole number, and the engine hands it on so: the 2 of x / 2.
+    An input that requires no gradient may be a whole number, which the engine passes on unchanged,
+    such as the 2 of x / 2.
     """
     draw = d if _signed(row) else d.above
     shape = d.shape(0, 1, 2, 3, 1)
@@ -502,9 +503,9 @@ def engine(fault=None):
 
 
 def _order(output, fault=None):
-    """Return all that `output` depends on, each node after its users.
+    """Return every node that `output` depends on, after its users.
 
-    With one of FAULTS the order is another.
+    With one of FAULTS the order differs.
     """
     if fault == "early":
         found = [output]

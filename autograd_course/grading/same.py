@@ -29,7 +29,7 @@ def same(got, expected, rtol, atol):
 def typed(x):
     """Return a typed answer with its words in lower case and without spaces around them.
 
-    What a function gives is not passed through this.
+    The result of a function is compared without this change.
     """
     return (
         type(x)(map(typed, x))
@@ -71,7 +71,7 @@ def is_sequence(x):
 def as_numbers(x):
     """Return x as an array of numbers, or None if it is not one.
 
-    It is none for a Tensor, a list of Tensors, or fractions.
+    The result is None for a Tensor, a list of Tensors, or fractions.
     """
     try:
         x = np.asarray(_plain(x))

@@ -80,7 +80,7 @@ def run(program, values=()):
     ----------
     program : Program
     values : {name: float, array or Tensor}
-        Of the inputs; those that are missing are where they start.
+        The values of the inputs; a missing input keeps its start value.
 
     Returns
     -------

@@ -477,7 +477,7 @@ def _check_calls(statements, own):
 
 
 def _call_of(name, arguments, given):
-    """Return the statements that call a function with its own arguments, those with a default from there."""
+    """Return the statements that call a function with its own arguments, or with their defaults."""
     names = [one.arg for one in arguments.args]
     lines = [f"{name}({', '.join(names)})"]
     for argument, default in zip(names[::-1], arguments.defaults[::-1]):

@@ -1,4 +1,4 @@
-"""List the names that people use for what computes nothing: what shows, trains, records or asks for gradients.
+"""List the names of functions and methods that compute nothing: they show, train, record or ask for gradients.
 
 The names of the functions that compute are in functions.py, those of layers in layers.py.
 """

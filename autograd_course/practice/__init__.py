@@ -74,7 +74,7 @@ def furthest():
 
 
 def keys(lesson, kind=""):
-    """Return {key: its kind} of all problems for one who has done `lesson`.
+    """Return {key: its kind} of all problems for a learner who has done `lesson`.
 
     With `kind`, return those of one kind only.
     """

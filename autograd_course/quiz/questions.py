@@ -155,7 +155,7 @@ def fold(summary, markdown):
 
 
 def missing(what, name):
-    """Return a panel which says that no such thing was declared."""
+    """Return a panel that reports a name which was not declared."""
     text = f"There is no {what} {name!r}: write the name as the lesson has it."
     return Panel([widgets.HTML(f"<div>{escape(text)}</div>")], escape(text), text)
 
@@ -321,7 +321,7 @@ class Ask(widgets.VBox):
 
 
 def predict(name):
-    """Show the boxes for prediction `name`, how sure the learner is, and a button that reveals.
+    """Show the boxes for prediction `name`, a choice of confidence, and a button that reveals the answer.
 
     The first answer is recorded and shown again.
     """

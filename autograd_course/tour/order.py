@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 class Part:
     """lines: [(definitions, the lesson and its section, "05 A number that remembers", their purpose), …].
 
-    later: such lines too, for a second reading: what only refuses, is only quicker, or needs a lesson after 10.
+    later: the same for a second reading: definitions that only raise errors, only save time, or
+    need a lesson after 10.
     """
 
     title: str

@@ -53,8 +53,9 @@ ROW = (
 class Explorer(widgets.VBox):
     """Hold the controls and the picture that `explore` shows. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds the players.
 
-    `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and `ui.positions()` says which values
-    there are: who asks for all of them has a picture that moves without a kernel.
+    `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and
+    `ui.positions()` returns all values: with a picture for each of them, a page can move without a
+    kernel.
     """
 
     def positions(self):

@@ -273,7 +273,7 @@ def _pieces(g, low, high):
 
 
 def _apart(y, other):
-    """Return how far two values are from each other: a number from no number infinitely."""
+    """Return the distance of two values, which is infinite if only one of them is a number."""
     here, there = np.isfinite(y), np.isfinite(other)
     return abs(y - other) if here and there else np.inf if here != there else 0.0
 

@@ -183,7 +183,7 @@ class Story:
         )
 
     def look_at(self, key):
-        """Turn the eye between a card and its inputs, up or down no further than it takes to see them."""
+        """Move the visible part to a card and its inputs, up or down no further than is needed to show them."""
         for nth, placed in enumerate(filter(None, (self.placed, self.placed and self.placed.down))):
             (x, y), *inputs = [
                 placed.at[self.number[key]]

@@ -62,7 +62,7 @@ class compile:
     - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
       `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
     - While `f` is recorded it receives Tensors for arrays and floats, as isinstance, `is` and hash
-      see. For an array of shape () a program may return a NumPy number.
+      reveal. For an array of shape () a program may return a NumPy number.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class compile:
         update_wrapper(self, f, updated=())
 
     def __get__(self, instance, owner):
-        """Let a compiled function in the body of a class be a method."""
+        """Bind a compiled function in the body of a class as a method."""
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self):
@@ -127,7 +127,7 @@ class compile:
         return out
 
     def _record(self, key, args, kwargs):
-        """Return a new program of such a call."""
+        """Record this call, and return its program."""
         # Programs of another mode of training, and of Modules that are gone, are of no more use.
         self.programs = {
             other: program

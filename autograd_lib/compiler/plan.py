@@ -100,8 +100,8 @@ def takes_out(node):
 def memory_root(node):
     """Return the line in whose memory the result of `node` may lie: itself, or one that it views.
 
-    The values of the recorded call tell that. But a reshape, for example, copies some arrays and
-    not others of the same shape, so a result of VIEWS always counts as a view.
+    This is determined from the values of the recorded call. But a reshape, for example, copies some
+    arrays and not others of the same shape, so a result of VIEWS always counts as a view.
     """
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
     if node.op in VIEWS:

@@ -18,7 +18,7 @@ STATIC = {int, bool, str, bytes, type(None), type(...)}
 def leaf_signature(x):
     """Return the properties of a leaf that must stay the same, or None if `x` is not a leaf.
 
-    A subclass of ndarray is none: its operators may do something else than those of an array.
+    A subclass of ndarray is not a leaf, because its operators may differ from those of an array.
     """
     kind = type(x)
     if kind is np.ndarray:

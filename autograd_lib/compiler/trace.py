@@ -232,7 +232,7 @@ class Trace:
         return z
 
     def add_line(self, row, args, params):
-        """Return the Traced that a call of `row` makes, as a new line, or one that exists."""
+        """Return the Traced of a call of `row`: a new line, or an equal line that exists."""
         if (z := self._inlined(row, args, params)) is not None:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):

@@ -355,7 +355,7 @@ def _parameter(shape, fan_in, rng, dtype):
 
 
 def _check_sizes(layer, **sizes):
-    """Raise TypeError for a size that is no integer >= 0."""
+    """Raise TypeError for a size that is not an integer >= 0."""
     for name, n in sizes.items():
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise TypeError(f"{type(layer).__name__}: {name} must be an integer >= 0, got {n!r}")

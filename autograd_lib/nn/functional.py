@@ -352,7 +352,7 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     target : Tensor or array_like of int
         Classes from 0 to C − 1, of shape (N,), () or (N, …).
     ignore_index : int, default -100
-        A target whose example is left out, also of the mean.
+        Examples with this target are left out, also from the mean.
     reduction : {"mean", "sum", "none"}, default "mean"
         Reduce the losses of the examples by this function, or return them all.
 

@@ -28,7 +28,7 @@ def clip_grad_norm_(parameters, max_norm):
     TypeError
         If `parameters` is a module, a function, or holds something other than Tensors.
     ValueError
-        If `max_norm` is negative or no number, or the norm is not finite. The gradients are unchanged then.
+        If `max_norm` is negative or not a number, or the norm is not finite. The gradients are unchanged then.
 
     References
     ----------

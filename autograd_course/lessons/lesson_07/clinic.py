@@ -7,7 +7,7 @@
     sheet(Squared)                                     # its results in the eight checks that every engine gets
     PATIENTS["A"].engine, PATIENTS["A"].writeup        # and the card of each
 
-Each fault was really published; the card says where. `Unknown` has no card.
+Each fault was published; the card says where. `Unknown` has no card.
 """
 
 import inspect

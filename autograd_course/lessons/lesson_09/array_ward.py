@@ -6,7 +6,8 @@
     sheet(Reassigned)                                          # its results in the checks that every engine gets
     PATIENTS[6].engine, PATIENTS[6].writeup                    # and the card of each
 
-As in clinic.py, which defines Scalar and the cards, each fault was really published. `Unknown` has no card.
+As in clinic.py, which defines Scalar and the cards, each fault was published. `Unknown` has no
+card.
 """
 
 from functools import partial

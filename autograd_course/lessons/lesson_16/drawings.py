@@ -1,4 +1,4 @@
-"""Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola that Newton trusts."""
+"""Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola of Newton's method."""
 
 import numpy as np
 
@@ -109,7 +109,8 @@ def turned(curvatures, angle):
 def bowl(H, angle, times=0):
     """Draw the bowl ½⟨w, Hw⟩ from above, with a direction v and Hv; beside it the bowl cut along v.
 
-    times: how often v was replaced by Hv, made length 1, before; the directions on the way are drawn pale.
+    times: how often v has been replaced by Hv, scaled to length 1; the earlier directions are drawn
+    pale.
     """
     way = [_direction(angle)]
     for _ in range(times):

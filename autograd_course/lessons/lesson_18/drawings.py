@@ -1,4 +1,4 @@
-"""Lesson 18: who reads whom, a row of attention with its gradients, and what long vectors do to softmax."""
+"""Lesson 18: which position reads which, a row of attention with its gradients, and softmax of long vectors."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 18: who reads whom, the backward pass of an embedding and of attention, einsum's two rules, and layer norm's."""
+"""Lesson 18: which position reads which, an embedding, attention and layer norm backward, and einsum's two rules."""
 
 import numpy as np
 

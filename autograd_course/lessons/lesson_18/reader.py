@@ -1,4 +1,4 @@
-"""Lesson 18: small models that are asked for the next letter, one of which cheats, and how they are trained."""
+"""Lesson 18: small models that predict the next letter, one of which cheats, and how they are trained."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """The block that cheats: every position also looks at the one after it."""
+    """The block that cheats: every position also reads the next position."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)

@@ -122,8 +122,8 @@ def nats(p):
 class Task:
     """Hold a training text and a held-out text as integers, a model for them, and the settings of its training.
 
-    Who guesses is asked for the letters held out at the places `asked`: those that the model sees with at least half of
-    its context before them, `seen` letters. So all are asked for the same letters.
+    Every model predicts the held-out letters at the positions `asked`, which have at least half of
+    the network's context, `seen` letters, before them. So all models predict the same letters.
     """
 
     def __init__(self, what, texts, letters, steps, every, many, **model):
