@@ -215,8 +215,8 @@ class Primitive:
         else:
             if missing := [i for i in tangents if not self.pushes[i]]:
                 raise TypeError(
-                    f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) cannot "
-                    "pass here; give the row one, or use reverse mode (grad, vjp)"
+                    f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) is not "
+                    "available; give the argument a push, or use reverse mode (grad, vjp)"
                 )
             own = copied if self.user_defined else lambda array: array
             terms = [own(self.pushes[i](own(t), z, *values, **params)) for i, t in tangents.items()]

@@ -355,7 +355,7 @@ class _Interpreter:
             return [value[i] for i in range(len(value))]
         raise self.error(
             node,
-            "a single number has no items. Give the name that stands there a list first, for example xs = [1.0, 2.0]",
+            "a single number has no items; assign a list first, for example xs = [1.0, 2.0]",
         )
 
     def comprehend(self, node, generators):

@@ -191,7 +191,7 @@ def batches(answer):
         raise Wrong(
             tried,
             f"labels {called}",
-            "each of the ten once",
+            "each of the ten labels once",
             f"Some scans come twice{' and others never' * (len({*called}) < 10)}: draw one order of all rows, "
             "and use each piece once.",
         )
@@ -246,7 +246,7 @@ def batches(answer):
         raise Wrong(
             tried,
             f"a batch {_order(many[:1])}",
-            "rows up and down the file",
+            "rows in random order",
             "The rows mostly run in one direction through the file: draw one order of all "
             "rows, and do not sort it.",
         )

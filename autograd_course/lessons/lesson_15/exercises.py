@@ -216,7 +216,7 @@ def _pushed(Number):
                 raise Wrong(
                     f"Dual{pair}",
                     f"value {brief(one.value)}, tangent {brief(one.tangent)}",
-                    "what it was given",
+                    "the two arguments",
                     "Look at __init__: it keeps the value and the tangent.",
                 )
         z = program(*given)

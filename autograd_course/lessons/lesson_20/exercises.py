@@ -523,7 +523,7 @@ def _outcome(kind, probe):
 )
 def noted(answer):
     if not isinstance(answer, type):
-        raise Wrong("your answer", brief(answer), "a class", "The class Noted itself.")
+        raise Wrong("your answer", brief(answer), "a class", "Pass the class Noted itself.")
     if any(map(has_blank, vars(answer).values())):
         raise NotYet
     for probe in PROBES:
@@ -1252,7 +1252,9 @@ def spoiled(answer):
     ]
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
-            raise Wrong("your answer", brief(number), "a number", "One number for each of the two.")
+            raise Wrong(
+                "your answer", brief(number), "a number", "Give one number for each of the two."
+            )
         if type(number) not in (int, float) or number not in range(1, len(SPOILED) + 1):
             raise Wrong(
                 "your answer",

@@ -366,7 +366,7 @@ def my_op(answer):
             "a class",
             OLD_FORM
             if parameter_names(getattr(answer, "forward", None))[:1] == ("ctx",)
-            else "A class with the three functions forward, setup_context and backward.",
+            else "Pass a class with the three functions forward, setup_context and backward.",
         )
     three = [getattr(answer, name) for name in THREE_PARTS]
     if any(map(has_blank, three)):
