@@ -26,7 +26,11 @@ def spec(name, derivation):
         "letters": [
             (
                 letter,
-                value if isinstance(value, str) else points[letter].reshape(-1, *value).tolist(),
+                value
+                if isinstance(value, str)
+                else points[letter]
+                .reshape(-1, *(value if isinstance(value, tuple) else ()))
+                .tolist(),
             )
             for letter, value in derivation.letters.items()
         ],

@@ -25,6 +25,9 @@ const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
                   [/(?:,\s*)?(?<![\p{L}\p{N}_])(?:axis|dim|keepdims?)\s*=\s*[-\p{L}\p{N}_]+/gu, ""],
                   [/(\p{L}+)\.sum\(\s*\)/gu, "sum($1)"]];
 const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
+const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9])/gu;
+// How a line may have been meant, and where it needs brackets to be read so.
+const MEANT = {tight: "what you divide by", wide: "the whole exponent"};
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
 class Unreadable extends Error {}
@@ -46,10 +49,12 @@ function plainly(text) {
 }
 
 // Parse a formula into a tree; Unreadable says how to write it.
-function read(text, spec, tight = false) {
+function read(text, spec, {tight, wide} = {}) {
     if ([...text].length > LONGEST)
         throw new Unreadable(`The line is too long: write at most ${LONGEST} characters.`);
     text = plainly(text);
+    if (wide)
+        text = text.replace(WIDE, "^($1)");
     if (text.includes("="))
         throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
     if (text.split("[").length > text.split("]").length)
@@ -65,6 +70,8 @@ function read(text, spec, tight = false) {
         const array = [...spec.matrices].sort()[0], entry = array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : "";
         if (found.join("") === word)
             return found;
+        if (word === "einsum")
+            throw new Unreadable("Write a sum with its index instead of `einsum`, as in sum_j g[i,j] * B[k,j], or a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
             throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
@@ -315,8 +322,9 @@ function judge(spec, number, typed) {
         throw problem;
     }
     if (!agree(spec, step, tree, right, points)) {
-        if (agree(spec, step, read(typed, spec, true), right, points))
-            return {kind: "unreadable", message: `This is read as \`${asText(tree)}\`. Put brackets around what you divide by.`, tree};
+        for (const [meant, where] of Object.entries(MEANT))
+            if (agree(spec, step, read(typed, spec, {[meant]: true}), right, points))
+                return {kind: "unreadable", message: `This is read as \`${asText(tree)}\`. Put brackets around ${where}.`, tree};
         for (const [line, message] of step.mistakes)
             if (agree(spec, step, ["+", ["-", tree, read(line, spec)], right], right, points))
                 return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
@@ -485,9 +493,9 @@ function* repairs(spec, step, tree, right) {
                 yield [swapped(one, kept), "There is one factor too many.", `The factor \`${asText(surplus)}\` does not belong there.`];
         for (const one of those("/"))
             yield [swapped(one, one[1]), "There is one divisor too many.", `\`${asText(one[1])}\` must not be divided by \`${asText(one[2])}\`.`];
-        for (const one of those("^").filter(one => one[2][0] === "number"))
-            for (const exponent of [one[2][1] - 1, one[2][1] + 1])
-                yield [swapped(one, ["^", one[1], number(exponent)]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` has to be ${exponent}.`];
+        for (const one of those("^"))
+            for (const [sign, less] of [["-", "less"], ["+", "more"]])
+                yield [swapped(one, ["^", one[1], [sign, one[2], number(1)]]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` has to be 1 ${less}.`];
         for (const one of those("*", "/"))
             yield [swapped(one, [one[0] === "*" ? "/" : "*", one[1], one[2]]), "A multiplication and a division are exchanged.",
                    one[0] === "*" ? `Divide by \`${asText(one[2])}\`, where you multiply.` : `Multiply by \`${asText(one[2])}\`, where you divide.`];
@@ -551,7 +559,7 @@ function differs(spec, step, tree, right, points) {
     const allowed = step.letters ? step.letters.split(" ") : letters(spec);
     for (const [name] of spec.letters.filter(([name, given]) => allowed.includes(name) && typeof given !== "string" && !shape(given[0]).length)) {
         const moves = [tree, right].map(one => {
-            const [low, high] = [0.7, 1.3].map(at => values(one, step, pointsOf(spec, 4, {[name]: at}), spec.sizes));
+            const [low, high] = [2, 3].map(at => values(one, step, pointsOf(spec, 4, {[name]: at}), spec.sizes));
             return !close(low, high);
         });
         if (moves[0] !== moves[1])

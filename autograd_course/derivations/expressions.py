@@ -93,6 +93,7 @@ _TOKEN = re.compile(
     r"|_[^\W_]+(?:,\s*[^\W_](?![^\W_]))*"  # _ij or _i,j
     r"|\S)"
 )
+_WIDE = re.compile(r"\^\s*([^\W_]\s*[-+]\s*[0-9])")  # an exponent without its brackets
 # How tightly an operator binds. "beside" is a product without a sign, as in 2x.
 _BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, "beside": 3, "^": 5}
 _TIGHT = _BINDING | {"beside": 4}  # 1/2x is 1/(2x)
@@ -108,7 +109,7 @@ class Unreadable(Exception):
     """Report that the typed text is not a formula; the message says how to write it."""
 
 
-def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False):
+def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide=False):
     """Return the tree of a formula.
 
     Parameters
@@ -127,13 +128,15 @@ def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False):
         The names that an index may have.
     tight : bool
         Whether a product without a sign binds more tightly than a division.
+    wide : bool
+        Whether a number that is added to an exponent, or subtracted, is part of it: x^n-1.
 
     Raises
     ------
     Unreadable
         The message tells the learner what to write instead.
     """
-    return _Parser(text, letters, arrays, vectors, indices, tight).whole()
+    return _Parser(text, letters, arrays, vectors, indices, tight, wide).whole()
 
 
 def _plain(text):
@@ -154,10 +157,12 @@ def _plain(text):
 class _Parser:
     """A recursive-descent parser, one character of lookahead per token."""
 
-    def __init__(self, text, letters, arrays, vectors, indices, tight):
+    def __init__(self, text, letters, arrays, vectors, indices, tight, wide):
         if len(text) > LONGEST:
             raise Unreadable(f"The line is too long: write at most {LONGEST} characters.")
         text = _plain(text)
+        if wide:
+            text = _WIDE.sub(r"^(\1)", text)
         if "=" in text:
             raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
         if text.count("[") > text.count("]"):
@@ -182,6 +187,10 @@ class _Parser:
             array = min(self.arrays, default="")
             entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
             functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
+            if word == "einsum":
+                raise Unreadable(
+                    "Write a sum with its index instead of `einsum`, as in sum_j g[i,j] * B[k,j], or a matrix product with `@`."
+                )
             if set(word) <= set(self.indices):
                 raise Unreadable(
                     f"“{word}” is not a letter here. An index is written in brackets, or after `sum_`.{entry}"

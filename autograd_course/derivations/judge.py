@@ -67,8 +67,9 @@ class Step:
 class Derivation:
     """Hold the lines of a derivation, and the letters that they use.
 
-    `letters` maps each letter to the shape of its random value, or to the formula that defines it
-    from the letters before. "p[i]" as a key defines the entries of an array. `sizes` maps each
+    `letters` maps each letter to the shape of its random value, to the `range` of whole numbers
+    from which it is drawn, or to the formula that defines it from the letters before. "p[i]" as a
+    key defines the entries of an array. `sizes` maps each
     index to the number of its values. `code` is the answer of an exercise, with {} where the last
     line goes, and `renamed` has the letters that have another name there.
     """
@@ -99,9 +100,13 @@ class Derivation:
     @cached_property
     def drawn(self):
         """The letters whose values are drawn at random and are numbers."""
-        return [letter for letter, value in self.letters.items() if value == ()]
+        return [
+            letter
+            for letter, value in self.letters.items()
+            if value == () or isinstance(value, range)
+        ]
 
-    def read(self, text, *, tight=False):
+    def read(self, text, **meant):
         """Return the tree of a typed line."""
         return parse(
             text,
@@ -109,7 +114,7 @@ class Derivation:
             self.matrices,
             vectors=self.vectors,
             indices=list(self.sizes),
-            tight=tight,
+            **meant,
         )
 
     def as_code(self, text):
@@ -133,8 +138,11 @@ class Derivation:
                     made = evaluate(tree, values, self.sizes, indices)
                     values[name] = _as_array(made, indices, self.sizes) if indices else made
                 else:
-                    signs = random.choice([-1.0, 1.0], (count, *value))
-                    numbers = signs * np.round(random.uniform(0.3, 2.5, (count, *value)), 1)
+                    if isinstance(value, range):
+                        numbers = random.choice(value, count).astype(float)
+                    else:
+                        signs = random.choice([-1.0, 1.0], (count, *value))
+                        numbers = signs * np.round(random.uniform(0.3, 2.5, (count, *value)), 1)
                     if name in fixed:
                         numbers = np.full_like(numbers, fixed[name])
                     values[name] = _expanded(numbers, self.sizes)
@@ -296,6 +304,10 @@ class Verdict:
     tree: tuple | None = None
 
 
+# How a line may have been meant, and where it needs brackets to be read so.
+_MEANT = {"tight": "what you divide by", "wide": "the whole exponent"}
+
+
 def judge(derivation, number, typed):
     """Return the Verdict on the text `typed` for the step with index `number`."""
     with np.errstate(all="ignore"):
@@ -310,9 +322,10 @@ def _judge(derivation, number, typed):
         return Verdict("unreadable", str(problem))
     right = derivation.read(step.right)
     if not _agree(derivation, step, tree, right):
-        if _agree(derivation, step, derivation.read(typed, tight=True), right):
-            message = f"This is read as `{as_text(tree)}`. Put brackets around what you divide by."
-            return Verdict("unreadable", message, tree=tree)
+        for meant, where in _MEANT.items():
+            if _agree(derivation, step, derivation.read(typed, **{meant: True}), right):
+                message = f"This is read as `{as_text(tree)}`. Put brackets around {where}."
+                return Verdict("unreadable", message, tree=tree)
         return _explain(derivation, step, tree, right)
     pieces = sorted(map(str, parts(tree)))
     for line, sentence in step.mistakes:
@@ -470,7 +483,7 @@ def _short(number):
 
 def _depends(derivation, step, tree, name):
     values = [
-        _values(derivation, step, tree, derivation.points(4, **{name: at})) for at in (0.7, 1.3)
+        _values(derivation, step, tree, derivation.points(4, **{name: at})) for at in (2.0, 3.0)
     ]
     return not _equal(*values)
 
@@ -688,12 +701,12 @@ def _factor_repairs(derivation, letters, tree):
             "There is one divisor too many.",
             f"`{as_text(one[1])}` must not be divided by `{as_text(one[2])}`.",
         )
-    for one in (part for part in every if part[0] == "^" and part[2][0] == "number"):
-        for exponent in (one[2][1] - 1, one[2][1] + 1):
+    for one in (part for part in every if part[0] == "^"):
+        for sign, less in (("-", "less"), ("+", "more")):
             yield (
-                replace(tree, {one: ("^", one[1], ("number", exponent))}),
+                replace(tree, {one: ("^", one[1], (sign, one[2], ("number", 1.0)))}),
                 "One exponent is wrong.",
-                f"The exponent in `{as_text(one)}` has to be {exponent:g}.",
+                f"The exponent in `{as_text(one)}` has to be 1 {less}.",
             )
     for one in (part for part in every if part[0] in ("*", "/")):
         other, said = (

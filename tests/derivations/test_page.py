@@ -267,7 +267,7 @@ def test_on_paper_the_boxes_are_empty(page):
     page.emulate_media(media="print")
     box = boxes(page, "09.matmul")
     assert box.locator(".paper").is_visible() and not box.locator(".lines").is_visible()
-    assert len(re.findall('aria-label="blank"', box.locator(".paper").inner_html())) == 2
+    assert len(re.findall('aria-label="blank"', box.locator(".paper").inner_html())) == 3
 
 
 def test_a_spec_is_small():

@@ -94,6 +94,88 @@ prediction(
         derive the number.""",
 )
 
+_COLLECT = "It is equal, but write it as one term: collect what you add."
+
+derivation(
+    "03.power",
+    letters={"x": (), "n": range(2, 6), "z": "x^n"},
+    code="power_x = lambda g, z, x, y: g * ({})",
+    renamed={"n": "y"},
+    steps=(
+        Step(
+            r"\text{share of slot 1} =",
+            "x^(n-1)",
+            "the other factor, times 1, the slope of x",
+            letters="x n",
+            mistakes=(
+                ("x", "That is the factor in slot 1. Its local gradient is the other factor."),
+                ("1", "That is the slope of x. Multiply it by the local gradient of slot 1."),
+                (
+                    "(n-1) x^(n-2)",
+                    "That is the slope of the other factor. In slot 1 only x moves.",
+                ),
+                (
+                    "x (n-1) x^(n-2)",
+                    "That is the share of slot 2. In slot 1 only the first factor moves.",
+                ),
+                ("n x^(n-1)", "That is the sum of both shares, the last line."),
+                ("x^n", "That is z itself. Its local gradient in slot 1 is the other factor."),
+            ),
+        ),
+        Step(
+            r"\text{share of slot 2} =",
+            "x (n-1) x^(n-2)",
+            "the slope of xⁿ⁻¹ is the one that we suppose",
+            letters="x n",
+            mistakes=(
+                (
+                    "x",
+                    "That is the local gradient of slot 2. Multiply it by the slope of xⁿ⁻¹.",
+                ),
+                (
+                    "(n-1) x^(n-2)",
+                    "That is the slope of xⁿ⁻¹. Multiply it by the local gradient of slot 2.",
+                ),
+                (
+                    "n x^(n-1)",
+                    "That is the sum of both shares. The slope of xⁿ⁻¹ has the factor n − 1.",
+                ),
+                ("x n x^(n-1)", "You used the slope of xⁿ, but slot 2 holds xⁿ⁻¹."),
+                (
+                    "x (n-1) x^(n-1)",
+                    "The exponent in the slope of xⁿ⁻¹ is one less than n − 1.",
+                ),
+                (
+                    "x + (n-1) x^(n-2)",
+                    "Along a path you multiply: the local gradient of slot 2 times the slope of xⁿ⁻¹.",
+                ),
+                ("x n - x^(n-2)", "Put brackets around n − 1."),
+                ("x^n", "That is z itself. Which factor of it moves here, and how fast?"),
+                ("x^(n-1)", "That is the share of slot 1. In slot 2 the other factor moves."),
+            ),
+            rivals=("the slope of xⁿ is the boxed formula", "xⁿ⁻¹ is held still"),
+        ),
+        Step(
+            r"\frac{dz}{dx} =",
+            "n x^(n-1)",
+            "the two paths add",
+            letters="x n",
+            mistakes=(
+                ("x^(n-1) + x (n-1) x^(n-2)", _COLLECT),
+                ("x (n-1) x^(n-2) + x^(n-1)", _COLLECT),
+                ("x^(n-1) + (n-1) x^(n-1)", _COLLECT),
+                ("(n-1) x^(n-1) + x^(n-1)", _COLLECT),
+                ("(n-1) x^(n-1)", "That is the share of slot 2. Add the share of slot 1."),
+                ("x^(n-1)", "That is the share of slot 1. Add the share of slot 2."),
+                ("(n-1) x^(n-2)", "That is the slope of xⁿ⁻¹. Add the shares of both slots."),
+                ("n x^n", "The exponent must be one less."),
+                ("x^(n-1) (n-1) x^(n-1)", "The two paths add: do not multiply the shares."),
+                ("x^n", "That is z itself. Add the two shares."),
+            ),
+        ),
+    ),
+)
+
 prediction(
     "03.pattern",
     question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
@@ -390,8 +472,8 @@ def reflected(answer):
 
 @exercise(
     "03.power",
-    minutes=5,
-    difficulty="medium",
+    minutes=3,
+    difficulty="easy",
     importance=3,
     question="""
         Write the rule of $z = x^y$ for x, where the exponent is constant. (The exponent is the second input, so it is called y, and

@@ -56,7 +56,22 @@ derivation(
         Step(
             r"\frac{dp}{dx} =", "q", "the chain rule: the exponent −x has the slope −1", worked=True
         ),
-        Step(r"\frac{dq}{dx} =", "p", "for the same reason", worked=True),
+        Step(
+            r"\frac{dq}{dx} =",
+            "p",
+            "for the same reason",
+            letters="x p",
+            mistakes=(
+                ("q", "That is q itself. Which of its two terms changes its sign?"),
+                ("e^x", "The second term has a derivative too, and it is not 0."),
+                ("-p", "The first term keeps its sign, and the second one changes it."),
+                ("-q", "Only one term changes its sign, the one with the exponent −x."),
+                (
+                    "e^x + x e^(-x-1)",
+                    "e is a constant and the exponent moves: this is no power of x.",
+                ),
+            ),
+        ),
         Step(
             r"\frac{dz}{dx} = \frac{1}{q} \cdot \frac{dp}{dx} - \frac{z}{q} \cdot \frac{dq}{dx} =",
             "1/q*q - z/q*p",

@@ -68,7 +68,6 @@ derivation(
                     "That is ∂L/∂B, the next line. Here a single entry of Z is differentiated.",
                 ),
             ),
-            worked=True,
         ),
         Step(
             r"\frac{\partial L}{\partial B_{kj}} =",
