@@ -34,8 +34,10 @@ SPELLINGS = [
     lambda text: text.replace("-", "−").replace("**2", "²").replace("*", "·").replace("··", "**"),
     lambda text: text.replace("exp(", "np.exp("),
     lambda text: text.replace("**", "^").replace("*", " × ").replace("/", " ÷ "),
-    lambda text: re.sub(r"\*\*(\d+)", lambda power: power[1].translate(SUPERSCRIPTS), text).replace(
-        "*", "·"
+    lambda text: (
+        re.sub(r"\*\*(\d+)", lambda power: power[1].translate(SUPERSCRIPTS), text)
+        .replace("*", "·")
+        .replace("··", "**")
     ),
     lambda text: sympy.latex(sympy.sympify(text, evaluate=False)),
 ]
