@@ -9,7 +9,7 @@ const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const WORDS = ["sum", "frac", "transpose", "matmul", "dot", "T"], OWN = "m";
 const SQUARE = "Square brackets are for indices only. Use round brackets.";
-const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["•", "·"], ["∗", "*"], ["÷", "/"], ["∕", "/"], [":", "/"], ["**", "^"],
+const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["•", "·"], ["∗", "*"], ["÷", "/"], ["∕", "/"], ["⁄", "/"], [":", "/"], ["**", "^"],
                    ["ᵀ", "^T"], ["'", "^T"], ["’", "^T"], ["′", "^T"], ["⊤", "T"],
                    ["½", "(1/2)"], ["⅓", "(1/3)"], ["⅔", "(2/3)"], ["¼", "(1/4)"], ["¾", "(3/4)"], ["Σ", " sum"], ["∑", " sum"],
                    ["σ", " sigmoid"], ["√", " sqrt"], ["\\hat{y}", "ŷ"], ["\\hat y", "ŷ"], ["y_hat", "ŷ"], ["yhat", "ŷ"],
@@ -25,7 +25,8 @@ const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
                   [/(?:,\s*)?(?<![\p{L}\p{N}_])(?:axis|dim|keepdims?)\s*=\s*[-\p{L}\p{N}_]+/gu, ""],
                   [/(\p{L}+)\.sum\(\s*\)/gu, "sum($1)"]];
 const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
-const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9])/gu;
+const LIMITS = /sum\s*_?\{?\s*[\p{L}\p{N}_]+\s*=/u;
+const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*\p{L})/gu;
 // How a line may have been meant, and where it needs brackets to be read so.
 const MEANT = {tight: "what you divide by", wide: "the whole exponent"};
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
@@ -55,10 +56,13 @@ function read(text, spec, {tight, wide} = {}) {
     text = plainly(text);
     if (wide)
         text = text.replace(WIDE, "^($1)");
+    if (LIMITS.test(text))
+        throw new Unreadable("Write a sum with its index only, as in `sum_i`, and without limits.");
     if (text.includes("="))
         throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
-    if (text.split("[").length > text.split("]").length)
-        throw new Unreadable("A closing “]” is missing.");
+    for (const [opened, closed] of ["[]", "{}"])
+        if (text.split(opened).length > text.split(closed).length)
+            throw new Unreadable(`A closing “${closed}” is missing.`);
     const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", ...WORDS];
     const noLetter = word => `“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}. Write a derivative as a formula in these letters.`;
     const longest = [...known].sort((a, b) => b.length - a.length);
@@ -71,7 +75,7 @@ function read(text, spec, {tight, wide} = {}) {
         if (found.join("") === word)
             return found;
         if (word === "einsum")
-            throw new Unreadable("Write a sum with its index instead of `einsum`, as in sum_j g[i,j] * B[k,j], or a matrix product with `@`.");
+            throw new Unreadable("Write a sum as `sum_` and its index, not as `einsum`, and a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
             throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
@@ -101,8 +105,12 @@ function read(text, spec, {tight, wide} = {}) {
             const token = take();
             if (!characters(token).length)
                 throw new Unreadable(`The index after “${token[0]}” is missing.`);
-            if (/[^\p{L}\p{N}_\s,{}[\]]/u.test(token))
+            const inside = token.replace(/[_{}[\]]/g, ""), strange = /[^\p{L}\p{N}\s,]/u.test(inside);
+            if (token[0] === "[" && strange)
                 throw new Unreadable(SQUARE);
+            const words = inside.match(/[^\s,]+/g) ?? [];
+            if (words.length > 1 && words.some(one => [...one].length > 1) || strange)
+                throw new Unreadable(`“${inside}” is not an index: an index is one letter.`);
             found += characters(token).join("");
         }
         return found;
@@ -129,7 +137,7 @@ function read(text, spec, {tight, wide} = {}) {
             if (operator === "^" && next() === "T") {
                 take();
                 if (!spec.matrices.length)
-                    throw new Unreadable("' and T have no meaning here, because no letter is a matrix.");
+                    throw new Unreadable("' and T transpose a matrix, and no letter is a matrix here. Write a derivative as a formula.");
                 const found = left[0] === "name" ? indices() : "";
                 left = found ? ["entry", left[1], [...found].reverse().join("")] : ["transpose", left];
                 continue;
@@ -156,7 +164,7 @@ function read(text, spec, {tight, wide} = {}) {
             if (!next().startsWith("_")) {
                 const body = line(3), own = replaced(body, ([kind, name]) => kind === "name" && spec.vectors.includes(name) ? ["entry", name, OWN] : undefined);
                 if (same(body, own))
-                    throw new Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].");
+                    throw new Unreadable("Name the index of the sum, as in `sum_i`.");
                 return ["sum", OWN, own];
             }
             const over = [...new Set(characters(take()))];
@@ -168,6 +176,8 @@ function read(text, spec, {tight, wide} = {}) {
             return ["transpose", argument()];
         if (Object.hasOwn(FUNCTIONS, token)) {
             const power = next() === "^" ? (take(), line(5)) : null;
+            if (["", ...")},*·@/^"].includes(next()))
+                throw new Unreadable(`“${token}” needs an argument: write ${token}(…).`);
             const called = ["call", token === "ln" ? "log" : token, argument()];
             return power ? ["^", called, power] : called;
         }
@@ -228,7 +238,8 @@ function sumOverOwnIndex(tree, point, sizes) {
 function refuseUnbound(entry, isBound) {
     const free = [...entry[2]].find(index => !isBound(index));
     if (free)
-        throw new Mismatch(`The index ${free} of \`${asText(entry)}\` is neither on the left nor under a sum.`);
+        throw new Mismatch(`The index ${free} of \`${asText(entry)}\` is ` +
+                           (/\p{L}/u.test(free) ? "neither on the left nor under a sum." : "a number: write a letter, or a sum over one."));
 }
 
 // Return the value of a tree at one point, {letter: value, index: number}.
@@ -392,6 +403,8 @@ function* repairs(spec, step, tree, right) {
         yield [["+", tree, ["*", number(-2 * sign), term]], "The sign of one term is wrong.", `The sign of \`${asText(term)}\` is wrong.`];
     for (const [sign, term] of several)
         yield [[sign > 0 ? "-" : "+", tree, term], "There is one term too many.", `The term \`${asText(term)}\` does not belong there.`];
+    if (["+", "-"].includes(tree[0]) && ["+", "-"].includes(tree[2][0]))
+        yield [tree[1], "There is one term too many.", `The bracket \`(${asText(tree[2])})\` does not belong there.`];
     for (const one of those("+", "-"))
         yield [swapped(one, [one[0] === "+" ? "-" : "+", one[1], one[2]]), "The sign of one term is wrong.",
                `The sign of \`${asText(one[2])}\` is wrong in \`${asText(one)}\`.`];

@@ -29,6 +29,7 @@ _SPELLINGS = {
     "∗": "*",
     "÷": "/",
     "∕": "/",
+    "⁄": "/",
     ":": "/",
     "**": "^",
     "ᵀ": "^T",
@@ -93,7 +94,10 @@ _TOKEN = re.compile(
     r"|_[^\W_]+(?:,\s*[^\W_](?![^\W_]))*"  # _ij or _i,j
     r"|\S)"
 )
-_WIDE = re.compile(r"\^\s*([^\W_]\s*[-+]\s*[0-9])")  # an exponent without its brackets
+_LIMITS = re.compile(r"sum\s*_?\{?\s*\w+\s*=")  # sum_{i=1}
+_WIDE = re.compile(  # an exponent without its brackets: x^n-1 and e^-2x
+    r"\^\s*([^\W_]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*[^\W\d_])"
+)
 # How tightly an operator binds. "beside" is a product without a sign, as in 2x.
 _BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, "beside": 3, "^": 5}
 _TIGHT = _BINDING | {"beside": 4}  # 1/2x is 1/(2x)
@@ -163,10 +167,13 @@ class _Parser:
         text = _plain(text)
         if wide:
             text = _WIDE.sub(r"^(\1)", text)
+        if _LIMITS.search(text):
+            raise Unreadable("Write a sum with its index only, as in `sum_i`, and without limits.")
         if "=" in text:
             raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
-        if text.count("[") > text.count("]"):
-            raise Unreadable("A closing “]” is missing.")
+        for opened, closed in ("[]", "{}"):
+            if text.count(opened) > text.count(closed):
+                raise Unreadable(f"A closing “{closed}” is missing.")
         self.letters, self.arrays = list(letters), set(arrays)
         self.vectors, self.indices = vectors, indices
         self.known = [*letters, *FUNCTIONS, *CONSTANTS, *_WORDS]
@@ -189,7 +196,7 @@ class _Parser:
             functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
             if word == "einsum":
                 raise Unreadable(
-                    "Write a sum with its index instead of `einsum`, as in sum_j g[i,j] * B[k,j], or a matrix product with `@`."
+                    "Write a sum as `sum_` and its index, not as `einsum`, and a matrix product with `@`."
                 )
             if set(word) <= set(self.indices):
                 raise Unreadable(
@@ -263,7 +270,9 @@ class _Parser:
 
     def _transposed(self, tree):
         if not self.arrays:
-            raise Unreadable("' and T have no meaning here, because no letter is a matrix.")
+            raise Unreadable(
+                "' and T transpose a matrix, and no letter is a matrix here. Write a derivative as a formula."
+            )
         indices = self._indices() if tree[0] == "name" else ""
         return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
 
@@ -273,8 +282,12 @@ class _Parser:
             token = self._take()
             if not re.search(r"[^\W_]", token):
                 raise Unreadable(f"The index after “{token[0]}” is missing.")
-            if re.search(r"[^\w\s,{}[\]]", token):
+            inside = re.sub(r"[_{}[\]]", "", token)
+            if token[0] == "[" and re.search(r"[^\w\s,]", inside):
                 raise Unreadable(_SQUARE)
+            words = re.findall(r"[^\s,]+", inside)
+            if len(words) > 1 and max(map(len, words)) > 1 or re.search(r"[^\w\s,]", inside):
+                raise Unreadable(f"“{inside}” is not an index: an index is one letter.")
             found += "".join(re.findall(r"[^\W_]", token))
         return found
 
@@ -302,6 +315,8 @@ class _Parser:
             if self._next() == "^":  # tanh^2 x
                 self._take()
                 power = self._line(5)
+            if self._next() in ("", *")},*·@/^"):
+                raise Unreadable(f"“{token}” needs an argument: write {token}(…).")
             called = ("call", "log" if token == "ln" else token, self._argument())
             return ("^", called, power) if power else called
         if token in ("matmul", "dot"):
@@ -328,7 +343,7 @@ class _Parser:
             body = self._line(3)
             own = {("name", name): ("entry", name, _OWN) for name in self.vectors}
             if body == replace(body, own):
-                raise Unreadable("Name the index of the sum, as in sum_j g[i,j] * B[k,j].")
+                raise Unreadable("Name the index of the sum, as in `sum_i`.")
             return ("sum", _OWN, replace(body, own))
         indices = dict.fromkeys(re.findall(r"[^\W_]", self._take()))
         body = self._line(3)

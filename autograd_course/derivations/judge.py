@@ -257,9 +257,12 @@ def _sum_over_own_index(own, term, values, sizes, bound):
 def _refuse_unbound(entry, bound):
     for index in entry[2]:
         if index not in bound:
-            raise Mismatch(
-                f"The index {index} of `{as_text(entry)}` is neither on the left nor under a sum."
+            said = (
+                "neither on the left nor under a sum"
+                if index.isalpha()
+                else "a number: write a letter, or a sum over one"
             )
+            raise Mismatch(f"The index {index} of `{as_text(entry)}` is {said}.")
 
 
 def _entry(name, indices, values, sizes, bound):
@@ -543,6 +546,12 @@ def _sign_repairs(tree, right):
             ("-" if sign > 0 else "+", tree, term),
             "There is one term too many.",
             f"The term `{as_text(term)}` does not belong there.",
+        )
+    if tree[0] in ("+", "-") and tree[2][0] in ("+", "-"):
+        yield (
+            tree[1],
+            "There is one term too many.",
+            f"The bracket `({as_text(tree[2])})` does not belong there.",
         )
     for one in (part for part in parts(tree) if part[0] in ("+", "-")):
         yield (

@@ -124,6 +124,16 @@ def test_a_product_without_a_sign_may_bind_tightly():
     assert as_text(parse("1/2x", LETTERS, tight=True)) == "1 / (2 * x)"
 
 
+def test_an_exponent_may_be_read_without_its_brackets():
+    for typed, narrow, wide in [
+        ("y x^z-1", "y * x^z - 1", "y * x^(z - 1)"),
+        ("x**2+1 y", "x^2 + 1 * y", "x^(2 + 1) * y"),
+        ("e^-2x", "e^(-2) * x", "e^(-2 * x)"),
+    ]:
+        assert as_text(parse(typed, LETTERS)) == narrow
+        assert as_text(parse(typed, LETTERS, wide=True)) == wide
+
+
 @pytest.mark.parametrize(
     "typed, named",
     [
@@ -146,6 +156,15 @@ def test_a_product_without_a_sign_may_bind_tightly():
         ("[x - y] / y", "Use round"),
         ("dq/dx x", "derivative"),
         ("∂z/∂x", "derivative"),
+        ("x'", "derivative"),
+        ("exp^(-x)", "exp(…)"),
+        ("2 tanh * x", "tanh(…)"),
+        ("sum_{i=1}^{2} x", "without limits"),
+        ("sum_i=1^2 x", "without limits"),
+        ("x_{i-1}", "“i-1” is not an index"),
+        ("g[i, None]", "one letter"),
+        ("g_{ij", "“}”"),
+        ("np.einsum('ij->i', g)", "not as `einsum`"),
         ("* x", "“*”"),
         ("x" * (LONGEST + 1), str(LONGEST)),
         ("x" * (MOST_SYMBOLS + 1), str(MOST_SYMBOLS)),

@@ -15,7 +15,7 @@ from derivations.typed import HOSTILE, TABLE, derivation_of
 from playwright.sync_api import sync_playwright
 
 from autograd_course import derive, record
-from autograd_course.derivations import DERIVATIONS
+from autograd_course.derivations import DERIVATIONS, expressions
 from autograd_course.derivations.expressions import FUNCTIONS
 from autograd_course.derivations.judge import judge
 from autograd_course.grading import registered
@@ -76,6 +76,18 @@ def test_both_judges_give_the_same_verdicts_and_sentences(page):
         verdict = judge(derivation_of(name), step, text)
         assert said == [verdict.kind, verdict.message, verdict.hint], (name, step, text)
         assert verdict.kind == wanted or wanted is None and verdict.kind in ("wrong", "unreadable")
+
+
+def test_the_spellings_are_the_same():
+    """The lists in derivations.js are JSON, so that this test can compare them."""
+    script = (WEB / "derivations.js").read_text(encoding="utf-8")
+
+    def listed(name):
+        return json.loads(re.search(rf"const {name} = (\[.*?\]);\n", script, re.DOTALL)[1])
+
+    assert listed("SPELLINGS") == [list(pair) for pair in expressions._SPELLINGS.items()]
+    small = [expressions._SUPERSCRIPTS, expressions._SUBSCRIPTS]
+    assert [one[:2] for one in listed("SMALL")] == [list(pair) for pair in small]
 
 
 def test_the_functions_are_the_same(page):

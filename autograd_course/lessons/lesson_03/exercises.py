@@ -68,6 +68,10 @@ derivation(
             mistakes=(
                 ("dz", "It is equal, but it is the left side. Solve the first line for dz."),
                 ("dx/y", "That is the part of dx alone. What became of z dy?"),
+                (
+                    "(dx - z*dy)/(y + dy)",
+                    "That is the exact dz, with the corner. The first line drops the corner.",
+                ),
             ),
         ),
         Step(
@@ -77,6 +81,10 @@ derivation(
             letters="x y z",
             mistakes=(
                 ("1/y", "That is the factor of dx, so it is ∂z/∂x."),
+                (
+                    "dz/dy",
+                    "Here dx need not be 0, so dz / dy is not ∂z/∂y. Set dx to 0 in the line above.",
+                ),
                 ("-z*dy/y", "dy is the nudge. The derivative is the factor in front of it."),
             ),
             rivals=("y is held still: dy = 0", "the corner is left out: dz dy = 0"),
@@ -143,7 +151,7 @@ derivation(
                 ("x n x^(n-1)", "You used the slope of xⁿ, but slot 2 holds xⁿ⁻¹."),
                 (
                     "x (n-1) x^(n-1)",
-                    "The exponent in the slope of xⁿ⁻¹ is one less than n − 1.",
+                    "There is one factor x too many. The slope of xⁿ⁻¹ has the exponent n − 2.",
                 ),
                 (
                     "x + (n-1) x^(n-2)",

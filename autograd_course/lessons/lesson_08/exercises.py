@@ -144,7 +144,10 @@ derivation(
             indices="ij",
             mistakes=(
                 ("1/n", "That is the local gradient. Multiply it by the upstream gradient."),
-                ("g[i]", "That is the rule of the sum. What is the local gradient of the mean?"),
+                (
+                    "g[i]",
+                    "That is g[i], the rule of the sum. What is the local gradient of the mean?",
+                ),
                 ("g[i] n", "The local gradient is 1/n: divide, do not multiply."),
                 (
                     "-g[i] / n^2",
