@@ -46,7 +46,7 @@ def installation():
         ("found", ", ".join(found)),
         (
             "hint",
-            f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), run this cell again.",
+            f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), and run this cell again.",
         ),
         ("command", f"%pip install {' '.join(_asked(name) for name in missing)}"),
     )

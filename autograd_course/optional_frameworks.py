@@ -71,9 +71,9 @@ def elsewhere(lesson, library):
             PRINTED[name] = {"source": digest(function), "output": printed.getvalue()}
             print(printed.getvalue(), end="")
         elif name in (kept := recorded(lesson)["cells"]):
-            as_it_came = ", of the cell as it came" * (digest(function) != kept[name]["source"])
+            as_it_came = ", from the original cell" * (digest(function) != kept[name]["source"])
             print(
-                f"{excuse(library)} Recorded where it is{as_it_came}:\n{kept[name]['output']}",
+                f"{excuse(library)} Recorded output{as_it_came}:\n{kept[name]['output']}",
                 end="",
             )
         else:

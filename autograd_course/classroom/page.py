@@ -211,7 +211,7 @@ def _talk(learners):
             f"<blockquote>{_html(EXERCISES[name].question)}</blockquote>{told}"
         )
     cards = "".join(f"<li>{item}</li>" for item in items)
-    return "<h2>To talk about tomorrow</h2>" + (
+    return "<h2>To discuss next</h2>" + (
         f'<ul class="talk">{cards}</ul>'
         if items
         else "<p>No learner was certain and wrong, and no learner is stuck.</p>"
@@ -264,8 +264,8 @@ def _where(learners):
             )
         rows.append(f'<tr><th scope="row"><bdi>{escape(learner)}</bdi></th>{"".join(cells)}</tr>')
     return (
-        f"<h2>Progress</h2><p class=faint>By lesson, how many exercises are solved; the fuller the box, "
-        f"the more. A dashed box: something there was tried, and is not solved.</p>"
+        f"<h2>Progress</h2><p class=faint>The number of exercises solved in each lesson: the fuller the "
+        f"box, the more. A dashed box means that something was tried but not solved.</p>"
         f'<div class="wide" tabindex="0" role="group" aria-label="Progress"><table class="who"><thead><tr>'
         f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
@@ -293,8 +293,8 @@ def _exercises(learners):
             f'<td data-is="tries:">{tries}</td><td>{_groups(groups)}</td></tr>'
         )
     return (
-        f"<h2>Exercises</h2><p class=faint>The bar is the class: who has solved it (filled), who has tried and not "
-        f"solved it (striped). Tries are the median of those who solved it. Wrong answers are listed by the hint that "
+        f"<h2>Exercises</h2><p class=faint>The bar shows the class: learners who solved it (filled), and those "
+        f"who tried but have not solved it (striped). Tries are the median of those who solved it. Wrong answers are listed by the hint that "
         f"they got, with how many learners got it.</p>"
         f"{_table(['exercise', 'solved', 'tries', 'wrong answers, by their hint'], rows)}"
     )
@@ -313,8 +313,8 @@ def _predictions(learners):
             f"<td>{_groups(groups, 'brief')}</td></tr>"
         )
     return (
-        f"<h2>Predictions</h2><p class=faint>First answers alone. The bar is those who answered: filled, who was "
-        f"right.</p>"
+        f"<h2>Predictions</h2><p class=faint>Only first answers count. The bar shows the learners who answered; "
+        f"its filled part shows those who were right.</p>"
         f"{_table(['prediction', 'right', 'sure and wrong', 'wrong answers'], rows)}"
     )
 

@@ -323,11 +323,11 @@ def yours_or_ours(name, answer, **names):
     verdict = check(name, answer)
     remark = dict(verdict.rows).get("but")
     if verdict.status == "right" and not remark:
-        print(f"From here on your {called} is used.")
+        print(f"From now on the course uses your {called}.")
         return answer
     print(
         f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
-        "ours is used from here on."
+        "from now on the course uses its own."
     )
     exec(EXERCISES[name].solution, names)
     OURS.append(names[called])

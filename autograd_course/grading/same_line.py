@@ -107,7 +107,7 @@ class Comparison(Picture):
         )
 
 
-LATER = "comes when yours is there"  # or it would be copied
+LATER = "shown after you write yours"  # or it would be copied
 
 
 def same_line(mine, row=None, argument=0):
@@ -172,7 +172,7 @@ def _lesson(key, rules):
             )
         ]
     if count and len(rules) > count:
-        none = ", and None where nothing goes" if None in row.rules else ""
+        none = ", and None for an argument without a gradient" if None in row.rules else ""
         return [
             Line(
                 _called(key),
@@ -211,7 +211,7 @@ def _one(rules, key, argument):
                     "",
                     f"{_called(key)} has no rule of its own, because it is composed of other rows: pass one of those rows."
                     if composed
-                    else "That is no row of the table: pass the row itself, such as ag.multiply.",
+                    else "That is not a row of the table: pass the row itself, such as ag.multiply.",
                 )
             ],
         )
@@ -431,7 +431,7 @@ def _limits(row, argument):
             (NO_SLOPE, special_points(row, argument)[2]),
             (AS_STATED, stated),
             ("Right for single numbers. With arrays in their place it is wrong:", [several]),
-            ("Right on paper. In floating-point numbers it is lost here:", extreme),
+            ("Right on paper, but in floating-point numbers digits are lost here:", extreme),
         ]
         for xs in inputs
         if (case := _case(row, argument, xs, {}, rng, inside=said != NO_SLOPE))

@@ -30,7 +30,7 @@ SENTENCES = {
     "shape: not summed": "Shape {0}, where {1} was expected: sum over the axis that was broadcast.",
     "shape: axis of 1 lost": "Shape {0}, where {1} was expected: an axis of length 1 is lost. A sum or a mean keeps it "
     "with keepdims=True; squeeze, ravel and a single index take it away.",
-    "shape: transposed": "Shape {0}, where {1} was expected: transposed?",
+    "shape: transposed": "Shape {0}, where {1} was expected: is the result transposed?",
     "shape: axis lost": "Shape {0}, where {1} was expected: axis {2} is gone.",
     "shape: other layout": "Shape {0}, where {1} was expected: the right number of entries in another shape.",
     # the numbers
@@ -99,7 +99,7 @@ SENTENCES = {
     "error: function as value": "Expected a value, got a function: call it, f(x). Or are the parameters in another order?",
     "error: caret": "A power is ** in Python: ^ is something else.",
     "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
-    "error: create_graph": "The library has no such argument: a backward pass may run again, and the result of ag.grad can be differentiated.",
+    "error: create_graph": "The library needs no such argument: a backward pass may run again, and the result of ag.grad can be differentiated.",
     "error: gradient": "Pass the upstream gradient as grad, or by position: z.backward(g).",
     "error: number attribute": "That is a plain Python number, which has no .{0}.",
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (.data and .grad are arrays.)",
@@ -115,10 +115,10 @@ SENTENCES = {
 
 NOTES = {  # results that are described, not shown
     "a function": "a function",
-    "overwritten": "the result of the first call, written over",
+    "overwritten": "the result of the first call, overwritten",
     "new array": "a new array at each call",
     "first call differs": "another result at the first call than at the second",
-    "same always": "the same, whatever came before",
+    "same always": "the same result, whatever was called before",
     "no library function": "none of these",
 }
 
@@ -126,8 +126,8 @@ WHEN = {  # when a call was made: (what was tried, what was expected)
     "": ("{0}", "{0}"),
     "again": ("{0}, once more", "{0}"),
     "and again": ("{0}, and once more", "{0}"),
-    "other g": ("{0}, with the arrays of the call before", "{0}"),
-    "another call": ("{0}, and then another call", "{0}, as it came back"),
+    "other g": ("{0}, with the arrays of the previous call", "{0}"),
+    "another call": ("{0}, and then another call", "{0}, as it was returned"),
     "array after": ("the array given to {0}, after the call", "{0}, as it was"),
     "list after": ("the list given to {0}, after the call", "{0}, as it was"),
 }

@@ -420,7 +420,7 @@ def card(lesson):
         said = (
             f"{number} of 6 lines"
             if number <= 6
-            else f"{number} lines, and a card has 6: which can go?"
+            else f"{number} lines, but a card has at most 6: which can you leave out?"
         )
         count.value = f"<div {POLITE}>&ensp;{said}</div>"
         if change:

@@ -315,7 +315,7 @@ class _Still:
         ]
         self.name = f"{subject.name}({', '.join(inputs)})"
         self.whose, self.says = (
-            ("the rule", "slope") if subject.rule is None else ("your rule", "your rule says")
+            ("the rule", "slope") if subject.rule is None else ("your rule", "your rule gives")
         )
         self.waits = subject.waits
         self.because = f": {subject.domain}" * bool(subject.domain)
@@ -431,7 +431,7 @@ class _Still:
         """Return sentences that compare the rule with the measured slope."""
         whose = self.whose
         if not measured:
-            return ["there is no place here where a slope could be measured"]
+            return ["there is no point here at which a slope could be measured"]
         if self.waits:
             return ["the circles mark measured slopes; your rule is still …"]
         found = [(x, y, self.slope(x)) for x, y in measured]
@@ -448,7 +448,7 @@ class _Still:
             x, y, rule = max(missed, key=lambda one: _apart(one[1], one[2]))
             said = [
                 f"{whose} misses {len(missed)} of the {len(found)} circles, where the slope was measured: "
-                f"at {self.letter} = {_four(x)} it says {_four(rule)}, measured {_four(y)}"
+                f"at {self.letter} = {_four(x)} it gives {_four(rule)}, but the measured slope is {_four(y)}"
             ]
         else:
             said = [

@@ -254,7 +254,9 @@ class _Walk(Story):
             "The forward pass is done: every value is known. Now backward: ",
         )
         if self.output.shape == ():
-            self.tell(f"{say}a 1 arrives at {name}, because {name} moves as far as itself.")
+            self.tell(
+                f"{say}a 1 arrives at {name}, because the derivative of {name} with respect to itself is 1."
+            )
         else:
             self.tell(
                 f"{say}{name} has shape {self.output.shape}, and the pass differentiates the sum of its entries, so "

@@ -99,7 +99,7 @@ def test_what_is_counted(four):
 
 def test_the_most_frequent_mistakes_come_first(four):
     shown = page.page(*collect.collect(four))
-    top = shown[shown.index("To talk about tomorrow") : shown.index("<h2>Progress")]
+    top = shown[shown.index("To discuss next") : shown.index("<h2>Progress")]
     said = [
         "02.both: 3 of 3 were certain, and wrong.",
         "2 learners said <code>7</code>",

@@ -711,7 +711,7 @@ def test_our_answer_is_not_taken_for_the_learners(capsys):
 
     assert (
         exercises.yours_or_ours("99.ours", mine) is mine
-        and "your ours is used" in capsys.readouterr().out
+        and "the course uses your ours" in capsys.readouterr().out
     )
 
 

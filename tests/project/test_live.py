@@ -482,14 +482,14 @@ def test_sliders_follow_the_learners_own_functions(running, record_property):
     stub = cell(running, "divide-stub").locator("textarea")
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: g * z / y")
     said = press(running, "divide-slope", "Run")
-    assert "your rule says 1.5" in said
+    assert "your rule gives 1.5" in said
     slider = cell(running, "divide-slope").get_by_role("slider", name="y", exact=True)
     slider.press("ArrowRight")
     cell(running, "divide-slope").locator("pre.words", has_text="at y = 2.05").wait_for(
         state="attached"
     )
     stub.fill("divide_x = lambda g, z, x, y: g / y\ndivide_y = lambda g, z, x, y: -g * z / y")
-    assert "your rule says −1.5" in press(running, "divide-slope", "Run")
+    assert "your rule gives −1.5" in press(running, "divide-slope", "Run")
     took = []
     for _ in range(10):
         slider.press("ArrowRight")

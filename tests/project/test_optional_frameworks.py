@@ -64,10 +64,10 @@ def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch
     monkeypatch.setattr(optional_frameworks, "recorded", lambda lesson: recorded)
     optional_frameworks.elsewhere("21", "torch")(by_torch)
     missing = "PyTorch is not installed here (%pip install torch)."
-    assert capsys.readouterr().out == f"{missing} Recorded where it is:\nit ran there\n"
+    assert capsys.readouterr().out == f"{missing} Recorded output:\nit ran there\n"
     recorded["cells"]["by_torch"]["source"] = "another"
     optional_frameworks.elsewhere("21", "torch")(by_torch)
-    assert "Recorded where it is, of the cell as it came:\nit ran there" in capsys.readouterr().out
+    assert "Recorded output, from the original cell:\nit ran there" in capsys.readouterr().out
     recorded["cells"].clear()
     optional_frameworks.elsewhere("21", "distributed")(by_torch)
     assert (

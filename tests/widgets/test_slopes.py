@@ -331,7 +331,7 @@ def test_a_right_rule_of_the_learner():
     for rule in [lambda g, z, x: g * (1 - z * z), lambda x: 1 - np.tanh(x) ** 2]:
         text = slope_explorer(ag.tanh, rule=rule).picture.text
         assert (
-            "your rule says 0.786447733" in text
+            "your rule gives 0.786447733" in text
             and "your rule passes through all 24 circles" in text
             and "g = 2" not in text
         )
@@ -348,16 +348,16 @@ def test_a_right_rule_of_the_learner():
             ag.tanh,
             lambda g, z, x: g * (1 - z),
             "x",
-            "at x = −3.833 it says 1.999, measured 0.001871",
+            "at x = −3.833 it gives 1.999, but the measured slope is 0.001871",
         ),
         (ag.sigmoid, lambda g, z, x: g * x * (1 - x), "x", "measured"),
         (
             ag.softplus,
             lambda x: 1 / (1 + np.exp(x)),
             "x",
-            "at x = −5.75 it says 0.9968, measured 0.003173",
+            "at x = −5.75 it gives 0.9968, but the measured slope is 0.003173",
         ),
-        (ag.multiply, lambda g, z, x, y: g * x, "x", "measured 2"),
+        (ag.multiply, lambda g, z, x, y: g * x, "x", "the measured slope is 2"),
         (ag.divide, lambda g, z, x, y: g * z / y, "y", "measured"),
         (ag.sqrt, lambda g, z, x: g / z, "x", "measured"),
         (ag.relu, lambda g, z, x: g * (x < 0), "x", "measured"),

@@ -46,7 +46,7 @@ def said(story):
 
 
 STORY = """\
-The forward pass is done: every value is known. Now backward: a 1 arrives at L, because L moves as far as itself.
+The forward pass is done: every value is known. Now backward: a 1 arrives at L, because the derivative of L with respect to itself is 1.
 L is visited: 1 has arrived there, and its gradient is complete. Nothing else waits.
 Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
 Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, so the gradients \

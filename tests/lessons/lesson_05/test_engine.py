@@ -91,7 +91,8 @@ def test_without_the_notebook_and_with_stubs_ours_is_taken(here, capsys):
         prepare()
         Value, backward, operation = engine.from_lesson_05()
         assert (
-            gradient(Value, backward) == 25 and capsys.readouterr().out.count("ours is used") == 3
+            gradient(Value, backward) == 25
+            and capsys.readouterr().out.count("the course uses its own") == 3
         )
     assert not (here / "progress.json").exists()
 
@@ -103,7 +104,10 @@ def test_the_learners_own_code_runs(here, capsys):
     }
     saved(here, **marked)
     Value, backward, operation = engine.from_lesson_05()
-    assert gradient(Value, backward) == 25 and capsys.readouterr().out.count("is used") == 3
+    assert (
+        gradient(Value, backward) == 25
+        and capsys.readouterr().out.count("the course uses your") == 3
+    )
     L = Value(1.0) * 2
     backward(L)
     assert L.walked and L.inputs[0].grad == 2
@@ -113,8 +117,8 @@ def test_one_wrong_piece_is_replaced_alone(here, capsys):
     saved(here, **SOLVED | {"order": "def order(output):\n    return [output]"})
     Value, backward, _ = engine.from_lesson_05()
     said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if "ours" in line] == [
-        "order: not right yet; ours is used from here on."
+    assert [line for line in said if "its own" in line] == [
+        "order: not right yet; from now on the course uses its own."
     ]
     assert gradient(Value, backward) == 25
 
