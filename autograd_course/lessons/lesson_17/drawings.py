@@ -58,7 +58,7 @@ def trade(found):
         said.append(f"{name}: at most {number(round(size, 1))} MB, {steps:,} steps run")
     above.words(20, 28, "held at most", anchor="start")
     below.words(20, 168, "steps run, forward and recomputed", anchor="start")
-    text = "\n".join(["Memory and time, way by way.", *said])
+    text = "\n".join(["Memory and time of each method.", *said])
     return Picture(
         svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True
     )

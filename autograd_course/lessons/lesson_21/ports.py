@@ -251,7 +251,7 @@ def compared():
     It is measured where PyTorch and JAX are installed, and recorded otherwise.
     """
     if missing("torch", "jax"):
-        print(excuse("torch", "jax"), "What is shown of them was recorded.")
+        print(excuse("torch", "jax"), "Their numbers here were recorded.")
         return {"ours": evidence("ours")} | {
             name: Evidence(**kept) for name, kept in recorded("21")["ports"].items()
         }
@@ -269,8 +269,8 @@ AT = [round(-2 + 0.1 * k, 1) for k in range(41)]
 SCENES = {
     "one weight of the network": {"ours": "loss(t)", "PyTorch": "loss(t)", "JAX": "loss(t)"},
     "tanh(t)": {"ours": "ag.tanh(t)", "PyTorch": "torch.tanh(t)", "JAX": "jnp.tanh(t)"},
-    "gelu(t), as it comes": {"ours": "ag.gelu(t)", "PyTorch": "F.gelu(t)", "JAX": "jax.nn.gelu(t)"},
-    "std of t, 1 and 2, as it comes": {
+    "gelu(t), by default": {"ours": "ag.gelu(t)", "PyTorch": "F.gelu(t)", "JAX": "jax.nn.gelu(t)"},
+    "std of t, 1 and 2, by default": {
         "ours": "ag.stack([t, 1, 2]).std()",
         "PyTorch": "torch.stack([t, one, 2 * one]).std()",
         "JAX": "jnp.stack([t, 1, 2]).std()",

@@ -28,7 +28,7 @@ def test_what_was_recorded_is_of_this_network():
             assert agree == (
                 scene.split()[0] in ("one", "tanh(t)", "maximum(t,")
                 or engine == "JAX"
-                and "as it comes" in scene
+                and "by default" in scene
             ), scene
 
 
