@@ -16,7 +16,7 @@ def spec(name, derivation):
     index.
     """
     from autograd_course.derivations.judge import POINTS
-    from autograd_course.derivations.panel import keys
+    from autograd_course.derivations.panel import keys, named, spoken
 
     points = derivation.points()
     return {
@@ -37,11 +37,12 @@ def spec(name, derivation):
         "matrices": derivation.matrices,
         "vectors": derivation.vectors,
         "sizes": derivation.sizes,
-        "keys": keys(derivation),
+        "keys": [(key, spoken(key)) for key in keys(derivation)],
         "code": derivation.code,
         "renamed": derivation.renamed,
         "steps": [
             {
+                "named": named(derivation, number),
                 "left": step.left,
                 "right": step.right,
                 "reason": step.reason,
@@ -51,6 +52,6 @@ def spec(name, derivation):
                 "rivals": step.rivals,
                 "worked": step.worked,
             }
-            for step in derivation.steps
+            for number, step in enumerate(derivation.steps)
         ],
     }

@@ -623,9 +623,12 @@ function drawn(tree) {
 
 // Ask for the lines of a derivation one at a time, in place of its empty boxes; accepted lines are kept in the record.
 function ask(box) {
-    const spec = JSON.parse(box.dataset.derive), {name, steps} = spec, lines = [], body = element("div", {className: "lines", tabIndex: -1});
+    const spec = JSON.parse(box.dataset.derive), {name, steps} = spec, lines = [], body = element("div", {className: "lines", tabIndex: -1, role: "group"});
+    const news = element("div", {className: "news"});       // there from the start, so that a screen reader reads it out
     let number = 0, asked = null;
-    box.append(body);
+    body.setAttribute("aria-label", "derivation");
+    news.setAttribute("aria-live", "polite");
+    box.append(body, news);
     box.classList.add("on");
     next();
     for (const [text, shown] of progress().lines[name] ?? []) {
@@ -671,6 +674,7 @@ function ask(box) {
         goOn(text, shown);
         change(record => record.lines[name] = lines);
         (asked?.querySelector("input") ?? body).focus();
+        news.textContent = `${shown ? "It is shown above." : "Right."} ${asked ? `Line ${number + 1} is next.` : "That was the last line."}`;
     }
 
     // The current line, after the lines that are given; after the last one, the rule in code.
@@ -712,7 +716,7 @@ function boxFor(spec, number, keep) {
     const step = spec.steps[number], typed = element("input", {type: "text", autocomplete: "off", autocapitalize: "off",
                                                                spellcheck: false, placeholder: "type the right-hand side"});
     let checked = null;
-    typed.setAttribute("aria-label", `right-hand side of line ${number + 1}`);
+    typed.setAttribute("aria-label", step.named);
     const echo = element("p", {className: "echo"}), said = element("p", {role: "status"}), row = element("div", {className: "boxes"});
     const type = text => { typed.value = text; draw(); };
     row.innerHTML = step.left;
@@ -720,8 +724,9 @@ function boxFor(spec, number, keep) {
                labelled("Show this line", "show this line and go on", () => keep(step.right, true)));
     typed.oninput = draw;
     typed.onkeydown = event => { if (event.key === "Enter") check(); };
-    const tokens = element("div", {className: "keys"});
-    tokens.append(...spec.keys.map(key => labelled(key, `type ${key}`, () =>
+    const tokens = element("div", {className: "keys", role: "group"});
+    tokens.setAttribute("aria-label", "keys that type into the line");
+    tokens.append(...spec.keys.map(([key, spoken]) => labelled(key, `type ${spoken}`, () =>
         type(typed.value + (/^\p{L}+$/u.test(key) && /[\p{L}\p{N}]$/u.test(typed.value) ? " " : "") + key))),
         labelled("⌫", "delete the last character", () => type(typed.value.slice(0, -1).trimEnd())));
     const asked = element("div");

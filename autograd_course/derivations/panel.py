@@ -3,6 +3,7 @@
 No function here raises an error, and no line has to be typed, because each line can be shown instead.
 """
 
+import re
 import time
 
 import ipywidgets as widgets
@@ -18,6 +19,32 @@ _ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
 _MOST_FROM_MEMORY = 2  # lines that were shown, at the beginning of a later lesson
 _LATE = 1.0  # seconds after Enter in which the last keys may arrive, as over a slow network
 _SIGNS = ["+", "-", "*", "/", "^", "(", ")"]
+_SPOKEN = {  # keys that a screen reader leaves out, or names in another way
+    "+": "plus",
+    "-": "minus",
+    "*": "times",
+    "/": "divided by",
+    "^": "to the power of",
+    "(": "opening bracket",
+    ")": "closing bracket",
+    "[": "opening square bracket",
+    ",": "comma",
+    "]": "closing square bracket",
+    "sum_": "sum over",
+    "@": "matrix product",
+    ".T": "transposed",
+}
+_PLAIN = {  # a left side without TeX
+    r"_\{(\w+)\}": r"_\1",
+    r"\\hat y": "ŷ",
+    r"\\partial ": "∂",
+    r"\\text\{(.*?)\}": r"\1",
+    r"\\frac\{([^{}]*)\}\{([^{}]*)\}": lambda found: "/".join(map(_bracketed, found.groups())),
+    r"\\approx": "≈",
+    r"\\cdot": "·",
+    r"\\ne": "≠",
+    r"\\quad|\\": "",
+}
 _EMPTY_BOX = (
     '<span role="img" aria-label="blank" style="display:inline-block;width:9em;height:1.5em;border:1px solid;'
     'border-radius:3px;vertical-align:middle"></span>'
@@ -51,6 +78,7 @@ class DerivationPanel(Panel):
             _as_html(derivation),
             _as_plain_text(derivation),
         )
+        self.tabbable = False  # it takes the focus after the last line
         self._ask()
         for text, shown in record.read()["lines"].get(name, []):
             if not self.line or judge(derivation, self.number, text).kind != "right":
@@ -59,31 +87,38 @@ class DerivationPanel(Panel):
 
     def keep(self, text, shown):
         """Accept the current line, record it, and ask for the next."""
-        self._go_on(text, shown)
+        self._go_on(text, shown, "It is shown above." if shown else "**Right.**")
         record.derived(self.name, self.lines)
-        if self.line:
-            self.line.box.focus()
+        (self.line.box if self.line else self).focus()
 
-    def _go_on(self, text, shown):
+    def _go_on(self, text, shown, said=""):
         self.lines.append([text, shown])
         self.children = self.children[:-2]  # remove the box and its keys
         self._stand(text)
-        self._ask()
+        self._ask(said)
 
-    def _ask(self):
-        """Show the lines that are worked, up to the next one that the learner types."""
+    def _ask(self, said=""):
+        """Show the lines that are worked, up to the next one that the learner types.
+
+        `said` is the verdict on the line before.
+        """
         steps = self.derivation.steps
         while self.number < len(steps) and steps[self.number].worked:
             self._stand(steps[self.number].right)
         if self.number < len(steps):
             self.line = Line(self)
+            if said:
+                self.line.said.value = say(f"{said} Now the next line.", role=POLITE)
             self.children += (self.line, self.key_row)
             return
         self.line = None
         text, shown = self.lines[-1]
+        said += said and " That was the last line."
         if self.derivation.code and not shown:
-            code = f"In code, this is your rule for the exercise: `{self.derivation.as_code(text)}`"
-            self.children += (widgets.HTMLMath(say(code)),)
+            code = self.derivation.as_code(text)
+            said += f" In code, this is your rule for the exercise: `{code}`"
+        if said:
+            self.children += (widgets.HTMLMath(say(said, role=POLITE)),)
 
     def _stand(self, text):
         step = self.derivation.steps[self.number]
@@ -108,6 +143,7 @@ class FromMemory(widgets.VBox):
         asked = say(f"*From lesson {name[:2]}, where you were shown it:* type the next line.")
         before = [_standing(self.derivation, step, step.right) for step in steps[: self.number]]
         super().__init__([widgets.HTMLMath(asked), *before, self.line, _key_row(self)])
+        self.tabbable = False  # it takes the focus after the line
 
     def keep(self, text, shown):
         """Accept the line, and record it if it was typed."""
@@ -123,6 +159,7 @@ class FromMemory(widgets.VBox):
             _standing(self.derivation, self.derivation.steps[self.number], text),
             widgets.HTMLMath(say(said, role=POLITE)),
         ]
+        self.focus()
 
 
 def from_memory(lesson):
@@ -151,7 +188,7 @@ def _key_row(panel):
     """Return the keys that type into the current line of `panel`."""
 
     def key(token):
-        button = _button(token, f"type {token}")
+        button = _button(token, f"type {spoken(token)}")
         button.on_click(lambda _: panel.line.type(token))
         return button
 
@@ -172,7 +209,7 @@ class Line(widgets.VBox):
         self.box = widgets.Text(
             placeholder="type the right-hand side", layout=widgets.Layout(width="min(20em, 90%)")
         )
-        self.box.tooltip = f"right-hand side of line {panel.number + 1}"  # its accessible name
+        self.box.tooltip = named(panel.derivation, panel.number)  # its accessible name
         self.echo, self.said = widgets.HTMLMath(), widgets.HTMLMath()
         check = _button("Check", "check this line")
         show = _button("Show this line", "show this line and go on")
@@ -263,6 +300,29 @@ def _button(text, tooltip):
     return widgets.Button(description=text, tooltip=tooltip, layout=widgets.Layout(width="auto"))
 
 
+def named(derivation, number):
+    """Return the name of the box of a line, as a screen reader says it."""
+    steps = derivation.steps
+    left = [step.left for step in steps[: number + 1] if step.left != "="][-1]
+    return f"right-hand side of line {number + 1} of {len(steps)}: {plain(left)}"
+
+
+def plain(left):
+    r"""Return a left side as plain text: \frac{dz}{dx} = as dz/dx =."""
+    for tex, text in _PLAIN.items():
+        left = re.sub(tex, text, left)
+    return " ".join(left.split())
+
+
+def _bracketed(part):
+    return f"({part})" if re.search(r" [-+] |\d\w", part) else part
+
+
+def spoken(key):
+    """Return the name of a key, as a screen reader says it."""
+    return _SPOKEN.get(key, key)
+
+
 def keys(derivation):
     """Return all letters, indices, functions and signs of the derivation.
 
@@ -294,5 +354,7 @@ def _as_html(derivation):
 
 
 def _as_plain_text(derivation):
-    rows = [f"{step.left} {step.right if step.worked else '____'}" for step in derivation.steps]
+    rows = [
+        f"{plain(step.left)} {step.right if step.worked else '____'}" for step in derivation.steps
+    ]
     return "\n".join(filter(None, [derivation.given, *rows]))

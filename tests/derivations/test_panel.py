@@ -1,5 +1,6 @@
 """derive(…) draws each line while it is typed, judges it, records it, and can show the answer."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from derivations.typed import TABLE
 from autograd_course import check, derive, recall, record
 from autograd_course.derivations import DERIVATIONS
 from autograd_course.derivations.judge import judge
-from autograd_course.derivations.panel import FromMemory, Reason, keys
+from autograd_course.derivations.panel import FromMemory, Reason, keys, named
 from autograd_course.grading import registered
 
 registered()
@@ -209,6 +210,27 @@ def test_without_a_kernel_the_boxes_are_empty_and_the_lines_folded(name):
     assert "&amp;" not in panel.html
     data = panel._repr_mimebundle_()
     assert data["text/html"] == panel.html and data["text/plain"] == panel.text
+
+
+def test_a_screen_reader_is_told_what_a_box_is_and_what_came_of_a_line():
+    panel = derive("03.divide")
+    assert panel.line.box.tooltip == "right-hand side of line 2 of 3: dz ≈"
+    answer(panel, "(dx - z dy)/y")
+    assert "Right" in panel.line.said.value and "status" in panel.line.said.value
+    assert panel.line.box.tooltip.endswith("line 3 of 3: ∂z/∂y =")
+    button(panel, "Show this line").click()
+    assert "It is shown above. That was the last line." in panel.children[-1].value
+    names = {
+        named(DERIVATIONS[name], n)
+        for name in DERIVATIONS
+        for n in range(len(DERIVATIONS[name].steps))
+    }
+    assert not any(re.search(r"[\\{}]|: =", name) for name in names)
+    assert "right-hand side of line 5 of 5: ((x + h)^3 - (x - h)^3)/(2h) =" in names
+    assert "right-hand side of line 4 of 4: dz/dx" in " ".join(names), "a line that goes on"
+    tips = [key.tooltip for key in derive("09.matmul").key_row.children]
+    assert "type sum over" in tips and "type to the power of" in tips
+    assert not any(re.fullmatch(r"type \W+", tip) for tip in tips)
 
 
 def test_an_unknown_name_is_no_traceback():
