@@ -25,7 +25,7 @@ const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
                   [/(?:,\s*)?(?<![\p{L}\p{N}_])(?:axis|dim|keepdims?)\s*=\s*[-\p{L}\p{N}_]+/gu, ""],
                   [/(\p{L}+)\.sum\(\s*\)/gu, "sum($1)"]];
 const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
-const LIMITS = /sum\s*_?\{?\s*[\p{L}\p{N}_]+\s*=/u;
+const LIMITS = /sum\s*_?\{?\s*[\p{L}\p{N}_]+\s*([!<>]?=|[<>≠≤≥])/u;
 const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*\p{L})/gu;
 // How a line may have been meant, and where it needs brackets to be read so.
 const MEANT = {tight: "what you divide by", wide: "the whole exponent"};
@@ -57,7 +57,7 @@ function read(text, spec, {tight, wide} = {}) {
     if (wide)
         text = text.replace(WIDE, "^($1)");
     if (LIMITS.test(text))
-        throw new Unreadable("Write a sum with its index only, as in `sum_i`, and without limits.");
+        throw new Unreadable("Write a sum with its index only, as in `sum_i`: it runs over all values.");
     if (text.includes("="))
         throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
     for (const [opened, closed] of ["[]", "{}"])

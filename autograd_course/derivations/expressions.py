@@ -94,7 +94,7 @@ _TOKEN = re.compile(
     r"|_[^\W_]+(?:,\s*[^\W_](?![^\W_]))*"  # _ij or _i,j
     r"|\S)"
 )
-_LIMITS = re.compile(r"sum\s*_?\{?\s*\w+\s*=")  # sum_{i=1}
+_LIMITS = re.compile(r"sum\s*_?\{?\s*\w+\s*([!<>]?=|[<>≠≤≥])")  # sum_{i=1} and sum_{i≠j}
 _WIDE = re.compile(  # an exponent without its brackets: x^n-1 and e^-2x
     r"\^\s*([^\W_]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*[^\W\d_])"
 )
@@ -168,7 +168,7 @@ class _Parser:
         if wide:
             text = _WIDE.sub(r"^(\1)", text)
         if _LIMITS.search(text):
-            raise Unreadable("Write a sum with its index only, as in `sum_i`, and without limits.")
+            raise Unreadable("Write a sum with its index only, as in `sum_i`: it runs over all values.")
         if "=" in text:
             raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
         for opened, closed in ("[]", "{}"):
