@@ -204,6 +204,24 @@ def test_the_minutes_are_those_that_readers_needed():
     assert 1 < sum(c for _, c in parts.values()) / sum(t for t, _ in parts.values()) < 1.05
 
 
+# Thirteen lessons as of 29 November 2026: the minutes, without optional parts, that a daily user of
+# PyTorch needed.
+WALKED_WITH_PYTORCH = {"00": 31, "01": 56, "02": 48, "03": 57, "04": 60, "05": 66, "06": 59}
+WALKED_WITH_PYTORCH |= {"07": 50, "08": 54, "09": 51, "10": 57, "11": 46, "21": 48}
+
+
+def test_a_user_of_pytorch_needs_a_little_more_than_half_of_the_announced_minutes():
+    minutes = {
+        lesson: int(announced(nbformat.read(LESSONS[lesson], as_version=4).cells[0].source)[1])
+        for lesson in WALKED_WITH_PYTORCH
+    }
+    assert 0.5 < sum(WALKED_WITH_PYTORCH.values()) / sum(minutes.values()) < 0.6
+    pages = ["README.md", "autograd_course/lessons/lesson_00/exercises.py"]
+    for text in [(ROOT / page).read_text(encoding="utf-8") for page in pages]:
+        said = re.findall(r"you will need (.*?) of the announced minutes", text, re.IGNORECASE)
+        assert said == ["a little more than half"]
+
+
 @EVERY_LESSON
 def test_the_announced_minutes_are_honest(lesson):
     """The minutes of each part in the first cell agree with the load of its cells.
