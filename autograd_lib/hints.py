@@ -12,7 +12,7 @@ _SUBSTITUTES = {
     "flatten": "reshape(-1)",
     "ravel": "reshape(-1)",
     "permute": "transpose(axes)",
-    "t": "T",
+    "t": ".T",
     "unsqueeze": "expand_dims(axis)",
     "expand": "broadcast_to(shape)",
     "clamp": "clip(min, max)",

@@ -4,6 +4,9 @@ import re
 
 import numpy as np
 
+import autograd_lib
+from autograd_lib.hints import hint_for
+
 from .causes import Call, Note, Words, said
 from .same import as_numbers
 from .sandbox import StepLimitExceeded
@@ -81,9 +84,11 @@ SENTENCES = {
     "state: other g": "The result is right for new arrays: your function keeps something from an earlier call with another g.",
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "Your answer still contains a ...: replace it by a value.",
+    "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
-    "error: arguments": "A function was called with the wrong number of arguments. The question lists those of your function, in their order.",
+    "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",
+    "error: arguments": "A function was called with the wrong number of arguments. If it is yours, the question lists them, in their order.",
     "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
     "(If you passed an array where a function is needed, pass the function.)",
     "error: number called": "A number or an array was called like a function. Is a * missing in front of a bracket? Entries are in square brackets, g[i, j]. Where a function is expected, pass the function itself.",
@@ -93,6 +98,7 @@ SENTENCES = {
     "error: view": "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and x.reshape(…) changes the shape, not x.view(…).",
     "error: transpose": "NumPy's transpose takes every axis in its new order. Two of them change places with np.swapaxes(x, i, j), the last two with x.mT.",
+    "error: broadcast": "The shapes of two arrays do not fit. Did a sum, a mean or a squeeze lose an axis? keepdims=True keeps it, with length 1.",
     "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log.",
     "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
     "error: negative whole power": "NumPy cannot raise integers to negative integer powers: divide, or write it as y ** -1.0.",
@@ -101,12 +107,13 @@ SENTENCES = {
     "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
     "error: create_graph": "The library needs no such argument: a backward pass may run again, and the result of ag.grad can be differentiated.",
     "error: gradient": "Pass the upstream gradient as grad, or by position: z.backward(g).",
+    "error: entry of a number": "A number has no entries to write into, and the check also passes single numbers. np.where takes both.",
     "error: number attribute": "That is a plain Python number, which has no .{0}.",
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (.data and .grad are arrays.)",
     "error: NumPy already": "It is a NumPy array already. Write x.copy() for a copy.",
     "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
     "error: number method": "That is a single number, which has no .{0}: use a function of np, which takes numbers too.",
-    "error: array attribute": "An array has no .{0}: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT.",
+    "error: array attribute": "An array has no .{0}: {1}.",
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: recursion": "Your function calls itself and never ends.",
@@ -141,7 +148,21 @@ def sentence(cause):
         return cause
     if cause.kind == "own":
         return _of_part(cause.part, cause.text)
-    return _of_part(cause.part, SENTENCES.get(cause.kind, "").format(*cause.facts))
+    facts = cause.facts
+    if cause.kind == "error: array attribute":
+        facts += (_instead(*facts),)
+    return _of_part(cause.part, SENTENCES.get(cause.kind, "").format(*facts))
+
+
+def _instead(name):
+    """Return what to write for a method of PyTorch's tensors that arrays lack."""
+    advice = hint_for(name)
+    if advice and ".data" not in advice and "Tensor" not in advice:
+        return advice
+    for module, alias in [(np, "np"), (autograd_lib, "ag")]:
+        if hasattr(module, name):
+            return f"write {alias}.{name}(x)"
+    return "most of NumPy's functions are written np.name(x), a transpose x.T or x.mT"
 
 
 def _of_part(part, text):

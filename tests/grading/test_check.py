@@ -170,6 +170,16 @@ def test_right(name, answer):
     assert repr(verdict) == f"right\n{exercises.EXERCISES[name].why}"
 
 
+def unpacked(pair):
+    first, second = pair
+    return first + second
+
+
+def cleared(g):
+    g[g > 0] = 0
+    return g
+
+
 WRONG = [
     ("99.slope", lambda x: 6 * x, "Three times?"),
     ("99.slope", lambda x: 7, "Seven it is not."),
@@ -203,7 +213,17 @@ WRONG = [
     ("99.slope", lambda x: x * np.zeros(2, 3), "the shape as one tuple"),
     ("99.slope", lambda x: x ^ 2, "A power is **"),
     ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
-    ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: most of NumPy's functions"),
+    ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: use power(x, y) or **."),
+    ("99.slope", lambda x: np.array([x]).mm(2), "no .mm: use @."),
+    ("99.slope", lambda x: np.array([x]).log(), "no .log: write np.log(x)."),
+    ("99.slope", lambda x: np.array([x]).sigmoid(), "no .sigmoid: write ag.sigmoid(x)."),
+    ("99.slope", lambda x: np.array([x]).int(), "no .int: most of NumPy's functions"),
+    ("99.slope", lambda x: np.array([[x]]).flatten(0, 1), "NumPy's flatten joins all axes"),
+    ("99.slope", lambda x: np.ones((2, 3)) + np.ones(2), "keepdims=True keeps it"),
+    ("99.slope", lambda x: unpacked(ag.grad(x, (x, x))), "Expected a value, got a function"),
+    ("99.slope", lambda x: np.array(2 * x).grad, ".grad belongs to a Tensor"),
+    ("99.slope", lambda x: cleared(np.float64(x)), "has no entries to write into"),
+    ("99.slope", lambda x: torch.exp(x), "Answers use NumPy here, not torch"),  # noqa: F821
     ("99.slope", lambda x: np.array([x]).mul_(2), "no .mul_, PyTorch's change in place"),
     ("99.slope", lambda x: np.sum([x], dim=0), "axis=… and keepdims=True"),
     ("99.slope", lambda x: np.array([[x]]).sum(1, True), "axis=… and keepdims=True"),

@@ -121,7 +121,7 @@ cases(
         ),
         (_but(RIGHT, 0, lambda g, z, x: g * z), "own: g times the value"),
         (_but(RIGHT, 0, lambda g, z, x: g if x > 0 else 0), "error: truth of an array"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "none"),
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "error: broadcast"),
         (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "no g"),
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "sign"),
         (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "own: goes to y"),
