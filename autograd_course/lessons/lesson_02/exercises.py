@@ -509,6 +509,7 @@ def hidden(answer):
             "That is the sum of the two arrows into L. Multiply each by the arrow before it.",
         ),
         (3, "That is the arrow from a to b. Follow the path on to L; and there is a second path."),
+        (72, "Exactly double. Did you call backward() twice? It adds to .grad."),
         lambda got, expected: (
             "That is a Tensor. Do the names still have their values from earlier cells, such as a = 10? Set a = 2 first, or write the numbers."
             if isinstance(got, Tensor)

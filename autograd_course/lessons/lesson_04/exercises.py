@@ -901,7 +901,16 @@ def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
     )
 
 
+def _by_erf(g, z, x):
+    bell = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+    return g * (0.5 * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) + x * bell)
+
+
 GELU = [
+    (
+        _by_erf,
+        "That is the slope of gelu by erf, PyTorch's default. Here z is computed with tanh: use t_of(x).",
+    ),
     (
         lambda g, z, x: g * 0.5 * (1 + _t(x)),
         "That is the first term alone. x is in both factors.",

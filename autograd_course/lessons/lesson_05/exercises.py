@@ -190,8 +190,8 @@ def multiply(answer):
         except ZeroDivisionError as error:
             error.hint = "A factor may be 0, so do not divide. The other number is available as y.data or x.data."
             raise
-        except TypeError as error:
-            error.hint = NUMBERS if "for *: 'Value' and 'Value'" in str(error) else ""
+        except (TypeError, AttributeError) as error:
+            error.hint = NUMBERS if "for *: 'Value' and 'Value'" in str(error) else _slip(error)
             raise
         if [vars(one) for one in (x, y)] != before:
             raise Wrong(
@@ -247,6 +247,7 @@ def multiply(answer):
                     "The two are swapped: how far z moves with x is the other factor, y.",
                 ),
                 ((1.0, 1.0), "Those are the local gradients of add."),
+                ((), "Pass the two local gradients to Value too: here a result stores numbers."),
                 *[
                     (
                         (a * y.data,) * 2,
@@ -613,6 +614,8 @@ SLIPS = {
     "tuple index out of range": "A leaf has no inputs, and a Value may have one, or three: go through all of them in a loop.",
     "'Value' object is not iterable": "For a list, += expects a list on the right, and a set has no +=. To add one Value, use found.append(x) and seen.add(x).",
     "has no attribute 'append'": "A set has add, and a list has append: found = [output] is a list.",
+    "'Value' object has no attribute": "A Value has only data, grad, inputs, locals and number. x.data is its number.",
+    "unexpected keyword argument": "Value takes three things: its number, its inputs and their local gradients.",
 }
 
 
@@ -725,6 +728,8 @@ def _expect_users_first(got, output, tried, right):
         wrong(
             "Your list begins with the oldest. The backward pass needs the newest first: reverse=True."
         )
+    if late and all(place[x] < place[user] for user in got for x in user._inputs):
+        wrong("Every value comes before its users here. Reverse your list: [::-1].")
     if late:
         x, user = late[0]
         wrong(
@@ -976,7 +981,7 @@ def _counting(answer):
                 "the Values of a small graph after backward(L)",
                 "changed",
                 "as they were",
-                "In the backward pass only .grad changes: the numbers of the forward pass stay.",
+                "In the backward pass only .grad changes. Free nothing: data, inputs and locals stay for the next call.",
             )
 
     return backward

@@ -220,6 +220,13 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "",
             "That is the rule of a sum. Here two numbers are multiplied.",
         ),
+        edit(
+            "* B[k, j]",
+            "* B.T[k, j]",
+            "* A[i, k]",
+            "* A.T[i, k]",
+            "Nothing is transposed here: each entry has its own two indices, B[k, j] and A[i, k].",
+        ),
         edit("* A[i, k]", "* A[k, i]", MISPLACED),
         edit("* B[k, j]", "* B[j, k]", MISPLACED),
         edit("* A[i, k]", "* A[i, j]", MISPLACED),
@@ -558,7 +565,7 @@ def _product(d):
         (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot sends a product of g with Aᵀ."),
         (
             np.array([[14, 22], [18, 26]]),
-            "That is exactly double: add the two slots, each only once.",
+            "That is exactly double: add the two slots, each only once. (A second backward() adds to .grad.)",
         ),
         (np.array([[1, 1], [1, 1]]), "That is g, the gradient of Z."),
         (
@@ -1048,6 +1055,10 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             (
                 lambda g: g @ b,
                 "The upstream gradient of a dot product is a scalar, which @ does not accept: use np.dot.",
+            ),
+            (
+                lambda g: b.mT,
+                ".mT needs two axes, and here both arrays have one: write .T, as in the question.",
             ),
             (lambda g: Fixed(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
             (

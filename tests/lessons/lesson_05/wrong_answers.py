@@ -35,6 +35,9 @@ cases(
             "own: backward will fill it",
         ),
         edit("x.data * y.data,", "x.data + y.data,", "none"),
+        edit(", (y.data, x.data)", "", "own: Pass the two local gradients"),
+        edit("x.data * y.data", "x.item() * y.item()", "own: A Value has only data"),
+        edit(LOCALS, LOCALS + ", requires_grad=True", "own: Value takes three things"),
         edit("x.data * y.data,", "x,", "own: Multiply their numbers"),
         edit("x.data * y.data,", "x * y,", "own: Multiply their numbers"),
         edit("(x, y), (", "(x.data, y.data), (", "own: the Values themselves"),
@@ -145,6 +148,14 @@ EACH = """        for x in value.inputs:
 SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
 
 
+def _in_depth_last(value, found):
+    for x in value.inputs:
+        _in_depth_last(x, found)
+    if value not in found:
+        found.append(value)
+    return found
+
+
 def _in_depth(output):
     """Find the values depth-first, and sort them by half their numbers."""
     found = []
@@ -190,6 +201,7 @@ cases(
             "own: a comes before b which",
         ),
         (_in_depth, "own: a comes before b which"),
+        (lambda output: _in_depth_last(output, []), "own: Reverse your list"),
         edit("value.number", "value.data", "own: z comes before L which"),
         edit("value.number", "-value.number", "own: begins with the oldest"),
         edit("if x not in seen:", "if True:", "own: is in it 2 times"),
@@ -568,7 +580,7 @@ cases(
         edit(
             "value.grad += g",
             "value.grad += g\n        value.data += g",
-            "own: numbers of the forward pass stay",
+            "own: only .grad changes",
         ),
         edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "own: begins with 1.0"),
         (lambda output: _paying(output, 1.0), own(FAULTS["every path"])),

@@ -198,6 +198,7 @@ cases(
     "09.fixed",
     wrong=[
         ((_add(_handed_on), _product()), "own: x, on the right, receives 2"),
+        edit("y.data.T", "y.data.mT", "x.data.T", "x.data.mT", "own: .mT needs two axes"),
         edit(
             "    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
             "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
