@@ -447,6 +447,10 @@ def _slope_of(forward, x):
         foreign = forward(Foreign(x.copy()))
     except (TypeError, AttributeError) as error:
         raise _only_operators(tried, error) from None
+    except NameError as error:
+        if error.name in ("torch", "F"):
+            error.hint = ONLY_OPERATORS
+        raise
     if not isinstance(foreign, Foreign):
         raise Wrong(
             tried,
