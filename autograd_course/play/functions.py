@@ -357,7 +357,7 @@ def _range(start, stop=None, step=1):
 
 def _spaced(start, stop, num=50, steps=None):
     """Return `np.linspace` of at most 1,000 numbers; PyTorch calls their number `steps`."""
-    return np.linspace(start, stop, *_shape("linspace", (steps or num,)))
+    return np.linspace(start, stop, *_shape("linspace", (num if steps is None else steps,)))
 
 
 def _random(draw, scaled=False):
@@ -426,7 +426,7 @@ ARRAYS = RANDOM | {
     "ones": lambda *shape: np.ones(_shape("ones", shape)),
     "zeros": lambda *shape: np.zeros(_shape("zeros", shape)),
     "full": lambda shape, value: np.full(_shape("full", (shape,)), float(value)),
-    "eye": lambda n, m=None: np.eye(*_shape("eye", (n, m or n))),
+    "eye": lambda n, m=None: np.eye(*_shape("eye", (n, n if m is None else m))),
     "arange": _range,
     "linspace": _spaced,
     "ones_like": lambda x: np.ones(np.shape(constant(x))),

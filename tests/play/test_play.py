@@ -215,6 +215,11 @@ def test_attributes_of_objects_get_names_that_are_free():
     assert [*program.inputs] == ["w", "b_w", "x"]
 
 
+def test_a_length_of_0_is_a_length():
+    for text in ("np.linspace(0, 1, 0)", "torch.linspace(0, 1, steps=0)", "np.eye(2, 0)"):
+        assert run(read(f"w + sum({text})")).output.data == 1.0, text
+
+
 def test_a_text_ends_after_a_fixed_number_of_steps():
     with pytest.raises(CannotDraw, match=f"{MOST_STEPS:,} steps"):
         run(read("for i in range(1000):\n    for j in range(1000):\n        x = x + 0.0"))
