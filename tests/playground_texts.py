@@ -2184,6 +2184,90 @@ t1()
     "x, y = 1,2\nx*y": (2.0, {"x": 2.0, "y": 1.0}),
     "cost = (y - 1)**2\nlogp = cost*3": (0.0, {"y": 0.0}),
 }
+# Written down before they were tried: formulas of science and of papers, other languages, whole posts. At first 15 of 30 were
+# drawn right or answered usefully.
+POSTS |= {
+    r"$$\Large V_{LJ}(r) = 4\epsilon \displaystyle \left[\left(\frac{\sigma}{r}\right)^{12} - \left(\frac{\sigma}{r}\right)^{6}\right] \tag{1}$$": (
+        0.0,
+        {"epsilon_": 0.0, "sigma_": 24.0, "r": -24.0},
+    ),
+    "V(r) = 4ε [(σ/r)^12 - (σ/r)^6]": (0.0, {"ε": 0.0, "σ": 24.0, "r": -24.0}),
+    r"$$\mathcal{L} = K^{0.4}L^{0.5} + \lambda(120 - 3K - 4L)$$": (
+        114.0,
+        {"K": -2.6, "L": -3.5, "lambda_": 113.0},
+    ),
+    "FL(p_t) = −α_t (1 − p_t)^γ log(p_t) at p_t = 0.5, α_t = 2, γ = 2": (
+        0.346573590,
+        {"p_t": -2.386294361, "α_t": 0.173286795, "γ": -0.240226507},
+    ),
+    "L = −[y log(p) + (1 − y) log(1 − p)] at y = 1, p = 0.2": (
+        1.609437912,
+        {"y": 1.386294361, "p": -5.0},
+    ),
+    "f(x) = 1/(σ√(2π)) e^(-(x-μ)²/(2σ²)) at x = 1, σ = 1, μ = 0": (
+        0.241970725,
+        {"x": -0.241970725, "σ": 0.0, "μ": 0.241970725},
+    ),
+    "v = Vmax [S] / (KM + [S])": (0.5, {"Vmax": 0.5, "S": 0.25, "KM": -0.25}),
+    "a = [1.0, 2.0]\na [1] * x": (2.0, {"a": [0.0, 1.0], "x": 2.0}),
+    "from micrograd.engine import Value as V\na = V(2.0)\nb = a*a": (4.0, {"a": 4.0}),
+    # The order of equations means nothing in mathematics.
+    "z=x^2y+xy^2\nx=5+t^5\ny=-2+t^2": (-30.0, {"t": -7.0}),
+    r"$\displaystyle z = x^{2} + xy + 2y^{2}, x = \cos{t}, y = \sin{t} $": (
+        2.162722132,
+        {"t": 0.493150590},
+    ),
+    "g(x) = (x − 2)/(x + 3), g′(1)": (-0.25, {"x": 0.3125}),
+    # A detached copy that asks for a gradient is an input of its own.
+    "x = torch.tensor(-1.0)\na = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone().detach()\nb.requires_grad = True\nloss = (b*x).pow(2).sum()\nloss.backward()": (
+        5.0,
+        {"b": [2.0, 4.0], "x": -10.0},
+    ),
+    # A function called slope is a gradient by hand beside another function.
+    "def f(x):\n    return x ** 2\ndef slope(x):\n    return 2 * x\nfor x in [0, 3, -2]:\n    print(f'At x={x}: slope = {slope(x)}')": (
+        1.0,
+        {"x": 2.0},
+    ),
+    "λ‖w‖² + |x|": (2.0, {"λ": 1.0, "w": 2.0, "x": 1.0}),
+    "x_1(x_1 + 1)": (2.0, {"x_1": 3.0}),
+    "=A1^2+3*A1": (4.0, {"A1": 5.0}),
+    """\
+I found after concatenated the gradient of the input is different. Could you help me find why?
+
+```
+import torch
+a = torch.tensor([1.,2.], requires_grad=True)
+b = torch.tensor([2.,3.], requires_grad=True)
+ab = torch.cat((a,b), dim=0) # ab  = tensor([1., 2., 2., 3.], grad_fn=<CatBackward>)
+z = ab**2 # z = tensor([1., 4., 4., 9.], grad_fn=<PowBackward0>)
+out = z.mean() # out = tensor(4.5000, grad_fn=<MeanBackward0>)
+out.backward()
+a.grad # tensor([1.5000, 2.5000])
+```
+
+But when I compute the gradients by hand, the results are as follows:
+```
+a = [x1, x2]
+b = [x3, x4]
+out = 1/4(x1^2 + x2^2 + x3^2 + x4^2)
+So, use out to compute the gradient for a should be: [1/2(x1), 1/2(x2)] = [0.5, 1.0]
+```
+""": (4.5, {"a": [0.5, 1.0], "b": [1.0, 1.5]}),
+    """\
+def norm_vec(v):
+    return torch.sqrt(torch.pow(v, 2).sum())
+
+coo = Variable(torch.from_numpy(np.array([[3, 4, 2],])).float(), requires_grad=True)
+axes1 = torch.stack([coo[0] / norm_vec(coo[0]), Variable(torch.zeros(3), requires_grad=True), Variable(torch.zeros(3), requires_grad=True)], dim=1)
+new1 = torch.matmul(coo, axes1)
+print(autograd.grad(new1[0, 0], coo, create_graph=True))
+""": (5.385164807, {"coo": [[0.557086015, 0.742781353, 0.371390676]]}),
+    # An import in brackets over several lines computes nothing.
+    "from torch import (\n    tensor,\n    exp,\n)\nx = tensor(2.0)\ny = exp(x)": (
+        7.389056099,
+        {"x": 7.389056099},
+    ),
+}
 DRAWN |= {text: text for text in POSTS}
 # If a part of a sentence belongs to the formula, the formula without it must not be drawn.
 ANSWERED |= {
@@ -2210,6 +2294,25 @@ ANSWERED |= {
     "y' = 3x": "the function itself",
     "y = a + b at (2, 3)": "Name the coordinates",
     "np.dot(w, x) + b": "w = [1.0, 2.0]",
+    # Exponents that were lost when the text was copied.
+    "f(x,y,z)=x2yz−xyz3": "Write x**2*y*z,",
+    "f(x) = 2x2 + 1": "Write x**2,",
+    "v = Vmax[S]/(KM+[S])": "Vmax is a number and has no entries",
+    "L(A, P, N) = max(‖f(A) − f(P)‖² − ‖f(A) − f(N)‖² + α, 0)": "f is not defined",
+    r"$\mathscr{L} = x^2$": "\\mathscr cannot be read",
+    "pH = pKa + log10([A-]/[HA])": "at ]/[HA])",
+    "D[x^2 Sin[x], x]": "another language",
+    'D(expression(x^2 * exp(-x)), "x")': "another language",
+    "julia> f(x) = 5x + 3\njulia> f'(10)": "another language",
+    "from sympy import symbols, diff\nx, y = symbols('x y')\nf_x = x**2\nf_y = f_x.subs(x, y)\nprint(diff(f_y, y))": "x = 2.0, then",
+    "def gradient_descent(x):\n    for i in range(1000):\n        derivative = 4 * (x - 5)\n        x -= 0.1 * derivative\n    return x\ngradient_descent(0)": "one forward pass",
+    "def derivative(x):\n    return 2*x - 6\nold = 8\nlr = 0.01\nfor step in range(10):\n    gradient = derivative(old)\n    new = old - lr * gradient\n    print(new)\n    old = new": "one forward pass",
+    # Functions of libraries that are not known.
+    "from torchvision import (\n    datasets,\n    transforms,\n)\ntransform = transforms.Compose([transforms.ToTensor()])": (
+        "Line 5: Compose is a function of torchvision"
+    ),
+    "from sklearn.datasets import make_moons\nX, y = make_moons(n_samples=100)\nL = mean((X @ w - y)**2)": "make_moons is a function of sklearn",
+    "import pandas as pd\ndf = pd.DataFrame({'x': [1.0, 2.0]})\nL = (df['x'] * w).sum()": "DataFrame is a function of pandas",
 }
 # Texts whose gradient differs from the measured slope, marked ≠ in the table: a constant, a kink,
 # or the pitfall of where.

@@ -30,11 +30,14 @@ def gradients_by_hand(tree):
         if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
     }
     found |= {name for name in functions if _is_gradient(name, names)}
-    rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one)]
+    copies = {
+        (called(one.targets[0]), called(one.value)) for one in lines if isinstance(one, ast.Assign)
+    }
+    rest = [one for one in lines if isinstance(one, ast.Assign) and not _is_update(one, copies)]
     while True:
         used = set()
         for one in lines:
-            if not (targets[id(one)] & found or _is_update(one) or _prints(one)):
+            if not (targets[id(one)] & found or _is_update(one, copies) or _prints(one)):
                 used |= loaded(one) & found
         if not used:
             break
@@ -45,7 +48,7 @@ def gradients_by_hand(tree):
 
 def _is_gradient(name, names):
     """Return whether a name is that of a derivative in the program: dx, df_dx, grad_x, x_grad or gradient."""
-    if name in ("gradient", "derivative", "backward"):
+    if name in ("gradient", "derivative", "deriv", "slope", "backward"):
         return True
     words = re.fullmatch(
         r"(?:grad|gradient)_(\w+)|(\w+)_(?:grad|gradient|prime|deriv|derivative)", name
@@ -63,8 +66,8 @@ def _is_gradient(name, names):
     )
 
 
-def _is_update(statement):
-    """Return whether a statement subtracts from a value: `w -= lr*dw` or `w = w - lr*dw`."""
+def _is_update(statement, copies):
+    """Return whether a statement subtracts from a value: `w -= lr*dw`, `w = w - lr*dw`, or `v = w - lr*dw` beside `w = v`."""
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Sub)
     value = statement.value
@@ -72,7 +75,11 @@ def _is_update(statement):
         isinstance(statement, ast.Assign)
         and isinstance(value, ast.BinOp)
         and isinstance(value.op, ast.Sub)
-        and called(value.left) == called(statement.targets[0]) != ""
+        and called(value.left) != ""
+        and (
+            called(value.left) == called(statement.targets[0])
+            or (called(value.left), called(statement.targets[0])) in copies
+        )
     )
 
 

@@ -327,7 +327,7 @@ CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "True": True, "False":
 CONSTRUCTORS = {
     *("Value", "Scalar", "Variable", "Parameter", "Tensor", "tensor", "array", "asarray"),
     *("as_tensor", "float", "float32", "float64", "constant", "FloatTensor", "DoubleTensor"),
-    *("LongTensor", "convert_to_tensor"),
+    *("LongTensor", "convert_to_tensor", "from_numpy"),
 }
 MODULES = {
     *("np", "numpy", "math", "torch", "F", "nn", "functional", "linalg", "special", "ag"),

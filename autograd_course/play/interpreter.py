@@ -269,6 +269,14 @@ class _Interpreter:
                 return list(self.comprehend(node, node.generators))
             case ast.Subscript():
                 of, index = self.value(node.value), self.index(node.slice)
+                has_entries = isinstance(of, (list, tuple, dict, range)) or _ndim(of)
+                if not has_entries and not isinstance(index, (tuple, type(None))):
+                    name = getattr(node.value, "id", "")
+                    instead = (
+                        f"Add a line such as {name} = [1.0, 2.0], or write" if name else "Write"
+                    )
+                    told = f"{name or 'this value'} is a number and has no entries. {instead} * for a product"
+                    raise self.error(node, told)
                 return self.guarded(node, operator.getitem, of, index)
             case ast.Attribute():
                 return self.attribute(node)

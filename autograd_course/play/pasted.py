@@ -66,7 +66,10 @@ def forward_pass(body):
         raise CannotDraw(
             "Second derivatives are not drawn here. Write the function itself, for example tanh(x)."
         )
-    if not statements and reading.trains:
+    only_numbers = not any(
+        computes(one) or walk(one, ast.Call, ast.FunctionDef) for one in statements
+    )
+    if reading.trains and only_numbers:
         raise CannotDraw(
             "Every line here trains or asks for gradients, which the playground does itself."
             " Paste one forward pass, for example L = tanh(w*x + b)."
@@ -137,6 +140,7 @@ class _Reading:
         self.by_hand = gradients_by_hand(tree)
         self.left_out, self.asked, self.upstream, self.gradient_call = [], None, None, None
         self.printed = self.known_class = None
+        self.added = None  # the value whose gradients those of the next `backward` are added to
         self.trains = self.second = False
         self.gone = set()  # names that only statements assign which are left out
         self.held = {}  # names that kept statements assign, in the order in which they are assigned last
@@ -191,12 +195,13 @@ class _Reading:
     def definition(self, statement):
         """Return a function without what trains and shows; one that asks for gradients is left out."""
         if statement.name in self.by_hand:
+            self.trains = True
             return self.leave_definition(statement)
-        before = self.asked, self.upstream, self.gradient_call, self.held
+        before = self.asked, self.upstream, self.gradient_call, self.held, self.added
         shown, trains, self.trains, self.held = len(self.left_out), self.trains, False, {}
         statement.body = self.kept(statement.body)
-        self.asked, self.upstream, self.gradient_call, self.held = before
-        trained, self.trains = self.trains, trains
+        self.asked, self.upstream, self.gradient_call, self.held, self.added = before
+        trained, self.trains = self.trains, trains or self.trains
         if trained or not statement.body:
             del self.left_out[shown:]
             return self.leave_definition(statement)
@@ -235,6 +240,8 @@ class _Reading:
         """Return the part of an assignment or an expression that is kept."""
         name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
         value, text = statement.value, ast.unparse(statement)
+        if _clears(statement):
+            self.added = None
         if call := self.call_of_gradient(statement):
             self.trains = True
             self.gone |= set(stored(statement)) - self.held.keys()
@@ -301,10 +308,11 @@ class _Reading:
         value = getattr(call.func, "value", None)
         if value is None or loaded(value) & self.gone:
             return self.leave(statement)
-        if self.asked and self.asked != getattr(value, "id", None):
+        if self.added:
             self.left_out.append(
-                f"# the gradients of {self.asked}, to which those of the next are added"
+                f"# the gradients of {self.added}, to which those of the next are added"
             )
+        self.added = ast.unparse(value)
         self.upstream, self.gradient_call = (given[0] if given else None), None
         if isinstance(value, ast.Name):
             self.asked = value.id
@@ -381,6 +389,13 @@ class _Reading:
         if attributes & OF_GRADIENTS or loaded(value) & {"plt", *self.gone}:
             return True
         return any(self.differentiated(call) for call in walk(value, ast.Call))
+
+
+def _clears(statement):
+    """Return whether a statement sets gradients to 0: `w.grad.zero_()`, `opt.zero_grad()`, `w.grad = None`."""
+    if any(called(call) in ("zero_", "zero_grad") for call in walk(statement, ast.Call)):
+        return True
+    return any(called(one) == "grad" for one in getattr(statement, "targets", ()))
 
 
 def _without_jit(value):

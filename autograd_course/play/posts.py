@@ -6,6 +6,7 @@ Formulas inside a sentence are not looked for: which of its words are letters wo
 
 import re
 
+from .school import tree_of
 from .syntax import CannotDraw
 
 FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -40,6 +41,11 @@ def code_of(text):
     left_out = []
     if blocks := FENCED.findall(text):
         left_out += [line for line in FENCED.sub("", text).split("\n") if line.strip()]
+        programs = [one for one in blocks if tree_of(one)]
+        if re.search(r"\b(?:backward|grad)\(", "\n".join(programs)):
+            # The others are outputs, errors or mathematics.
+            left_out += [line for one in blocks if one not in programs for line in one.splitlines()]
+            blocks = programs
         text = "\n".join(blocks)
     if (bare := RAISED_ERROR.sub("", TRACEBACK.sub("", text))) != text:
         if not bare.strip():

@@ -75,6 +75,11 @@ INSTEAD = {
         ("real", "imag", "conj", "complex", "view_as_real"),
         "complex numbers are not drawn. Write the real and the imaginary part as two inputs, for example L = a**2 + b**2",
     ),
+    **dict.fromkeys(
+        ("subs", "evalf", "lambdify", "simplify"),
+        "formulas are not transformed here. Write the function and its values, for example x = 2.0, then y = x**2",
+    ),
+    "expression": "this looks like another language. Write the function alone, for example x**2 * exp(-x)",
     "integrate": "the playground cannot integrate",
     **dict.fromkeys(
         ("DataLoader", "from_pretrained", "read_csv", "load_dataset"),
@@ -119,15 +124,19 @@ def read(text):
             f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
         )
     try:
-        text, left_out = _plain(text)
+        typed, left_out = _typed(text)
+        text, left_out = _readable(typed, left_out)
     except RecursionError:  # school.py walks a tree before its depth is known
         raise CannotDraw(TOO_DEEP) from None
-    tree = _parsed(text)
+    tree = _parsed(text, typed)
     _name_modules(tree, left_out)
     _name_values(tree)
-    pasted = forward_pass(written_out(_inlined(tree.body), CONSTRUCTORS))
+    body = _fresh_leaves(_in_order(tree.body))
+    pasted = forward_pass(written_out(_inlined(body), CONSTRUCTORS))
     left_out += pasted.left_out
+    libraries = _libraries(left_out)
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
+        _check_libraries(statement, libraries)
         _check(statement)
     if not pasted.statements:
         raise CannotDraw(f"Write an expression of names, {EXAMPLE}: each name gets a slider.")
@@ -181,23 +190,25 @@ def _is_finite(computed):
 
 OUTPUT = re.compile(r"^Out ?\[\d*\]:.*$", re.MULTILINE)
 NOT_COMPUTED = re.compile(
-    r"^[ \t]*(?:import|from)\b.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$", re.MULTILINE
+    r"^[ \t]*(?:import|from)\b(?:[^\n(#]*\bimport[ \t]*\([^)]*\))?.*$|^[%!].*$|^```.*$|^[ \t]*print +[\w\"'].*$",
+    re.MULTILINE,
 )
 
 
-def _plain(text):
-    """Return the text as Python would be written, line by line, and the lines of it that compute nothing."""
+def _typed(text):
+    """Return the lines of a text that may compute something, and those that compute nothing."""
     text, left_out = code_of(textwrap.dedent(text).rstrip())
     text = OUTPUT.sub("", PROMPT.sub("", text))
     left_out += [line.strip() for line in NOT_COMPUTED.findall(text)]
-    return _readable(NOT_COMPUTED.sub("", text), left_out)
+    return NOT_COMPUTED.sub(lambda found: "\n" * found[0].count("\n"), text), left_out
 
 
 def _readable(text, left_out):
     """Return the text as Python, and what is left out: outputs and sentences, if it cannot be read with them."""
     refused, plain = None, text
+    imported = [name for line in left_out for name in re.findall(r"\bimport\b.* as (\w+)", line)]
     try:
-        plain = as_python(text)
+        plain = as_python(text, imported)
         if tree_of(plain):
             return plain, left_out
     except CannotDraw as told:
@@ -207,7 +218,7 @@ def _readable(text, left_out):
     code = "\n".join("" if i in said else line for i, line in enumerate(lines))
     if said and code.strip():
         with suppress(CannotDraw):
-            read = as_python(code)
+            read = as_python(code, imported)
             if tree_of(read):
                 return read, left_out + [lines[i] for i in sorted(said)]
     if refused:
@@ -215,11 +226,12 @@ def _readable(text, left_out):
     return plain, left_out
 
 
-def _parsed(text):
+def _parsed(text, typed):
+    """Return the tree of a text; what Python cannot read in it is explained by the text as it was typed."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise CannotDraw(not_python(text, error)) from None
+        raise CannotDraw(not_python(typed, error)) from None
     except (ValueError, MemoryError, RecursionError):
         raise CannotDraw("The text cannot be read; write an expression, " + EXAMPLE) from None
     level, depth = [tree], 0
@@ -231,11 +243,17 @@ def _parsed(text):
 
 
 def _name_modules(tree, imports):
-    """Give every module that the text imports under a name of its own, `import torch as T`, a known name."""
-    given = {name for line in imports for name in re.findall(r"^import .*\bas (\w+)", line)}
-    given -= {"plt", *MODULES, *stored(tree)}
+    """Give everything that the text imports under a name of its own, `import torch as T`, a known name."""
+    given = {name: "np" for line in imports for name in re.findall(r"^import .*\bas (\w+)", line)}
+    for line in imports:  # from torch.autograd import Variable as V
+        for name, own in re.findall(r"\b(\w+) as (\w+)", line) if line.startswith("from") else ():
+            if name in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS}:
+                given[own] = name
+    for name in {"plt", *MODULES, *stored(tree)}:
+        given.pop(name, None)
     for node in walk(tree, ast.Name):
-        node.id = "np" if node.id in given else node.id
+        node.imported = node.id  # for _check_libraries
+        node.id = given.get(node.id, node.id)
 
 
 def _name_values(tree):
@@ -247,6 +265,53 @@ def _name_values(tree):
         if name[:1].isupper() and len(name) > 1 and number:
             if name not in {*CONSTRUCTORS, *INSTEAD, *LAYERS, *classes}:
                 call.func.id = "Value"
+
+
+def _in_order(body):
+    """Return equations in an order in which they can be computed: x = t**2 before z = x*y, as the order means nothing in mathematics."""
+    names = [called(one.targets[0]) for one in body if isinstance(one, ast.Assign)]
+    if len(names) < len(body) or len({*names} - {""}) < len(body):
+        return body
+    equations, ordered = dict(zip(names, body)), []
+
+    def place(name, waiting):
+        if name in waiting:
+            raise ValueError
+        if name in equations and equations[name] not in ordered:
+            for read_name in loaded(equations[name].value) - {name}:
+                place(read_name, {*waiting, name})
+            ordered.append(equations[name])
+
+    try:
+        for name in names:
+            place(name, set())
+    except ValueError:  # they depend on each other
+        return body
+    return ordered
+
+
+def _fresh_leaves(body):
+    """Return the statements with `b = <the value of a>` for `b = a.detach()` where `b.requires_grad = True` follows."""
+    text = [ast.unparse(one) for one in body]
+    values = {called(one.targets[0]): one.value for one in body if isinstance(one, ast.Assign)}
+    for one in body:
+        of = one.value if isinstance(one, ast.Assign) else None
+        methods = set()
+        while isinstance(of, ast.Call) and called(of) in ("detach", "clone", "requires_grad_"):
+            methods.add(called(of))
+            of = getattr(of.func, "value", None)
+        name, source = called(one.targets[0]) if methods else "", values.get(getattr(of, "id", ""))
+        asks = f"{name}.requires_grad = True" in text or f"{name}.requires_grad_()" in text
+        asks = asks or "requires_grad_" in methods
+        if "detach" in methods and asks and source and _is_array(source):
+            one.value = source
+    return body
+
+
+def _is_array(node):
+    """Return whether a node makes an array of numbers, such as torch.tensor([1., 2.]) and torch.randn(2, 3)."""
+    known = {*CONSTRUCTORS, *ARRAYS, *MODULES}
+    return called(node) in known and not loaded(*getattr(node, "args", ())) - known
 
 
 def _inlined(body):
@@ -334,6 +399,32 @@ def _is_key(value):
     )
 
 
+def _libraries(lines):
+    """Return {name: library} of the names that the imports among some lines take from libraries that are not known here."""
+    found = {}
+    for line in lines:
+        for one in walk(tree_of(line) or ast.Module([], []), ast.Import, ast.ImportFrom):
+            for alias in one.names:
+                library = (getattr(one, "module", None) or alias.name).partition(".")[0]
+                if library not in MODULES:
+                    found[alias.asname or alias.name.partition(".")[0]] = library
+    return found
+
+
+def _check_libraries(tree, libraries):
+    """Raise CannotDraw if a function is called that is not known here and comes from another library."""
+    for call in walk(tree, ast.Call):
+        of = call.func
+        while isinstance(of, ast.Attribute):
+            of = of.value
+        name, library = called(call), libraries.get(getattr(of, "imported", ""))
+        if library and name not in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN, *INSTEAD}:
+            raise CannotDraw(
+                f"Line {call.lineno}: {name} is a function of {library}, which is not known here."
+                " Write its result in its place, for example x = [1.0, 2.0]."
+            )
+
+
 def _known_attribute(node):
     return node.attr in {*ATTRIBUTES, *FUNCTIONS, *ARRAYS, *CONSTANTS, *CONSTRUCTORS, *MODULES}
 
@@ -343,6 +434,8 @@ KNOWN = sorted({*FUNCTIONS, *ARRAYS})
 
 def _unknown(name):
     """Return the message for an unknown function."""
+    if len(name) == 1:
+        return f"{name} is not defined. Add a line such as {name}(x) = x**2, or write {name}*(...) for a product"
     close = difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.75)
     meant = (
         f"did you mean {' or '.join(close)}"

@@ -18,12 +18,11 @@ SIGNS = str.maketrans(
         "¼": "0.25",
         "√": " sqrt ",
         "∛": " cbrt ",
-        "σ": "sigmoid",
         "≤": "<=",
         "≥": ">=",
         "≠": "!=",
     }
-    | {"’": "'", "“": '"', "”": '"', "\xa0": " ", "\u200b": "", "\ufeff": "", "\r": ""}
+    | {"’": "'", "′": "'", "“": '"', "”": '"', "\xa0": " ", "\u200b": "", "\ufeff": "", "\r": ""}
 )
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿˣ⁽⁾", "0123456789-+nx()")
 LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -37,10 +36,12 @@ LATEX = [
         (r"(?<![\\\w{])(?!ln|pi|at|of|is)([a-z])([a-z])(?![\w}])", r"\1 \2"),  # wx is a product
         (r"\\\[|\\\]|\\\(|\\\)|\$|\\begin\{(?:equation|align)\*?\}|\\end\{\w+\*?\}", " "),
         (r"\\displaystyle\s*\{(.*)\}", r"\1"),
+        (r"\\(?:tag|label)\*?\{[^{}]*\}", " "),
+        (r"\\(?:tiny|small|normalsize|large|Large|LARGE|huge|Huge)(?![a-zA-Z])", " "),
         (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-z])|\\[,;:!]|&", " "),
         (r"\\(?:quad|qquad)\b|\\\\", " "),
         (r"\\d?frac\{d\}\{d\w\}", " "),
-        (r"\\(?:text|mathrm|operatorname|mathbf|mathit)\{(\w+)\}", r" \1 "),
+        (r"\\(?:text|mathrm|operatorname|mathbf|mathit|mathcal|mathsf|boldsymbol|vec)\{(\w+)\}", r" \1 "),
         (r"\\(hat|tilde|bar)\{?(\w)\}?", r" \2_\1 "),
         (r"_\{(\w+)\}", r"_\1"),
         (r"(_\d)(?=[A-Za-z])", r"\1 "),
@@ -64,15 +65,20 @@ PRODUCT = re.compile(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)(?=[A-Za-z_(])")  # 2
 MATHEMATICS = re.compile(
     r"\b(?:sin|cos|tan|sec|csc|cot|sinh|cosh|tanh|log|ln)\s*\*\*\s*[\d(-]|\||\b[txyz]e\*\*|\bd ?/ ?d[a-z] *[(\[]"
 )
+# A product with a square bracket, which Python reads as an entry: 4a [b - c].
+SQUARE = re.compile(
+    r"(\)|\b(?!(?:in|return|else|and|or|not|if|is|print|d[a-z])\b)\w+) \[(?!\d+\]|:)"
+)
 # A function's name and its argument in one word: sinx, xlnx, cos2x.
 GLUED = re.compile(
     r"(?<![^\W\d])([xyz]?)(sin|cos|tan|sec|csc|cot|ln|log|exp|sqrt)([xyzθ]|(?<!log)\d+[a-z])\b(?! *[=(])"
 )
-# What a text of lines of code contains; its names are not split into letters.
+# What a text of lines of code contains; its names are not split into letters. The brackets \[ and \left[ are LaTeX.
 CODE = re.compile(
-    r"\bfor\b.*\bin\b|\b(?:import|def|lambda|print|return|while)\b|\w\.[a-z_]+\(|[\[\"]"
+    r"\bfor\b.*\bin\b|\b(?:import|def|lambda|print|return|while)\b|\w\.[a-z_]+\(|(?<!\\)(?<!\\left)\[|\""
 )
 WORD = re.compile(r"(?<![^\W\d])(?:[a-zA-Zα-ω]{2,3})(?![\w(.'])")
+LONG_WORD = re.compile(r"(?<![^\W\d_])(?<!\\)[^\W\d_]{3,}")  # not \frac
 AFTER_NUMBER = re.compile(r"(?:\d|\b0\.5|pi\*|\))$")
 COMMA = re.compile(r"(?<![\w.,])(\d+,\d+)(?=[ \t]*[A-Za-z(*])|(?<![\w.,])(0,\d+)")  # 0,5x; 1,000x
 LOGARITHM = re.compile(r"\blog_\{?(\d+|[a-z])\}?(?=\s*\(| ?[a-z]\b)")  # log_3 x
@@ -90,24 +96,39 @@ POINT = re.compile(r",?\s+at\s+(?:the point\s+)?(?:\(([\w, ]+)\)\s*=\s*)?\(([-\d
 LISTED = re.compile(r"[^\s,]+")
 TITLE = re.compile(r"^[A-Za-z][A-Za-z ]+:\s+")  # Original function: …
 NUMBERED = re.compile(r"^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=[A-Za-z])")  # 36. f(x) = …, of an exercise
-NAMED_FUNCTIONS = {*"fghFGH"}  # letters before a bracket that are functions; others are factors
+# Letters before a bracket that are functions; others are factors.
+NAMED_FUNCTIONS = {*"fghFGHφ", "phi_"}
 ARROW = re.compile(r"^\s*(\w+)\s*:\s*(\w)\s*(?:->|→|↦)", re.MULTILINE)  # f: x → x²
 TOKEN = re.compile(r"\s*(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|[^\W\d]\w*|\*\*|[<>=!]=|\S)")
+BRACKETS = {"(": ")", "[": "]"}
+BARS = {"|": "abs", "‖": "norm"}
 NOT_FACTORS = {"+", "-", "*", "/", "@", "**", ")", "]", ",", "=", "<", ">", "==", "<=", ">=", "!="}
 
 
-def as_python(text):
+def as_python(text, imported=()):
     """Return the text with every line that only mathematicians can read written for Python.
+
+    Parameters
+    ----------
+    text : str
+    imported : list of str
+        Names that the text imports; before a bracket they are functions.
 
     Raises
     ------
     CannotDraw
-        If LaTeX remains.
+        If LaTeX remains, or if something would be read as something else.
     """
+    text = re.sub(r"\A\s*=(?!=)", "", text)  # =A1^2 of a spreadsheet
+    if "\n" not in text.strip() and SQUARE.search(text):
+        text = SQUARE.sub(lambda found: f"{found[1]}{'' if found[1] in FUNCTIONS else '*'}(", text)
+        text = text.translate(str.maketrans("[]", "()"))
+    _refuse_lost_exponents(text)
     raised = {*re.findall(r"(?<![A-Za-z_.])(?!d)([A-Za-z]{2})(?=\^|[⁰¹²³⁴-⁹⁻ⁿˣ])", text)}
     text = re.sub(r"[⁰¹²³⁴-⁹⁻ⁿˣ]+", lambda found: f"**({found[0].translate(RAISED)})", text)
     text = re.sub(r"([₀-₉])(?=[^\W\d_₀-₉])", r"\1 ", text)  # θ₁x
     text = re.sub(r"π(?=[\w(])", "pi*", text).replace("π", "pi")
+    text = re.sub(r"σ(?=\s*\()", "sigmoid", text)
     text = ARROW.sub(r"\1(\2) =", text).translate(SIGNS).translate(LOWERED)
     text = re.sub(r"^ (?=(?:sqrt|cbrt) )", "", text, flags=re.MULTILINE)
     text = re.sub(r"\blog_\{?(2|10)\}?(?![\w}])", r"log\1", text)
@@ -121,13 +142,13 @@ def as_python(text):
         raise CannotDraw(
             "x^T is read as a power. Write x.T, and @ between arrays: x = [1.0, 2.0], A = [[2.0, 1.0], [1.0, 3.0]], then x @ A @ x."
         )
-    latex = LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text))
-    if latex:
-        text = _without_latex(text, latex[0])
+    if LATEX_SIGN.search(re.sub(r"""(["'])(?:\\.|(?!\1).)*\1|\#.*""", "", text)):
+        text = _without_latex(text)
     if re.search(r"^\s*\w+ <- ", text, re.MULTILINE):
         raise CannotDraw(OTHER_LANGUAGE)
     text = PRIME.sub(r"grad(\1)(", text)
-    functions = {*NAMED_FUNCTIONS, *(name for name, _ in DEFINITION.findall(text))}
+    text = re.sub(r",\s*(?=grad\(\w+\)\()", "\n", text)  # f(x) = x**2, f'(3)
+    functions = {*NAMED_FUNCTIONS, *imported, *(name for name, _ in DEFINITION.findall(text))}
     variables = {
         name for _, names in DEFINITION.findall(text) for name in re.findall(r"\w+", names)
     }
@@ -145,7 +166,7 @@ def as_python(text):
     for _ in range(2):  # products are found once every line can be read
         plain = PRODUCT.sub(r"\1*", DEFINITION.sub(r"\1 = lambda \2:", text))
         tree = tree_of(plain)
-        again = _lines_with_products(tree, variables) if tree else set()
+        again = _lines_with_products(tree, variables, imported) if tree else set()
         if (
             tree
             and not again
@@ -163,30 +184,30 @@ def as_python(text):
     return text if tree_of(text) else plain
 
 
-def not_python(text, error):
-    """Return the sentence for a text that neither Python nor this module can read."""
+def not_python(typed, error):
+    """Return the sentence for a text, as it was typed, that neither Python nor this module can read."""
+    text = typed.translate(SIGNS)
     if re.search(
-        r"=>|\bnew \w+\(|\w::\w|\bprintln|\bConsole\.|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{",
+        r"=>|^julia>|\b(?:D|Sin|Cos|Tan|Exp|Log|Sqrt)\[|\bnew \w+\(|\w::\w|\bprintln|\bConsole\.|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{",
         text,
     ):
         return OTHER_LANGUAGE
     if re.search(r"\botherwise\b|\{[^}]*\bif\b|\bcases\b", text):
         return PIECES
-    if re.search(r"\w'+ *(?:\(\w+\))? *=", text):
+    words = {*LONG_WORD.findall(re.sub("#.*", "", text))} - {*FUNCTIONS}
+    mixes = (len(words) > 2 or TASK.search(text)) and not CODE.search(text)
+    if re.search(r"\w'+ *(?:\(\w+\))? *=", text) and not mixes:
         return "A derivative cannot be drawn. Write the function itself, for example y = x**2."
     if "cannot assign to" in error.msg or re.search(r"\bimplicit|[-+*/²³]\s*\w+\S?\s*=[^=]", text):
         return "An equation cannot be drawn. Write one name on the left of =, for example F = x**2 + y**2 - 25."
-    words = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
-    if words and "=" not in text:
+    said = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
+    if said and "=" not in text:
         return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
-    words = {*re.findall(r"[^\W\d_]{3,}", re.sub("#.*", "", text))} - {*FUNCTIONS, "lambda"}
-    # f(x) = x**2 of the typed text has become a lambda by now.
-    is_code = CODE.search(text.replace("lambda", ""))
-    if (len(words) > 2 or TASK.search(text)) and not is_code:
+    if mixes:
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
-    return (
-        f"Line {error.lineno}: {error.msg.rstrip('?')}. Write it as in Python: 2*x, x**2, exp(-x)."
-    )
+    at = (error.text or "")[max(0, (error.offset or 1) - 1) :].strip()[:20]
+    place = f" at {at}" if at else ""
+    return f"Line {error.lineno}: {error.msg.rstrip('?')}{place}. Write it as in Python: 2*x, x**2, exp(-x)."
 
 
 def tree_of(text):
@@ -197,18 +218,31 @@ def tree_of(text):
         return None
 
 
-def _without_latex(text, first):
+def _without_latex(text):
     for pattern, by in LATEX:
         while pattern.search(text):
             text = pattern.sub(by, text)
     if "cases}" in text or "cases)" in text:
         raise CannotDraw(PIECES)
-    if re.search(r"\\[a-zA-Z]+|\$", text):
+    if unknown := re.search(r"\\[a-zA-Z]+|\$", text):
         raise CannotDraw(
-            f"{first} looks like LaTeX. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
+            f"{unknown[0]} cannot be read here. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
         )
     text = text.translate(str.maketrans("{}[]", "()()"))
     return "\n".join(line.strip() for line in text.split("\n"))
+
+
+def _refuse_lost_exponents(text):
+    """Raise CannotDraw for f(x, y) = x2y, whose exponent was lost when x²y was copied."""
+    for name, arguments in [] if CODE.search(text) else DEFINITION.findall(text):
+        letters = {*re.findall(r"\b[A-Za-z]\b", arguments)}
+        for word in re.findall(r"(?<![^\W\d])[A-Za-z]+[2-9][A-Za-z2-9]*(?![\w(])", text):
+            if {*re.sub(r"\d", "", word)} <= letters and word not in LISTED.findall(arguments):
+                meant = "*".join(re.findall(r"[A-Za-z]\d*", word))
+                meant = re.sub(r"(\d+)", r"**\1", meant)
+                raise CannotDraw(
+                    f"{word} is read as one name. Write {meant}, or add {word} to the arguments of {name}."
+                )
 
 
 def _refuse_commas_and_bases(text):
@@ -300,7 +334,7 @@ class _Reader:
     """Read one line by recursive descent: sums of products of powers, where nothing between two factors is a product."""
 
     def __init__(self, text, functions, products):
-        self.tokens, self.functions, self.bars = TOKEN.findall(text), functions, 0
+        self.tokens, self.functions, self.bars = TOKEN.findall(text), functions, []
         self.products = products
 
     def line(self):
@@ -355,9 +389,7 @@ class _Reader:
                 return read
 
     def begins_factor(self):
-        return bool(self.tokens) and self.next not in NOT_FACTORS and not (
-            self.next == "|" and self.bars
-        )  # fmt: skip
+        return bool(self.tokens) and self.next not in {*NOT_FACTORS, *self.bars}
 
     def factor(self):
         if self.next in {"+", "-"}:
@@ -373,17 +405,17 @@ class _Reader:
 
     def atom(self):
         token = self.take()
-        if token == "(":
-            bars, self.bars = self.bars, 0
+        if token in BRACKETS:
+            bars, self.bars = self.bars, []
             read = f"({self.sum()})"
             self.bars = bars
-            self.take(")")
+            self.take(BRACKETS[token])
             return read
-        if token == "|":
-            self.bars += 1
-            read = f"abs({self.sum()})"
-            self.take("|")
-            self.bars -= 1
+        if token in BARS:
+            self.bars.append(token)
+            read = f"{BARS[token]}({self.sum()})"
+            self.take(token)
+            self.bars.pop()
             return read
         if re.fullmatch(r"[\d.].*", token):
             return token
@@ -391,7 +423,7 @@ class _Reader:
             raise _NotMathematics
         if token in FUNCTIONS and token != "t":
             return self.application(token)
-        if self.next == "(" and (len(token) > 1 or token in self.functions):
+        if self.next == "(" and (token in self.functions or not _is_variable(token)):
             return token + self.arguments()
         if _is_word(token) and self.begins_factor():
             raise _NotMathematics
@@ -411,13 +443,17 @@ class _Reader:
         if self.next == "(":
             return f"{name}{self.arguments()}{power}"
         read = self.factor()
-        while self.begins_factor() and self.next not in FUNCTIONS and self.next not in ("(", "|"):
+        while (
+            self.begins_factor()
+            and self.next not in FUNCTIONS
+            and self.next not in {*BRACKETS, *BARS}
+        ):
             read += f"*{self.factor()}"
         return f"{name}({read}){power}"
 
     def arguments(self):
         self.take("(")
-        bars, self.bars = self.bars, 0
+        bars, self.bars = self.bars, []
         parts = [self.sum()]
         while self.next == ",":
             self.take()
@@ -425,6 +461,13 @@ class _Reader:
         self.bars = bars
         self.take(")")
         return f"({', '.join(parts)})"
+
+
+def _is_variable(name):
+    """Return whether a name before a bracket is a factor rather than a function: x, x_1 and α_t, but not f, f_1 or loss."""
+    if re.fullmatch(r"[a-z]{2,}_", name):  # alpha_, of LaTeX
+        return name not in NAMED_FUNCTIONS
+    return bool(re.fullmatch(r"[^\W\d_](?:_\w+|\d+)?", name)) and name[0] not in NAMED_FUNCTIONS
 
 
 def _is_word(token):
@@ -439,11 +482,12 @@ def _letters(token, arguments, products, after):
     return [*token] if after == "**" and re.fullmatch("[txyz]e", token) else [token]
 
 
-def _lines_with_products(tree, variables):
+def _lines_with_products(tree, variables, imported):
     """Return the numbers of the lines that write a product like a call: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
     defined = {node.name for node in walk(tree, ast.FunctionDef, ast.ClassDef)} | {
         *FUNCTIONS,
         *NAMED_FUNCTIONS,
+        *imported,
     }
     numbers = {
         called(one.targets[0])
@@ -455,7 +499,7 @@ def _lines_with_products(tree, variables):
     lines = set()
     for call in walk(tree, ast.Call):
         name = getattr(call.func, "id", "")
-        variable = len(name) == 1 and name not in defined and len(call.args) == 1
+        variable = _is_variable(name) and name not in defined and len(call.args) == 1
         if variable or isinstance(call.func, (ast.BinOp, ast.UnaryOp, ast.Constant)):
             lines.add(call.lineno)
     return lines

@@ -268,6 +268,14 @@ def test_what_is_left_out_is_listed():
     assert program.left_out == ["import torch", "print(y)", "y.backward()", "y.grad"]
 
 
+def test_gradients_that_pytorch_would_add_are_named():
+    text = "x = torch.ones(2)\ny = x**2\ny.backward(torch.ones(2), retain_graph=True)\n{}\ny.backward(v)"
+    note = "# the gradients of y, to which those of the next are added"
+    assert note in read(text.format("x.grad")).left_out
+    for clears in ("x.grad.zero_()", "optimizer.zero_grad()", "x.grad = None"):
+        assert note not in read(text.format(clears)).left_out
+
+
 def test_the_program_for_pytorch_is_python_and_names_every_input():
     for text in programs.DRAWN.values():
         program = read(text)
