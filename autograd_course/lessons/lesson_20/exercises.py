@@ -247,7 +247,7 @@ def _outcome(kind, probe):
                 names = ...                             # a list: the names of the inputs
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
                 self.lines.append(...)
-                return ...      # the result, as a value that writes down too""",
+                return ...      # the result, as a value that also records""",
     hints=[
         "`values` shows the pattern: take the name in place of `x.value`, and leave a number unchanged.",
         "A line is a tuple of three: `(name, function, names)`.",
