@@ -312,7 +312,7 @@ class _Interpreter:
         return OPERATORS[kind]
 
     def operate(self, node, left, right):
-        """Return `left` operated with the value of the node `right`."""
+        """Return the result of the operator on `left` and the value of the node `right`."""
         right, operate = self.value(right), self.operator(node)
         if isinstance(left, list) and isinstance(right, list) and operate is operator.add:
             return self.sized(node, left + right)

@@ -481,7 +481,7 @@ class Case:
 
 @cache
 def cases(name):
-    """Return one Case for every size, the first of which is drawn, and a second of that size."""
+    """Return one Case for each size, and a second Case of the first size, which is drawn."""
     puzzle, rng = (
         PUZZLES[name],
         np.random.default_rng(34),

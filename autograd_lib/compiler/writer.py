@@ -168,7 +168,7 @@ class Writer:
         )
 
     def name_of(self, node, last=None):
-        """Return the name of a Traced, which it gets when it is first asked for.
+        """Return the name of a Traced, which is chosen at the first call.
 
         That is the user's name for it. The last line of each call of a rule computes the gradient
         of an input x of the row, its `origin.of`, and is called g_x. All others are t1, t2, …
