@@ -265,7 +265,7 @@ def batches(answer):
         expect(
             [len(y) for _, y in came],
             [size] * (count // size) + [count % size] * (count % size > 0),
-            tried=f"the number of rows in each batch of {count} images, with size {size}",
+            tried=f"the numbers of rows in the batches of {count} images, with size {size}",
             hints=[
                 lambda got, right: (
                     "`size` is the number of rows in a batch. The last one takes what is left."
