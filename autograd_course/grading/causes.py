@@ -41,6 +41,9 @@ ERRORS = {
     "error: array attribute": r"'numpy\.\w+' object has no attribute '(\w+)'",
     "error: None as whole number": "'NoneType' object cannot be interpreted as an integer",
     "error: None among numbers": r"'NoneType'|from dtype\('O'\)",
+    "error: index": r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)",
+    "error: list index": r"(?:list|tuple) index out of range",
+    "error: shapes of @": r"matmul: Input operand|shapes .* not aligned",
     "error: recursion": "maximum recursion depth",
 }
 

@@ -116,6 +116,10 @@ SENTENCES = {
     "error: array attribute": "An array has no .{0}: {1}.",
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
+    "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
+    "error: list index": "Python counts from 0: the last of n entries has the index n − 1, or −1.",
+    "error: shapes of @": "@ is the matrix product: it takes arrays, and the last axis of the left one must be as long as the first "
+    "of the right one (with more axes, the last but one). * multiplies entry by entry.",
     "error: recursion": "Your function calls itself and never ends.",
     "error: exit": "exit ends the whole program. To end a function, write return.",
 }

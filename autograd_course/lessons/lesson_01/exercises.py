@@ -386,6 +386,10 @@ def _one_side(got, expected):
         ),
         ((1e-5, 1e-5), "That is the value, |h|. A slope is the change of the value, divided by h."),
         _one_side,
+        (
+            (np.nan, np.nan),
+            "There is no derivative at 0, but each side alone has a slope: the limit over h below 0, and the limit over h above 0.",
+        ),
     ],
 )
 def kink(answer):

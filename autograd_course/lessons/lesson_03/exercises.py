@@ -555,6 +555,10 @@ def reflected(answer):
             "x and y are swapped: x is the base, y is the exponent.",
         ),
         *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)]),
+        (
+            lambda g, z, x, y: g * (y * x ** (y - 1) + z * np.log(x)),
+            "That adds the term of the exponent. The exponent is constant, so only the term of the base is left.",
+        ),
     ],
 )
 def power(answer):

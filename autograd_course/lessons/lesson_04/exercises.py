@@ -372,6 +372,10 @@ TURN = [
             lambda g, z, x, y: g * z * np.log(y),
             "You took the log of the exponent. In p = y log x, y is multiplied by the log of the base.",
         ),
+        (
+            lambda g, z, x, y: g * y * x ** (y - 1) * np.log(x),
+            "y · x ** (y − 1) is the slope for the base, and the base is held still. ① is the power itself, z.",
+        ),
     ],
 ]
 
@@ -942,6 +946,7 @@ GELU = [
     (_gelu(_five, second=1), "Nearly: the ½ multiplies the whole z, so it is in both terms."),
     (_gelu(_five, first=1), "Nearly: the ½ multiplies the whole z, so it is in both terms."),
     (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², not 1 − t."),
+    (_gelu(_five, lambda t, x, z: (1 - t) ** 2), "Nearly: only t is squared: 1 - t_of(x)**2."),
     (
         _gelu(_five, lambda t, x, z: 1 - x**2),
         "Nearly: the slope of tanh is computed from its output t: 1 − t².",

@@ -117,6 +117,14 @@ _ROUTES = [
         (_C, 2 * P * 2 * Q * ARRIVES),
         "0.8376 belongs to the arrow from w₃ to c. This path reaches c from b, along the arrow with 0.335.",
     ),
+    (
+        (2 * Q * FROM_C, 0.8 * P * Q * 2),
+        "Both paths end at L. Multiply along all their arrows: the last ones are 0.8905 and 0.3101.",
+    ),
+    (
+        (_B + _C, _BOTH),
+        "0.5323 is the sum of the path through b alone and the path through c alone. What does the path through c contribute?",
+    ),
 ]
 
 
@@ -914,6 +922,16 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "The gates are the wrong way round: if b is above 0, g passes, otherwise nothing.",
         ),
         printed(right_by_hand),
+        edit(
+            "4 * np.sin(b + c) - y",
+            "y_hat - y",
+            "ŷ has no variable of its own here: it is 4 * np.sin(b + c).",
+        ),
+        edit(
+            "np.sin(b + c)",
+            "(b + c).data",
+            "b and c are plain numbers, without .data. The sin of a cell above is for Values: use np.sin and np.cos.",
+        ),
     ],
 )
 def by_hand(answer):

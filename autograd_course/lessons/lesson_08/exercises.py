@@ -240,6 +240,14 @@ _TO_COLUMN = [
     ),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
     (
+        lambda g: g.sum(axis=0, keepdims=True).T,
+        "Those are the sums of the columns of g, turned. b has one number for each row: sum along axis 1.",
+    ),
+    (
+        lambda g: g * np.ones((3, 1)),
+        "* multiplies entry by entry. The matrix product is @; or sum: g.sum(axis=1, keepdims=True).",
+    ),
+    (
         lambda g: np.cumsum(g, axis=1),
         "Those are the partial sums. Only the last of each row is the whole sum: g.sum(axis=1, keepdims=True).",
     ),
@@ -250,7 +258,11 @@ _TO_NUMBER = [
             wrong,
             "One axis is left, but a number has none. The number went to every entry of z: add up all of g.",
         )
-        for wrong in (lambda g: g.sum(axis=0), lambda g: g.sum(axis=1))
+        for wrong in (
+            lambda g: g.sum(axis=0),
+            lambda g: g.sum(axis=1),
+            lambda g: g.sum(axis=0, keepdims=True),
+        )
     ),
     (
         lambda g: g.sum(axis=1, keepdims=True),
@@ -730,6 +742,14 @@ _JOIN_X = [
     ),
     (lambda g, z, x, y, axis, starts: g[0], "That is one row, and x has two."),
     (
+        lambda g, z, x, y, axis, starts: g[1 : len(x)],
+        "Python counts from 0: that leaves out the first row. g[:len(x)] begins at row 0.",
+    ),
+    (
+        lambda g, z, x, y, axis, starts: g[: len(x) - 1],
+        "A slice already stops before its end: g[:len(x)] holds the rows 0 to len(x) − 1.",
+    ),
+    (
         lambda g, z, x, y, axis, starts: g[: -len(y)],
         "If y has no row, g[:-0] is empty. Count forward: g[:len(x)].",
     ),
@@ -1063,6 +1083,22 @@ def _in_the_mean(g, index, shape):
         (
             lambda g, index, shape: np.bincount(index, g, shape[0]),
             "That works only for one axis and for an index without negative entries. If x has two axes, a row of g goes to a row of x; and −1 is the last entry.",
+        ),
+        (
+            lambda g, index, shape: scattered(g[1:], index[1:], shape),
+            "g[0] is missing: k counts from 0, so the loop is over range(len(index)).",
+        ),
+        (
+            lambda g, index, shape: np.eye(shape[0])[index] @ g,
+            "That matrix reads from g. Its transpose writes g to the places that were read: (…).T @ g.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, index, len(shape)),
+            "len(shape) is the number of axes. An array in the shape of x is np.zeros(shape).",
+        ),
+        (
+            lambda g, index, shape: [0] * shape,
+            "A list is not an array. Zeros in the shape of x are np.zeros(shape).",
         ),
     ],
 )

@@ -241,6 +241,10 @@ def _first(g, z, x):
             lambda g, z, x: g * (x == z) / 2,
             "You always halve g, which is right for two tied entries. Count the tied entries.",
         ),
+        (
+            lambda g, z, x: g * (x == z) / len(x),
+            "len(x) is the length of x. Only the largest entries share: count them.",
+        ),
         *(
             (
                 first,
@@ -250,6 +254,7 @@ def _first(g, z, x):
                 _first,
                 lambda g, z, x: g * (np.arange(len(x)) == np.argmax(x)),
                 lambda g, z, x: g * (np.arange(x.size) == np.argmax(x)),
+                lambda g, z, x: np.eye(len(x))[np.argmax(x)] * g,
             )
         ),
         (
@@ -601,6 +606,10 @@ def normalise(answer):
             hints=[
                 *hints,
                 *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),
+                (
+                    lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1),
+                    "That sums along axis 1 at every call. Sum along the axis that is passed: axis=axis.",
+                ),
                 (
                     lambda g, z, x, axis=-1: row.rules[0](g, z, x),
                     "axis is passed to the rule, and here it is not −1. Sum along axis.",

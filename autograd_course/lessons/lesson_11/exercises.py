@@ -101,6 +101,8 @@ def _curvature(got, expected):
     if got[0] == 30 and got[1] in (0.06, 0.07):
         return "That is 2/30, but rounded too coarsely: give three decimals."
     return {
+        -2: "−2 is the factor 1 − lr · λ itself. Solve 1 − 0.1 λ = −2 for λ.",
+        0.3: "From 1 − 0.1 λ = −2 follows 0.1 λ = 3: divide by lr, do not multiply.",
         -10: "w changes its sign, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
         3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
@@ -145,6 +147,7 @@ def _curvature(got, expected):
             "lr = 0.05 gives the factor 1 − 0.05 · 30 = −0.5, so it is still below the limit.",
         ),
         ((30, 0.2), "0.2 is the limit for a curvature of 10. What is the limit for 30?"),
+        ((30, 0.1), "At lr = 0.1 descent diverges, so the limit is lower: 2 / λ."),
     ],
 )
 def bowl(answer):
@@ -843,6 +846,11 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             "The rise is missing: before epoch 10 the factor is (epoch + 1) / 10.",
         ),
         printed(_factor),
+        edit(
+            _RISE,
+            "(epoch + 1) / 10",
+            "The line below if has no return, so its value is lost, and epochs 0 to 9 fall too.",
+        ),
     ],
 )
 def warmup(answer):

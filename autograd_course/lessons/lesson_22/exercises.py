@@ -590,6 +590,26 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             + _HALF,
         ),
         printed(_round_trip),
+        edit(
+            _LEGS,
+            "[(corners[k], corners[k + 1]) for k in range(len(corners))]",
+            "The last leg ends at the first corner again: np.roll, or corners[(k + 1) % len(corners)].",
+        ),
+        edit(
+            "range(steps)",
+            "range(1, steps + 1)",
+            "Every point is one part too far: k begins at 0, so the first middle is start + 0.5·part.",
+        ),
+        edit(
+            "(end - start) / steps",
+            "np.linalg.norm(end - start) / steps",
+            "That is the length of a part. A part has a direction too: (end − start) / steps.",
+        ),
+        edit(
+            "(end - start) / steps",
+            "end - start / steps",
+            "Python divides before it subtracts: put parentheses around end - start.",
+        ),
     ],
 )
 def round_trip(answer):
@@ -771,6 +791,14 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), _SHORT),
         printed(_length_x),
         in_place(_length_x),
+        (
+            lambda g, z, x: g / (2 * np.where(z == 0, 1, z)),
+            "That is the rule of the root alone. The rule of each square contributes the factor 2x.",
+        ),
+        (
+            lambda g, z, x: np.zeros(2) if z == 0 else g * x / z,
+            "At 0 the rule returns zeros in the shape of x: np.zeros_like(x).",
+        ),
     ],
 )
 def length_x(answer):
@@ -876,6 +904,11 @@ def _solved(f, z, x, g, rounds):
     J = np.reshape(ag.jacobian(lambda z: f(z, x))(z), (n, n))
     u = np.linalg.solve(np.eye(n) - J.T, np.ravel(g)).reshape(np.shape(g))
     return ag.vjp(f, z, x)[1](u)[1]
+
+
+def _solved_as_matrices(f, z, x, g, rounds):
+    J, B = ag.jacobian(f, 0)(z, x), ag.jacobian(f, 1)(z, x)
+    return B.T @ np.linalg.solve(np.eye(len(z)) - J.T, g)
 
 
 def _solved_for_vectors(f, z, x, g, rounds):
@@ -1056,6 +1089,16 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "u = g\n", "u = np.ones_like(g)\n", "u starts as g, the upstream gradient, not as ones."
         ),
         printed(_pull_back),
+        edit("u = g\n", "u = 0\n", _ONE_LESS),
+        edit(_ROUND, "to_z, to_x = back(u)\n        u = g + to_z", _END, "return to_x", _ONE_LESS),
+        edit(
+            _ROUND,
+            "u = g + back(u)[1]",
+            _END,
+            "return back(u)[2]",
+            "Python counts from 0: back(u)[0] is Jᵀu, and back(u)[1] is Bᵀu.",
+        ),
+        (_solved_as_matrices, _LIMIT),
         _nearly,
     ],
 )

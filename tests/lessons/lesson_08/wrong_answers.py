@@ -261,7 +261,7 @@ cases(
             lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None,
             "own: Your function returned None",
         ),
-        edit("out, index, g", "out, np.abs(index), g", "none"),
+        edit("out, index, g", "out, np.abs(index), g", "error: index"),
         edit("out, index, g", "out, index[:127], g[:127]", "right elsewhere"),
         edit(
             "return out",
