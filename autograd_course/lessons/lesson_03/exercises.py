@@ -316,7 +316,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns the gradient of its
         slot. The local gradients are the factors of dx and dy, including their signs. From here on a rule must be a formula that works
-        for numbers and arrays; a finite difference is not accepted.""",
+        for numbers and arrays (rows of numbers, with which NumPy computes entry by entry); a finite difference is not accepted.""",
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",

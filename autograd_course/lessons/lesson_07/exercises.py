@@ -180,7 +180,7 @@ Z, WHOLE = (
     importance=1,
     question="""
         Fill in the blank of `cached(x, cache)`. It returns the same as `x.gradient()`, but it stores the gradient of each value in the
-        dictionary `cache`, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
+        dictionary `cache`, where `cache[x]` is the entry of x, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
     stub="""
         def cached(x, cache):
             if x not in cache:

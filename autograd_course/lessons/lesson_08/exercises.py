@@ -535,7 +535,7 @@ _MEAN = [
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
     hints=[
         "Take x of shape (2, 3) and axis=1. g has the shape (2,), and `restore(g, x, axis)` has the shape (2, 1). Which shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
-        "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
+        "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`: size is the number of entries.",
         (
             "Help: ValueError, could not be broadcast",
             "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.",
