@@ -72,6 +72,10 @@ derivation(
                     "(dx - z*dy)/(y + dy)",
                     "That is the exact dz, with the corner. The first line drops the corner.",
                 ),
+                (
+                    "(dx - z*dy - dz*dy)/y",
+                    "The term dz dy is the corner, which the first line drops.",
+                ),
             ),
         ),
         Step(

@@ -86,6 +86,10 @@ derivation(
                     "That is the path through output j alone. The logit reaches L through every output.",
                 ),
                 (
+                    "g[j] (1 - p[j]) - p[j] sum_i g[i]",
+                    "The sum runs over all i, so it counts output j again. Its −p[j] is already in the first term.",
+                ),
+                (
                     "g[j] - p[j]",
                     "That holds only if the upstream gradients add up to 1. Output i contributes −p[j] times g[i].",
                 ),
