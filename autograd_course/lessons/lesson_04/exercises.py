@@ -557,6 +557,10 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
             ),
             (lambda g, z, c, x, y: g, "Where c is False, z is y, so x gets 0."),
             (
+                lambda g, z, c, x, y: np.where(x, g, 0),
+                "The condition is c. x is a number, and any number but 0 counts as True.",
+            ),
+            (
                 lambda g, z, c, x, y: np.where(c, x, 0),
                 "That is a value. The gradient of x is g or 0.",
             ),
