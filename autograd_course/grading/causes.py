@@ -43,6 +43,7 @@ ERRORS = {
     "error: None among numbers": r"'NoneType'|from dtype\('O'\)",
     "error: index": r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)",
     "error: list index": r"(?:list|tuple) index out of range",
+    "error: number of indices": r"too many indices for array: array is (\d+)-dimensional, but (\d+)",
     "error: shapes of @": r"matmul: Input operand|shapes .* not aligned",
     "error: recursion": "maximum recursion depth",
 }

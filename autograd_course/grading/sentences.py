@@ -24,7 +24,7 @@ SENTENCES = {
     "a comparison times g": "This is a Boolean. Comparisons bind last, so put the comparison in parentheses. "
     "Multiply g by it: g * (…).",
     "truth values": "That is True and False, one for each entry, where numbers are expected.",
-    "several numbers": "A single number was expected, and this holds {0}: give the number itself, without brackets or a comma.",
+    "several numbers": "A single number was expected, and this holds {0}: is a sum missing, or a bracket or a comma too many?",
     "not an array": "An array was expected, but this is of type {0}.",
     "not a number": "A number was expected, but this is of type {0}.",
     "complex": "The result is a complex number, where a real number is expected: x.real and x.imag are its parts.",
@@ -118,6 +118,8 @@ SENTENCES = {
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
     "error: list index": "Python counts from 0: the last of n entries has the index n − 1, or −1.",
+    "error: number of indices": "Too many indices for the {0} axes that the array has here: {1}. x[i] reads an entry of one axis, and "
+    "a row of two.",
     "error: shapes of @": "@ is the matrix product: it takes arrays, and the last axis of the left one must be as long as the first "
     "of the right one (with more axes, the last but one). * multiplies entry by entry.",
     "error: recursion": "Your function calls itself and never ends.",

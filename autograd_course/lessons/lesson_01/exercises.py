@@ -300,6 +300,7 @@ def ramp(x):
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference),
         printed(central_difference),
+        edit("/ (2 * h)", "// (2 * h)", "// drops the fraction: divide with /."),
     ],
 )
 def central(answer):
@@ -670,6 +671,16 @@ def _stopping(f, x, lr, steps, stops):
             "1e-5))",
             "1e-5), 2))",
             "You round the positions: keep all the digits.",
+        ),
+        edit(
+            "xs.append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
+            "xs[_ + 1] = xs[_] - lr * central(f, xs[_], 1e-5)",
+            "An assignment cannot make a list longer: xs.append(…) adds an entry at its end.",
+        ),
+        edit(
+            "xs.append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
+            "xs.append([xs[-1] - lr * central(f, xs[-1], 1e-5)])",
+            "You append a list, because of the square brackets. Append the number itself.",
         ),
         (
             lambda f, x, lr, steps: _stopping(f, x, lr, steps, lambda old, new: f(new) > f(old)),

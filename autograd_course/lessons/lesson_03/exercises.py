@@ -264,6 +264,7 @@ WRONG_X = [
     (40, "The local gradient of x does not grow with x: the factor of dx is 1 / y."),
     (8, "That is g · z / y, but z / y is the factor of dy. The factor of dx is 1 / y."),
     (4, "4 is z, the quotient itself. The factor of dx is 1 / y."),
+    (0.5, "That is g / x. Divide by y. (The arguments come in the order g, z, x, y.)"),
     (
         lambda g, z, x, y: g * dx / y,  # noqa: F821
         "dx is a nudge and belongs only on paper. The rule is the factor of dx, times g.",
@@ -274,6 +275,7 @@ WRONG_Y = [
     (2, "Your rule for y is that of x: are the two swapped?"),
     (-0.8, "The upstream gradient is missing: multiply by g."),
     (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
+    (-20, "y * 2 is the double of y. Its square is y ** 2."),
     (-40, "A division is missing: the factor of dy is −z / y, or −x / y²."),
     (-0.4, "That is −g / y². A factor x is missing."),
     (-2, "That is −g / y. A factor z is missing: the factor of dy is −z / y."),
@@ -562,6 +564,10 @@ def reflected(answer):
         (
             lambda g, z, x, y: g * (y * x ** (y - 1) + z * np.log(x)),
             "That adds the term of the exponent. The exponent is constant, so only the term of the base is left.",
+        ),
+        (
+            lambda g, z, x, y: g * x * z ** (x - 1),
+            "That takes z for x and x for y: the arguments come in the order g, z, x, y.",
         ),
     ],
 )

@@ -336,6 +336,7 @@ SAID = {
     "'float' and 'Value'": "p.data is a number, but p is the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
     "'NoneType'": "One of them is None. backward(L) returns nothing: it fills the .grad of each parameter. And the reset sets p.grad to 0.0, not to None.",
+    "number, not 'Value'": "p.data is a number, but p is the whole Value: p.data = p.data - rate * p.grad.",
     "number, not 'tuple'": "Only loss uses x and y: pass them on unchanged.",
     "unpack": "An example is a pair, (x, y). There may be any number of parameters: go through them in a loop, for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",

@@ -948,6 +948,12 @@ def _whole(g, index, shape):
     return out
 
 
+def _into_integers(g, index, shape):
+    out = np.zeros(shape, int)
+    np.add.at(out, index, g)
+    return out
+
+
 def _ones(g, index, shape):
     return scattered(np.ones_like(g), index, shape)
 
@@ -1099,6 +1105,14 @@ def _in_the_mean(g, index, shape):
         (
             lambda g, index, shape: [0] * shape,
             "A list is not an array. Zeros in the shape of x are np.zeros(shape).",
+        ),
+        (
+            _into_integers,
+            "out is an array of integers, which drops the fractions: np.zeros(shape) makes floats.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, [k - 1 for k in index], shape),
+            "Python counts from 0, and so does index: index[k] is the place itself, without − 1.",
         ),
     ],
 )

@@ -505,6 +505,10 @@ WRONG_LOG = [
         lambda g, z, x: g - np.sum(g, axis=-1, keepdims=True) / g.shape[-1],
         "You subtract the mean of g. Each logit gets its own fraction of the sum: p.",
     ),
+    (
+        lambda g, z, x: g - np.exp(z) * (np.sum(g, axis=-1, keepdims=True) - g),
+        "The own output contributes g (1 − p), not g: add g over all outputs, the own one too.",
+    ),
     (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
@@ -797,6 +801,20 @@ def _undefined(name):
             "You return one number. Which entries get it? Multiply by onehot.",
         ),
         edit("/ len(target)", "// len(target)", "// truncates: divide by N with /."),
+        (
+            lambda g, z, x, target: -g * _onehot(x, (target - 1) % x.shape[-1]) / len(target),
+            "Classes count from 0: the place of class k is k, not k − 1.",
+        ),
+        (
+            lambda g, z, x, target: (
+                -g * (np.arange(1, x.shape[-1] + 1) == target[:, None]) / len(target)
+            ),
+            "Classes count from 0: np.arange(C) is 0, …, C − 1.",
+        ),
+        (
+            lambda g, z, x, target: -g * np.any(_onehot(x, target), axis=0) / len(target) + 0 * x,
+            "Every row gets the targets of all rows. Row n belongs to target[n] alone: out[np.arange(N), target], or onehot.",
+        ),
         edit(
             "len(target)",
             "np.unique(target).size",

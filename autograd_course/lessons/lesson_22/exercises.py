@@ -610,6 +610,12 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             "end - start / steps",
             "Python divides before it subtracts: put parentheses around end - start.",
         ),
+        edit("/ steps", "// steps", "// drops the fraction: divide by steps with /."),
+        edit(
+            _TERM,
+            "np.outer(field(start + (k + 0.5) * part), part)",
+            "⟨field, part⟩ is the scalar product, one number: np.sum(field(…) * part).",
+        ),
     ],
 )
 def round_trip(answer):

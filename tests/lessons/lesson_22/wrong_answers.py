@@ -196,7 +196,7 @@ cases(
     "22.pull_back",
     wrong=[
         edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "right elsewhere"),
-        edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "none"),
+        edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "error: number of indices"),
         edit(_ROUND, "u += back(u)[0]", "mistake 3"),
         edit(
             "u = g\n",
