@@ -168,7 +168,9 @@ class _Parser:
         if wide:
             text = _WIDE.sub(r"^(\1)", text)
         if _LIMITS.search(text):
-            raise Unreadable("Write a sum with its index only, as in `sum_i`: it runs over all values.")
+            raise Unreadable(
+                "Write a sum with its index only, as in `sum_i`: it runs over all values."
+            )
         if "=" in text:
             raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
         for opened, closed in ("[]", "{}"):

@@ -168,9 +168,9 @@ cases(
             edit(
                 f"def {name}(g, z, x, y, stride=1, padding=0)",
                 f"def {name}(g, z, x, y, {defaults})",
-                f"none | {left} left out",
+                f"{kind} | {left} left out",
             )
-            for name in ("conv2d_x", "conv2d_y")
+            for name, kind in (("conv2d_x", "none"), ("conv2d_y", "error: shapes of @"))
             for defaults, left in WRONG_DEFAULTS
         ),
         edit("G @ Y.mT", "G @ (Y if Y.shape[0] == Y.shape[1] else Y.mT)", "right elsewhere"),

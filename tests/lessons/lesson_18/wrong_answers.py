@@ -190,7 +190,7 @@ cases(
                     ),
                 ),
                 (
-                    "none",
+                    "error: shapes of @",
                     lambda g, z, x, y, a, b, c: (
                         g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c)
                     ),
