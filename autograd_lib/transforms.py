@@ -187,6 +187,7 @@ def grad(f, argnums=0):
     callable
         Takes the arguments of `f`; returns a gradient, or a tuple of them, as in `value_and_grad`.
     """
+    check_function("grad", f)  # at once, because torch.autograd.grad takes a result here
     return _grad("grad", f, argnums)
 
 

@@ -165,6 +165,13 @@ def test_a_value_in_the_place_of_a_function_is_named(name, call, value):
         call(value)
 
 
+def test_grad_of_a_result_fails_at_once():
+    """PyTorch's `torch.autograd.grad(z, x)` takes the result where `grad` takes the function."""
+    x = Tensor(2.0, requires_grad=True)
+    with pytest.raises(TypeError, match="^grad: expected a function, got Tensor"):
+        ag.grad(x * x, x)
+
+
 def test_jacobian_and_hessian_of_several_arguments():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 3)), rng.normal(size=3)
