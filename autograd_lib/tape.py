@@ -332,14 +332,16 @@ def backward_pass(output, g):
 def input_gradients(node, g):
     """Return the gradient for each input of `node`, given its own gradient `g`.
 
-    Each has the shape and dtype of its input; it is None for an input that requires no gradient.
+    Each has the shape and dtype of its input. It is None for an input that requires no gradient,
+    and for an argument without a derivative, such as the condition of `where`.
     """
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     for i, rule in node.edges:
-        # The same g goes to every rule, and a rule of the user may write into it.
+        # Every rule gets the same g, and so does the caller. A rule outside the library's table may
+        # write into an array, but not into a Tensor or a NumPy number.
         upstream = g.copy() if type(g) is ndarray and node.op.user_defined else g
-        if params:
+        if params:  # passing the keywords takes time, even if there are none
             gx = rule(upstream, z, *values, **params)
         elif len(values) == 2:  # the common case: naming both is faster than a star
             gx = rule(upstream, z, values[0], values[1])

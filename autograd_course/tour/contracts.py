@@ -747,7 +747,7 @@ ag.compile(lambda x: x * (x.ndim + x.size))(2.0), ag.compile(ag.grad(lambda x: 1
 f = ag.compile(ag.grad(lambda w, x: ((x @ w) ** 2).mean() + (w * w * 0.5).sum()))
 f(np.ones((2, 1)), np.ones((3, 2)))
 [(line.split(' = ')[0].strip(), line.split('# ')[1]) for line in f.source.split('\n') if '# ' in line]
-→ [('g_w', 'multiply: ∂z/∂x = y'), ('g_w_2', 'two paths meet: what they bring adds up'), ('g_t1', 'power: ∂z/∂x = y·xʸ⁻¹'), ('g_w_3', 'matmul: ∂L/∂Y = Xᵀ·g'), ('g_w_4', 'two paths meet: what they bring adds up')]
+→ [('g_w', 'multiply: ∂z/∂x = y'), ('g_w_2', 'the gradients of two paths are added'), ('g_t1', 'power: ∂z/∂x = y·xʸ⁻¹'), ('g_w_3', 'matmul: ∂L/∂Y = Xᵀ·g'), ('g_w_4', 'the gradients of two paths are added')]
 
 f = ag.compile(lambda x: (x * weights * rate).sum())
 weights, rate = np.array([1.0, 2.0]), 0.5

@@ -309,7 +309,8 @@ class Trace:
 
         While it runs, `add_line` gives every new line the `_origin` that is set here: this call of
         the rule, the input whose gradient it computes, and the comments. `_gradient_of` remembers
-        the input for a later line that adds this gradient to another.
+        the input for a later line that adds this gradient to another. A rule may call a `grad` of
+        its own, whose rules run inside it; so the origin before the call is restored.
         """
         formula = _formula(rule)
         first_comment = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
@@ -320,13 +321,15 @@ class Trace:
             try:
                 self._origin = Origin(call, x, first_comment, row.name)
                 gx = rule(g, z, *values, **params)
-                # Undo broadcasting here, where it is known for which rule it is done.
+                # Undo broadcasting here, where it is known for which rule it is done, so that the
+                # tape finds nothing to do. `match_input` reads only these two attributes of a node.
                 self._origin = Origin(call, x, summed, summed)
                 gx = match_input(gx, SimpleNamespace(op=row, values=values), i)
             finally:
                 self._origin = outer_origin
-            if isinstance(gx, Tensor):
-                self._gradient_of[to_array(gx).number] = x
+            # The gradient of a value that no argument reaches is a constant, not a line.
+            if type(line := to_array(gx)) is Traced:
+                self._gradient_of[line.number] = x
             return gx
 
         return observed
@@ -344,7 +347,7 @@ class Trace:
                 # No rule runs, so this is its `ledger[key] + gx`: a gradient of the same value.
                 values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
                 of = next((x for x in values if x is not None), None)
-                note = "two paths meet: what they bring adds up"
+                note = "the gradients of two paths are added"
                 return Origin(next(self._rule_calls), of, note, note)
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
