@@ -98,14 +98,16 @@ def takes_out(node):
 
 
 def memory_root(node):
-    """Return the line in whose memory the result of `node` may lie: itself, or one that it views.
+    """Return the line or input in whose memory the result of `node` may lie: itself, or what it views.
 
-    This is determined from the values of the recorded call. But a reshape, for example, copies some
-    arrays and not others of the same shape, so a result of VIEWS always counts as a view.
+    This is determined from the arrays of the recorded call, as far as the bounds of their memory
+    tell it. But a reshape, for example, copies some arrays and not others of the same shape, so a
+    result of VIEWS always counts as a view of its first argument; an index is never viewed.
     """
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
     if node.op in VIEWS:
-        shared += node.reads
+        shared += [x for x in node.inputs[:1] if isinstance(x, Traced)]
+    # One is enough, because a result is a view of one array.
     return shared[0].root if shared else node
 
 

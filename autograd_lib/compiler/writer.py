@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import ops
 from ..rows import traced_in
-from .plan import UFUNCS, assign_buffers, is_user_op, ufunc
+from .plan import UFUNCS, VIEWS, assign_buffers, is_user_op, ufunc
 from .traced import Traced, mapped, value_of
 
 SIGNS = {
@@ -116,9 +116,14 @@ class Writer:
             text.append(f"{line:<59} # {comment}" if comment else line)
         if buffers:
             text.append(f"    {pool}.append(({memory}))")
-        # The caller gets arrays that nothing else holds. A row of the user may keep what it returns.
+        # The caller gets arrays that nothing else holds. A row of the user may keep what it returns;
+        # and a view that is its own root is one of a constant, which the program keeps.
         result = self.returned_source(
-            returned, [*inputs, *(node for node in lines if is_user_op(node.op))]
+            returned,
+            [
+                *inputs,
+                *(n for n in lines if is_user_op(n.op) or n.op in VIEWS and n.root is n),
+            ],
         )
         if saved is not None:
             result = f"{result}, {self.value_source(saved)}"
@@ -218,8 +223,10 @@ class Writer:
         return f"{callee}({', '.join(texts)})"
 
     def function_name(self, row):
-        """Return the name of a row's function: NumPy's, the table's, or the user's."""
+        """Return the name of a row's function: NumPy's, Python's, the table's, or the user's."""
+        # The table's `add` is operator.add, which takes no `out`, so a program calls np.add.
         function = UFUNCS.get(row.function, row.function)
+        # The name alone is not enough: a function of the user may be called "sum".
         name = getattr(function, "__name__", "")
         for module, prefix in ((np, "np."), (builtins, "")):
             if vars(module).get(name) is function:
@@ -228,6 +235,7 @@ class Writer:
             self.named[id(row)] = name = self.unique_name(row.name)
             self.namespace[name] = function
             if ops.ROWS.get(row.name) is row:  # so that the source runs without `namespace`
+                # One import, after NumPy's, however many rows need it.
                 self.imports[1:] = ["", "from autograd_lib import ops"]
                 self.header.append(f'{name} = ops.ROWS["{row.name}"].function')
         return self.named[id(row)]

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn
+from autograd_lib import nn, ops
 from autograd_lib.compiler import plan
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction
@@ -382,7 +382,7 @@ def test_the_source_is_what_a_person_would_write():
         ["t3 = error * error"],
         ["t4 = t3.mean()"],
         ["g_error = 0.06666666666666667 * error", "multiply: ∂z/∂x = y"],
-        ["g_error_2 = g_error + g_error", "two paths meet: what they bring adds up"],
+        ["g_error_2 = g_error + g_error", "the gradients of two paths are added"],
         ["t5 = h * h", "tanh: ∂z/∂x = 1 − tanh²x, and z is tanh x"],
         ["t6 = 1 - t5", "tanh"],
         ["g_t2 = g_error_2 * t6", "tanh"],
@@ -807,6 +807,23 @@ def test_a_buffer_stays_free_until_a_line_can_use_it():
     both(lambda x: ag.sum(np.exp(x) @ x @ x @ x @ x), x)
     f(x)
     assert f.source.count("np.empty") == 2
+
+
+def test_a_result_that_is_a_view_of_a_constant_is_copied():
+    """Regression: writing into the result changed the constant, and so the next results."""
+    table = np.arange(6.0).reshape(3, 2)
+    f = ag.compile(lambda i: (ops.getitem(table, i + 1), ops.transpose(ops.getitem(table, i + 1))))
+    for _ in range(3):
+        for row in f(np.array(1)):
+            np.testing.assert_array_equal(row, [4.0, 5.0])
+            row[:] = 99
+
+
+def test_second_derivatives_of_a_constant_are_constants():
+    """Regression: AttributeError, because the gradient is an array and not a line."""
+    f = ag.compile(lambda x: x * ag.grad(ag.grad(lambda t: t**3))(3.0), check=True)
+    for x in ([1.0, 2.0], [5.0, -1.0]):
+        np.testing.assert_array_equal(f(np.array(x)), 18 * np.array(x))
 
 
 def test_a_result_that_was_a_copy_when_recorded_and_is_a_view_later():
@@ -1978,7 +1995,7 @@ def test_a_gradient_has_the_name_of_the_value_that_it_is_for():
         return (b * b + a).sum()
 
     source = both(ag.grad(f), np.ones(3), np.ones(3)).source
-    assert re.search(r"g_a = .* # two paths meet", source), source
+    assert re.search(r"g_a = .* # the gradients of two paths", source), source
 
 
 def test_an_argument_that_is_assigned_to_keeps_its_name():
