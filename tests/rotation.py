@@ -7,7 +7,8 @@ third.
 Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a
 page, or try each of its wrong answers. `rotating("a/folder/")` runs for every lesson if the change
 touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path;
-but `-k lesson_03` leaves out the other browsers. `rotating(every=9)` takes a ninth in place of a
+but `-k lesson_03` leaves out the tests of its page and those that open a browser, which take three
+quarters of the time. `rotating(every=9)` takes a ninth in place of a
 third, and `rotating("a/folder/", every=0)` none: it runs only if that folder changed.
 """
 
@@ -32,6 +33,8 @@ def name_of(notebook):
 PAGES = tuple(
     name_of(path) for path in sorted(ROOT.glob("notebooks/*.ipynb")) if path.stem != "notation"
 )
+# Files whose tests build a page or open it in a browser.
+OF_PAGES = {"test_browser", "test_live", "test_site"}
 # Environment variables by which the first process tells the others its results.
 NUMBER = "ROTATING_NUMBER"
 CHANGED = "ROTATING_CHANGES"
@@ -134,11 +137,6 @@ def is_of_others(path, lesson):
     return bool(other and lesson not in other.groups() or path == ROOT / "tests/engine")
 
 
-def is_of_other_browsers(item):
-    rotating = item.get_closest_marker("rotating")
-    return bool(rotating) and rotating.kwargs.get("every") == 9
-
-
 def pytest_ignore_collect(collection_path, config):
     """Collect nothing of other lessons for `-k lesson_03`, because that would take half of its time."""
     if (lesson := only_lesson(config)) and is_of_others(collection_path, lesson):
@@ -147,8 +145,8 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    if only_lesson(config):  # a page in another browser takes as long as half of the other tests
-        out = {item for item in items if is_of_other_browsers(item)}
+    if only_lesson(config):
+        out = {item for item in items if item.path.stem in OF_PAGES}
     elif NUMBER in os.environ:
         out = {item for item in items if is_left_out(item)}
     else:

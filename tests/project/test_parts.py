@@ -156,22 +156,17 @@ def test_of_all_pages(): pass
 def test_left_out(): pass"""
 
 
-@pytest.mark.parametrize(
-    "options, everything",
-    [([], False), (["-k", "long or folder or out or all"], True)],
-)
-def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
-    """A third of the lessons is run, or all of them if a folder named in the marker has changed."""
-    (tmp_path / "conftest.py").write_text(
+def output_of_pytest(folder, *options):
+    """Run pytest in a folder with the plugins of this suite, and return what it prints."""
+    (folder / "conftest.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'tests')!r})\n"
         "import rotation\nrotation.changed_files = lambda: 'tests/project/x.py'\n"
         "pytest_plugins = ['parts', 'rotation']\n"
         "def pytest_addoption(parser): parser.addoption('--all', action='store_true')"
     )
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = .")
-    (tmp_path / "test_it.py").write_text(SUITE)
-    found = subprocess.run(
+    (folder / "tests").mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\ntestpaths = .")
+    return subprocess.run(
         [
             sys.executable,
             "-m",
@@ -183,11 +178,21 @@ def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
             "no:cacheprovider",
             *options,
         ],
-        cwd=tmp_path,
+        cwd=folder,
         env={name: value for name, value in os.environ.items() if name != rotation.NUMBER},
         capture_output=True,
         text=True,
     ).stdout
+
+
+@pytest.mark.parametrize(
+    "options, everything",
+    [([], False), (["-k", "long or folder or out or all"], True)],
+)
+def test_a_selection_is_not_thinned_out(tmp_path, options, everything):
+    """A third of the lessons is run, or all of them if a folder named in the marker has changed."""
+    (tmp_path / "test_it.py").write_text(SUITE)
+    found = output_of_pytest(tmp_path, *options)
     ran = set(re.findall(r"test_long\[(\d\d)", found))
     assert ran == set(LESSONS) if everything else len(ran) in (7, 8), found
     longer = re.findall(r"test_longer\[(\w+)", found)
@@ -244,6 +249,16 @@ def test_few_pictures_of_controls_with_and_without_a_slider(monkeypatch):
     ]
     assert [control["values"] for control in outputs[0]["controls"]] == [["0", "4", "9"]]
     assert outputs[1]["controls"] == []
+
+
+@pytest.mark.parametrize("options, opened", [([], False), (["--all"], True)])
+def test_one_lesson_is_tested_without_its_page(tmp_path, options, opened):
+    """Building a page and opening it take three quarters of the time of `-k lesson_03`."""
+    for name in ("test_it", "test_live"):
+        (tmp_path / f"{name}.py").write_text(SUITE)
+    found = output_of_pytest(tmp_path, "-k", "lesson_03", *options)
+    assert "test_it.py::test_long[03.one]" in found and "04.one" not in found, found
+    assert ("test_live.py::test_long[03.one]" in found) == opened, found
 
 
 def test_one_lesson_collects_no_tests_of_others(request):
