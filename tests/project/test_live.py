@@ -40,6 +40,11 @@ class Server(SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
+    def end_headers(self):
+        # Otherwise the browser's own cache would hide what a page fetches twice.
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
     def copyfile(self, source, target):
         content = source.read()
         self.sent.append((self.path, len(content)))
@@ -195,15 +200,19 @@ def other(request, tmp_path_factory):
         yield window
 
 
+@pytest.fixture
+def other_with_python(other, request):
+    """Use WebKit only with --all, because Python takes minutes to start and run there."""
+    if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
+        pytest.skip("WebKit runs Python with --all")
+    return other
+
+
 @pytest.mark.rotating(every=9)
 @pytest.mark.parametrize("name", ["index", *RUNS])
-def test_a_page_runs_in_other_browsers(other, address, name, request, record_property):
-    """All cells of an untouched page run and all sliders move without an error.
-
-    WebKit takes some minutes for a third of the pages, so it opens them only with --all.
-    """
-    if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
-        pytest.skip("WebKit opens pages with --all")
+def test_a_page_runs_in_other_browsers(other_with_python, address, name, record_property):
+    """All cells of an untouched page run and all sliders move without an error."""
+    other = other_with_python
     other.open(f"{address}/{name}.html")
     other.evaluate("localStorage.clear()")
     state = other.evaluate(f"({RUN_ALL})()")
@@ -234,13 +243,9 @@ def test_a_page_fits_in_other_browsers(other, address, name):
     other.resize(1280, 900)
 
 
-def test_an_exercise_is_answered_and_stopped_in_other_browsers(other, address, request):
-    """Answers are judged and kept, and Python runs again after an endless loop was stopped.
-
-    WebKit takes some minutes for this page, so it opens it only with --all.
-    """
-    if isinstance(other, browsers.WebKit) and not request.config.getoption("--all"):
-        pytest.skip("WebKit answers with --all")
+def test_an_exercise_is_answered_and_stopped_in_other_browsers(other_with_python, address):
+    """Answers are judged and kept, and Python runs again after an endless loop was stopped."""
+    other = other_with_python
     other.open(f"{address}/{LESSON}.html")
     other.evaluate("localStorage.clear()")
     other.open(f"{address}/{LESSON}.html")
