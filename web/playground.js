@@ -20,17 +20,30 @@ function playground(one, draw) {
     fit();
     beyond();
 
-    let timer;
-    text.oninput = () => {
+    // Draw while the reader types: always the latest text, as soon as Python is free.
+    let drawing = false;
+    text.oninput = async () => {
         fit();
         clearTimeout(timer);
-        timer = setTimeout(run, 400);
+        if (drawing)
+            return;
+        drawing = true;
+        for (let drawn; drawn !== text.value;) {
+            drawn = text.value;
+            await run();
+        }
+        drawing = false;
     };
 
-    // If a text cannot be drawn, show the sentence that says what to write instead, and keep the last picture.
+    // If a text cannot be drawn, keep the last picture, and show the sentence that says what to write instead. It waits
+    // for a pause, because a text that is half typed is refused at almost every key.
+    const PAUSE = 500;
+    let refusals = 0, timer;
     one.refused = error => {
         one.fresh = true;
-        say(error.trim().split("\n").at(-1).replace(/^[\w.]*CannotDraw: /, ""));
+        refusals += 1;
+        clearTimeout(timer);
+        timer = setTimeout(() => say(error.trim().split("\n").at(-1).replace(/^[\w.]*CannotDraw: /, "")), PAUSE);
     };
 
     return {open};
@@ -55,8 +68,10 @@ function playground(one, draw) {
     }
 
     async function run(at = {}) {
-        say("");
+        const before = refusals;
         await draw(`from autograd_course import playground; playground(${JSON.stringify(text.value)}, **${JSON.stringify(at)})`);
+        if (refusals === before)
+            say("");
     }
 
     function restore() {
