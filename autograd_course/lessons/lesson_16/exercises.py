@@ -379,6 +379,13 @@ def _nearly(got, expected):
 
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
+_RECORDED = (  # edits that record ⟨v, Hv⟩ in each turn; what is returned in place of the last follows
+    "for _ in",
+    "recorded = []\n    for _ in",
+    _CURVATURE,
+    _CURVATURE + "\n        recorded.append(curvature)",
+    "return curvature",
+)
 _ONE_SHAPE = (
     "That works for vectors. But w and v may have the shape (2, 3), and a matrix product multiplies rows by "
     "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v)."
@@ -420,11 +427,7 @@ _ENDS = (
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit(
-            "for _ in",
-            "recorded = []\n    for _ in",
-            _CURVATURE,
-            _CURVATURE + "\n        recorded.append(curvature)",
-            "return curvature",
+            *_RECORDED,
             "return max(recorded)",
             "Return the ⟨v, Hv⟩ that you recorded last, not the largest of all.",
         ),
@@ -625,11 +628,7 @@ _ENDS = (
             "Compute ⟨v, Hv⟩ inside the loop.",
         ),
         edit(
-            "for _ in",
-            "recorded = []\n    for _ in",
-            _CURVATURE,
-            _CURVATURE + "\n        recorded.append(curvature)",
-            "return curvature",
+            *_RECORDED,
             "return recorded",
             "You return every ⟨v, Hv⟩ that you recorded. Return the last one.",
         ),
