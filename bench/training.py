@@ -524,7 +524,7 @@ def backward_step(loss, optimizer, X, y):
     return run
 
 
-@row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)
+@row("Breakdown of the time of a step of MLP 64-64-10", ("×",), rounds=41)
 def small_mlp_in_parts():
     """Time growing parts of the step of the first row, from its rows called without an engine."""
     from autograd_lib import ops, tape
