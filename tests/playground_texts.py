@@ -2223,6 +2223,15 @@ POSTS |= {
         5.0,
         {"b": [2.0, 4.0], "x": -10.0},
     ),
+    # Gradients by hand: products of gradients, and a weight with a new name.
+    "x = 2.0\nw = 0.5\ny = 1.0\nz = x*w\na = 1 / (1 + np.exp(-z))\nE = 0.5 * (y - a)**2\ndE_da = -(y - a)\nda_dnet = a * (1 - a)\ndelta = dE_da * da_dnet": (
+        0.036164744,
+        {"w": -0.105754175, "x": -0.026438544, "y": 0.268941421},
+    ),
+    "x = 2.0\nw = 0.3\ny_true = 1.0\ny_pred = x*w\nloss = (y_true - y_pred) ** 2\ndloss_dypred = 2 * (y_pred - y_true)\ndloss_dw = dloss_dypred * x\nlr = 0.1\nw_new = w - lr * dloss_dw\nprint(w_new)": (
+        0.16,
+        {"w": -1.6, "x": -0.24, "y_true": 0.8},
+    ),
     # A function called slope is a gradient by hand beside another function.
     "def f(x):\n    return x ** 2\ndef slope(x):\n    return 2 * x\nfor x in [0, 3, -2]:\n    print(f'At x={x}: slope = {slope(x)}')": (
         1.0,
@@ -2307,6 +2316,9 @@ ANSWERED |= {
     "from sympy import symbols, diff\nx, y = symbols('x y')\nf_x = x**2\nf_y = f_x.subs(x, y)\nprint(diff(f_y, y))": "x = 2.0, then",
     "def gradient_descent(x):\n    for i in range(1000):\n        derivative = 4 * (x - 5)\n        x -= 0.1 * derivative\n    return x\ngradient_descent(0)": "one forward pass",
     "def derivative(x):\n    return 2*x - 6\nold = 8\nlr = 0.01\nfor step in range(10):\n    gradient = derivative(old)\n    new = old - lr * gradient\n    print(new)\n    old = new": "one forward pass",
+    "y = x 3 - 3x 2 at x = 1": "Write x**3 for a power",
+    "model = torch.hub.load('pytorch/vision', 'resnet18')\nout = model(torch.rand(1, 3))": "nothing can be loaded",
+    "import json\nwith open('weights.json') as f:\n    w = json.load(f)\ny = w['a'] * x": "nothing can be loaded",
     # Functions of libraries that are not known.
     "from torchvision import (\n    datasets,\n    transforms,\n)\ntransform = transforms.Compose([transforms.ToTensor()])": (
         "Line 5: Compose is a function of torchvision"

@@ -30,6 +30,9 @@ def gradients_by_hand(tree):
         if _is_gradient(name, names) and loaded(one.value) - set(MODULES)
     }
     found |= {name for name in functions if _is_gradient(name, names)}
+    for one in lines:  # delta = dE_dy * dy_dz
+        if isinstance(one, ast.Assign) and _is_chain(one.value, found):
+            found |= targets[id(one)]
     copies = {
         (called(one.targets[0]), called(one.value)) for one in lines if isinstance(one, ast.Assign)
     }
@@ -61,26 +64,38 @@ def _is_gradient(name, names):
     splits = [
         (rest[:i].rstrip("_"), rest[i + 1 :].lstrip("_")) for i, c in enumerate(rest) if c == "d"
     ]
+    explicit = re.fullmatch(r"(\w+)_d_?(\w+)", rest)  # dloss_dypred
+    if explicit and names & {*explicit.groups()}:
+        return True
     return rest in names or any(
         of in {*names, "L", "E", "J", "C"} and by in names for of, by in splits
     )
 
 
+def _is_chain(value, found):
+    """Return whether an expression is a product of gradients only, by the chain rule."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        return all(
+            getattr(one, "id", "") in found or _is_chain(one, found)
+            for one in (value.left, value.right)
+        )
+    return False
+
+
 def _is_update(statement, copies):
-    """Return whether a statement subtracts from a value: `w -= lr*dw`, `w = w - lr*dw`, or `v = w - lr*dw` beside `w = v`."""
+    """Return whether a statement subtracts from a value.
+
+    `w -= lr*dw`, `w = w - lr*dw`, `w_new = w - lr*dw`, or `v = w - lr*dw` beside `w = v`.
+    """
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Sub)
     value = statement.value
-    return (
-        isinstance(statement, ast.Assign)
-        and isinstance(value, ast.BinOp)
-        and isinstance(value.op, ast.Sub)
-        and called(value.left) != ""
-        and (
-            called(value.left) == called(statement.targets[0])
-            or (called(value.left), called(statement.targets[0])) in copies
-        )
-    )
+    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.BinOp):
+        return False
+    old, new = called(value.left), called(statement.targets[0])
+    renamed = re.fullmatch(rf"(?:new|next|updated)_?{old}|{old}_?(?:new|next|updated)", new)
+    same = old == new or renamed or (old, new) in copies
+    return isinstance(value.op, ast.Sub) and old != "" and bool(same)
 
 
 def _prints(statement):

@@ -82,7 +82,7 @@ INSTEAD = {
     "expression": "this looks like another language. Write the function alone, for example x**2 * exp(-x)",
     "integrate": "the playground cannot integrate",
     **dict.fromkeys(
-        ("DataLoader", "from_pretrained", "read_csv", "load_dataset"),
+        ("DataLoader", "from_pretrained", "read_csv", "load_dataset", "load", "loadtxt", "open"),
         "nothing can be loaded here. Write a few numbers out and the loss of them, for example x = [1.0, 2.0], then L = mean((w*x - 1)**2)",
     ),
     "input": "nothing can be asked here. Every name without a value gets a slider",
@@ -367,6 +367,8 @@ def _check(tree):
             told = INSTEAD.get(
                 type(node), f"{type(node).__name__} is more than arithmetic, for, if and def"
             )
+            if isinstance(node, ast.With):  # with open("x.txt")
+                told = INSTEAD.get(called(node.items[0].context_expr), told)
             raise CannotDraw(line + told + ".")
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in getattr(node, "targets", None) or [node.target]:

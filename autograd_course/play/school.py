@@ -377,14 +377,20 @@ class _Reader:
         return read
 
     def product(self):
-        read = self.factor()
+        read = last = self.factor()
         while True:
             if self.next in {"*", "/", "@"}:
-                read += self.take() + self.factor()
+                sign, last = self.take(), self.factor()
+                read += sign + last
             elif self.begins_factor():
                 if _is_word(self.next):
                     raise _NotMathematics
-                read += f"*{self.factor()}"
+                if self.next[0].isdigit():  # x 2, where x² lost its exponent
+                    raise CannotDraw(
+                        f"There is no sign between {last} and {self.next}. Write {last}**{self.next} for a power, or * for a product."
+                    )
+                last = self.factor()
+                read += f"*{last}"
             else:
                 return read
 
