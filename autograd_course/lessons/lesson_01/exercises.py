@@ -297,6 +297,14 @@ def ramp(x):
             lambda f, x, h: central_difference(f, abs(x), h),
             "x can be negative: leave out the abs around x.",
         ),
+        (
+            lambda f, x, h: (f(x + 2 * h) - f(x + h) + f(x) - f(x - h)) / (2 * h),
+            "You take the slope at x + h and the slope at x − h. Take the values there: subtract f(x − h) from f(x + h).",
+        ),
+        (
+            lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / (2 * h),
+            "You subtract one slope from the other. Their mean is asked for, so add them, and halve the sum.",
+        ),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference),
         printed(central_difference),
@@ -558,6 +566,16 @@ def _stopping(f, x, lr, steps, stops):
         ),
         edit("- lr", "- 0.3", "Your learning rate is always 0.3: use the parameter lr."),
         edit("- lr * ", "- ", "The learning rate is missing: move by lr times the slope."),
+        edit(
+            "- lr * ",
+            "- lr * steps * ",
+            "Each turn of the loop is one step: move by lr times the slope, without steps.",
+        ),
+        edit(
+            "xs[-1] - lr * central(f, xs[-1], 1e-5)",
+            "lr * central(f, xs[-1], 1e-5) - xs[-1]",
+            "The two terms are exchanged: the new x is xs[-1] minus lr times the slope.",
+        ),
         edit(
             "xs[-1] - lr",
             "-lr",
