@@ -1,5 +1,6 @@
 """Check lesson 21: five ports to diagnose, a PyTorch op, gradients of shards, and the final task."""
 
+import dis
 import operator
 import re
 
@@ -55,8 +56,8 @@ prediction(
         gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
         at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
-    reveal="""**No, no, yes, no.** PyTorch computes gelu with erf, and its std divides by n − 1: a different *calculation* has
-        a different gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
+    reveal="""**No, no, yes, no.** PyTorch computes gelu with another function, erf, in place of tanh, and its std divides
+        by n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
         maximum passes half of the gradient to each input. Our pooling shares it too, but the pooling of the other two
         passes all of it to the first of the tied entries.""",
 )
@@ -123,8 +124,8 @@ RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
     "A": "A: `bent` and `pooled` are equal to yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
     "numbers be divided by?",
-    "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. At a tie no value differs, but "
-    "the gradients of the entries may.",
+    "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. The gradient of the shifts is "
+    "equal, so as much gradient is passed on as in yours, but to other entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
     "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
@@ -386,6 +387,7 @@ def my_op(answer):
                 if letters[:1] == ("self",)
                 else "PyTorch calls this function with exactly the arguments shown.",
             )
+    _without_notebook(three)
     x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     for at, arriving in [
@@ -420,6 +422,24 @@ def my_op(answer):
             raise remark
     _at_zero(three)
     _twice(*three)
+
+
+def _without_notebook(three):
+    """Stop the check if a function reads an array of the notebook, such as its x."""
+    for name, function in zip(THREE_PARTS, three):
+        code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+        for step in dis.get_instructions(code) if code else ():
+            if step.opname == "LOAD_GLOBAL" and isinstance(scope.get(step.argval), np.ndarray):
+                raise Wrong(
+                    f"my_op.{name}",
+                    f"{step.argval}, a variable of the notebook",
+                    "only its arguments",
+                    {
+                        "forward": "forward is given x alone: compute z from it.",
+                        "setup_context": "setup_context is given the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
+                        "backward": "backward is given ctx and grad_output alone. Unpack what was saved, in the same order: x, z = ctx.saved_tensors.",
+                    }[name],
+                )
 
 
 def _slope_of(forward, x):
@@ -515,6 +535,13 @@ def _there_and_back(three, x, g):
         unsaved = not ctx.saved_tensors
         got = backward(ctx, fg)
     except (TypeError, AttributeError) as error:
+        if "'tuple' object has no attribute" in str(error):
+            raise Wrong(
+                "setup_context",
+                f"{type(error).__name__}: {error}",
+                "no error",
+                "`inputs` and `ctx.saved_tensors` are tuples. Unpack them: *inputs, and x, z = ctx.saved_tensors.",
+            ) from None
         if isinstance(error, AttributeError) and not re.search("'(Foreign|Context)'", str(error)):
             raise
         raise _only_operators(tried, error) from None
@@ -791,7 +818,31 @@ def _combined(gradients, sizes):
         ),
         (
             lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
-            "n times a list repeats the list, and sum begins at the number 0. Go through the arrays one by one.",
+            "n times a list repeats the list, and sum begins at the number 0. Go through the arrays one by one: zip(*gradients), with the star.",
+        ),
+        edit(
+            "return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]",
+            "total = 0\n    for n, g in zip(sizes, gradients):\n        total += n * g\n    return total / sum(sizes)",
+            "Each g is a list here: n times a list repeats it, and a list cannot be added to 0. Go through the arrays one by one: zip(*gradients).",
+        ),
+        edit(
+            "return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]",
+            "return [g * n / sum(sizes) for n, worker in zip(sizes, gradients) for g in worker]",
+            "These are the weighted gradients of all workers, one after another. Add those of each parameter over the workers.",
+        ),
+        edit(
+            "sum(n * g for n, g in zip(sizes, each)) / sum(sizes)",
+            "[n * g / sum(sizes) for n, g in zip(sizes, each)]",
+            "These are the weighted gradients of all workers, parameter by parameter. Add them over the workers: sum(…).",
+        ),
+        (
+            lambda gradients, sizes: np.mean(gradients, axis=0),
+            "The parameters have different shapes, so they do not fit into one array: go through them one by one, and weight each worker by its rows.",
+        ),
+        edit(
+            "sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)",
+            "sum(n * worker[k] for n, worker in zip(sizes, gradients)) / sum(sizes) for k in range(len(gradients))",
+            "len(gradients) is the number of workers. The number of parameters is len(gradients[0]).",
         ),
         (
             lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
