@@ -2223,6 +2223,24 @@ POSTS |= {
         5.0,
         {"b": [2.0, 4.0], "x": -10.0},
     ),
+    "z=xsin(xy)": (0.841470985, {"x": 1.381773291, "y": 0.540302306}),
+    """\
+In [None]:
+x = torch.tensor([[1., 1.], [2., 2.]], requires_grad=True)
+
+In [None]:
+y = x*x
+print(y)
+z = y.sum()
+print(z)
+
+tensor([[1., 1.],
+        [4., 4.]], grad_fn=<MulBackward0>)
+tensor(10., grad_fn=<SumBackward0>)
+
+In [None]:
+z.backward()
+""": (10.0, {"x": [[2.0, 2.0], [4.0, 4.0]]}),
     # Gradients by hand: products of gradients, and a weight with a new name.
     "x = 2.0\nw = 0.5\ny = 1.0\nz = x*w\na = 1 / (1 + np.exp(-z))\nE = 0.5 * (y - a)**2\ndE_da = -(y - a)\nda_dnet = a * (1 - a)\ndelta = dE_da * da_dnet": (
         0.036164744,
@@ -2320,11 +2338,12 @@ ANSWERED |= {
     "model = torch.hub.load('pytorch/vision', 'resnet18')\nout = model(torch.rand(1, 3))": "nothing can be loaded",
     "import json\nwith open('weights.json') as f:\n    w = json.load(f)\ny = w['a'] * x": "nothing can be loaded",
     # Functions of libraries that are not known.
+    "from scipy.optimize import minimize\ndef f(x):\n    return sum(x**2)\nx0 = np.array([1.3, 0.7])\nres = minimize(f, x0, method='nelder-mead')": "minimize of scipy",
     "from torchvision import (\n    datasets,\n    transforms,\n)\ntransform = transforms.Compose([transforms.ToTensor()])": (
-        "Line 5: Compose is a function of torchvision"
+        "Line 5: Compose of torchvision"
     ),
-    "from sklearn.datasets import make_moons\nX, y = make_moons(n_samples=100)\nL = mean((X @ w - y)**2)": "make_moons is a function of sklearn",
-    "import pandas as pd\ndf = pd.DataFrame({'x': [1.0, 2.0]})\nL = (df['x'] * w).sum()": "DataFrame is a function of pandas",
+    "from sklearn.datasets import make_moons\nX, y = make_moons(n_samples=100)\nL = mean((X @ w - y)**2)": "make_moons of sklearn",
+    "import pandas as pd\ndf = pd.DataFrame({'x': [1.0, 2.0]})\nL = (df['x'] * w).sum()": "DataFrame of pandas",
 }
 # Texts whose gradient differs from the measured slope, marked ≠ in the table: a constant, a kink,
 # or the pitfall of where.

@@ -19,6 +19,8 @@ RAISED_ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Warning): .*$", re.MULTILI
 PRINTED = re.compile(
     r"^(?:\[\[?[-\d. e+\]]*\s[-\d. e+\[\]]*\]?|(?:tf\.Tensor|tensor|Array|array|DeviceArray|<tf\.\w+.*)\(?.*|\w+ ?[:=] ?tensor\(.*\)|[-\d.]+)$"
 )
+# An array that a program printed over several lines, with its function.
+RESULT = re.compile(r"^tensor\([^()<]*grad_fn=<\w+>\)$", re.MULTILINE)
 # A derivative that the post states, such as f'(x) = 2x or dy/dx = 2x.
 ANSWER = re.compile(
     r"^\W*(?:[d∂]\w*(?:\([\w, ]*\))? ?/ ?[d∂]\w|\w'+ ?(?:\(|=)|\\frac\{(?:d|\\partial))[^=]*="
@@ -51,6 +53,8 @@ def code_of(text):
         if not bare.strip():
             raise CannotDraw("This is an error message. Paste the lines of the program instead.")
         text = bare
+    left_out += RESULT.findall(text)
+    text = RESULT.sub(lambda found: "\n" * found[0].count("\n"), text)
     if re.search(r"^>>>", text, re.MULTILINE):
         # Lines without a prompt are what Python answered, except a program before the first prompt.
         lines = text.split("\n")

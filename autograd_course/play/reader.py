@@ -134,7 +134,8 @@ def read(text):
     body = _fresh_leaves(_in_order(tree.body))
     pasted = forward_pass(written_out(_inlined(body), CONSTRUCTORS))
     left_out += pasted.left_out
-    libraries = _libraries(left_out)
+    own = {*_functions(pasted.statements), *stored(*pasted.statements)}
+    libraries = {name: of for name, of in _libraries(left_out).items() if name not in own}
     for statement in [*pasted.statements, *([pasted.upstream] if pasted.upstream else [])]:
         _check_libraries(statement, libraries)
         _check(statement)
@@ -285,7 +286,7 @@ def _in_order(body):
     try:
         for name in names:
             place(name, set())
-    except ValueError:  # they depend on each other
+    except (ValueError, RecursionError):  # they depend on each other, or too many do
         return body
     return ordered
 
@@ -402,13 +403,13 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return {name: library} of the names that the imports among some lines take from libraries that are not known here."""
+    """Return {name: library} of what the imports among some lines take from libraries: modules that are not known, functions of all."""
     found = {}
     for line in lines:
         for one in walk(tree_of(line) or ast.Module([], []), ast.Import, ast.ImportFrom):
             for alias in one.names:
                 library = (getattr(one, "module", None) or alias.name).partition(".")[0]
-                if library not in MODULES:
+                if library not in MODULES or alias.name not in MODULES:
                     found[alias.asname or alias.name.partition(".")[0]] = library
     return found
 
@@ -422,7 +423,7 @@ def _check_libraries(tree, libraries):
         name, library = called(call), libraries.get(getattr(of, "imported", ""))
         if library and name not in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN, *INSTEAD}:
             raise CannotDraw(
-                f"Line {call.lineno}: {name} is a function of {library}, which is not known here."
+                f"Line {call.lineno}: {name} of {library} is not known here."
                 " Write its result in its place, for example x = [1.0, 2.0]."
             )
 

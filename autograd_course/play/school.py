@@ -73,6 +73,8 @@ SQUARE = re.compile(
 GLUED = re.compile(
     r"(?<![^\W\d])([xyz]?)(sin|cos|tan|sec|csc|cot|ln|log|exp|sqrt)([xyzθ]|(?<!log)\d+[a-z])\b(?! *[=(])"
 )
+# A letter and a function's name in one word: xsin(x).
+GLUED_CALL = re.compile(r"(?<![^\W\d])([xyzt])(sin|cos|tan|sec|csc|cot|ln|log|exp|sqrt)(?= *\()")
 # What a text of lines of code contains; its names are not split into letters. The brackets \[ and \left[ are LaTeX.
 CODE = re.compile(
     r"\bfor\b.*\bin\b|\b(?:import|def|lambda|print|return|while)\b|\w\.[a-z_]+\(|(?<!\\)(?<!\\left)\[|\""
@@ -155,6 +157,9 @@ def as_python(text, imported=()):
     products = _products(text, raised)
     if not CODE.search(text):
         text = re.sub(r"\b([a-z]_\d)(?=[a-z]_\d\b)", r"\1 ", text)
+        text = GLUED_CALL.sub(
+            lambda found: " ".join(found.groups()) if found[0] not in functions else found[0], text
+        )
         text = GLUED.sub(
             lambda found: (
                 found[0]
