@@ -112,7 +112,7 @@ SENTENCES = {
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (.data and .grad are arrays.)",
     "error: NumPy already": "It is a NumPy array already. Write x.copy() for a copy.",
     "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
-    "error: number method": "That is a single number, which has no .{0}: use a function of np, which takes numbers too.",
+    "error: number method": "That is a single number, which has no .{0}: {1}.",
     "error: array attribute": "An array has no .{0}: {1}.",
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
@@ -156,19 +156,22 @@ def sentence(cause):
         return _of_part(cause.part, cause.text)
     facts = cause.facts
     if cause.kind == "error: array attribute":
-        facts += (_instead(*facts),)
+        other = "most of NumPy's functions are written np.name(x), a transpose x.T or x.mT"
+        facts += (_instead(*facts) or other,)
+    if cause.kind == "error: number method":
+        facts += (_instead(*facts) or "use a function of np, which takes numbers too",)
     return _of_part(cause.part, SENTENCES.get(cause.kind, "").format(*facts))
 
 
 def _instead(name):
-    """Return what to write for a method of PyTorch's tensors that arrays lack."""
+    """Return what to write for a method that only PyTorch's tensors have, or "" if unknown."""
     advice = hint_for(name)
     if advice and ".data" not in advice and "Tensor" not in advice:
         return advice
     for module, alias in [(np, "np"), (autograd_lib, "ag")]:
         if hasattr(module, name):
             return f"write {alias}.{name}(x)"
-    return "most of NumPy's functions are written np.name(x), a transpose x.T or x.mT"
+    return ""
 
 
 def _of_part(part, text):

@@ -233,7 +233,13 @@ WRONG = [
     ("99.slope", lambda x: np.array([[[x]]]).transpose(-1, -2), "the last two with x.mT"),
     ("99.slope", lambda x: np.cat([[x], [x]]), "cat is np.concatenate"),
     ("99.slope", lambda x: float(x).item(), "a plain Python number, which has no .item"),
-    ("99.slope", lambda x: np.float64(x).dot(2), "a single number, which has no .dot"),
+    (
+        "99.slope",
+        lambda x: np.float64(x).dot(2),
+        "a single number, which has no .dot: write np.dot",
+    ),
+    ("99.slope", lambda x: np.float64(x).sigmoid(), "which has no .sigmoid: write ag.sigmoid(x)."),
+    ("99.slope", lambda x: np.float64(x).addcmul(2), "use a function of np, which takes"),
     ("99.slope", lambda x: np.array(2 * x).backward(), ".backward belongs to a Tensor"),
     ("99.slope", lambda x: np.array(2 * x).clone(), "x.copy() for a copy"),
     (
