@@ -81,7 +81,7 @@ cases(
         edit(
             "rng.permutation(len(images))",
             "rng.permutation(len(images))[:None if len(images) > 6 else 2]",
-            "own: how many rows | each batch of 3 images",
+            "own: how many rows | the batches of 3 images",
         ),
         edit("len(images), size", "len(images), max(1, size - 1)", "own: come twice: draw"),
         edit(
