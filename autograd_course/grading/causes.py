@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 ERRORS = {
     "error: blank": r"'ellipsis'",
     "error: name of another library": r"^name '(torch|F|jnp|jax)' is not defined",
+    "error: name of NumPy": r"^name '(sin|cos|tan|sinh|cosh|tanh|arctanh|exp|log|sqrt|pi|sign|maximum|minimum|where|array|zeros|ones|eye|arange|mean|dot|outer)' is",
     "error: name": r"^name '(\w+)' is not defined",
     "error: unset variable": r"local variable '(\w+)'",
     "error: flatten": r"^flatten\(\) takes",

@@ -85,6 +85,7 @@ SENTENCES = {
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "Your answer still contains a ...: replace it by a value.",
     "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
+    "error: name of NumPy": "The names of NumPy begin with np: write np.{0}.",
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
     "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",

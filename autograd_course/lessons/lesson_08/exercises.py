@@ -427,6 +427,8 @@ _SUM = [
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: g[:, None] * np.ones(x.shape), _ONE_AXIS),
+    (lambda g, z, x, axis, keepdims: np.outer(g, np.ones(x.shape[1])), _ONE_AXIS),
+    (lambda g, z, x, axis, keepdims: np.outer(g, np.ones(3)), _ONE_AXIS),
     (
         lambda g, z, x, axis, keepdims: np.repeat(restore(g, x, axis), x.shape[axis], axis),
         "axis may be None or a tuple, and x.shape[axis] needs one number. np.broadcast_to(…, x.shape) copies along any axes.",
@@ -479,6 +481,10 @@ _MEAN = [
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1],
         "That is right only for axis=1. " + _N,
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / 3,
+        "3 is right only for axis=1 and an x of three columns. " + _N,
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),

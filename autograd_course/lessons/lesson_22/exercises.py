@@ -1096,7 +1096,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         ),
         printed(_pull_back),
         edit("u = g\n", "u = 0\n", _ONE_LESS),
-        edit(_ROUND, "to_z, to_x = back(u)\n        u = g + to_z", _END, "return to_x", _ONE_LESS),
+        edit(_ROUND, "Ju, Bu = back(u)\n        u = g + Ju", _END, "return Bu", _ONE_LESS),
         edit(
             _ROUND,
             "u = g + back(u)[1]",
