@@ -319,6 +319,11 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "_like(B)",
             "A and B are arrays of integers here, and so are zeros like them, so the result is truncated. np.zeros(A.shape) makes floats.",
         ),
+        edit(
+            "g[i, j] * A[i, k]",
+            "g[i, j] * B[k, j]",
+            "grad_A is right. In the line for grad_B, the other factor is A[i, k].",
+        ),
     ],
 )
 def indices(answer):
@@ -575,6 +580,17 @@ def _product(d):
         (
             np.array([[5, 11], [11, 25]]),
             "That is A·Aᵀ, without g. Each contribution is g times the transpose of A, or the other way round.",
+        ),
+        *(
+            (
+                np.array(rows),
+                f"That is {name}. In g·Aᵀ and Aᵀ·g, rows are multiplied by columns: each entry is the sum of a row or of a column of A.",
+            )
+            for rows, name in [
+                ([[2, 6], [4, 8]], "2Aᵀ"),
+                ([[1, 3], [2, 4]], "Aᵀ"),
+                ([[2, 5], [5, 8]], "A + Aᵀ"),
+            ]
         ),
     ],
 )
