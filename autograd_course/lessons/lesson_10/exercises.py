@@ -57,6 +57,7 @@ derivation(
             indices="ij",
             mistakes=(
                 ("p[j]", "log s is subtracted. What is the sign?"),
+                ("-e^x[j]", "That is the derivative of −s. The log divides it by s."),
                 ("-g[i] p[j]", _LOCAL),
                 ("-p[j] sum_i g[i]", _LOCAL),
                 ("0", "log p of every output contains log s, and every logit is a part of s."),
@@ -71,6 +72,7 @@ derivation(
             indices="j",
             mistakes=(
                 ("-p[j]", "Here the logit also appears by itself, in x − log s."),
+                ("x[j] - p[j]", "What is the derivative of x[j] with respect to x[j]?"),
                 ("g[j] (1 - p[j])", _LOCAL),
             ),
         ),
@@ -509,6 +511,18 @@ WRONG_LOG = [
         lambda g, z, x: g - np.exp(z) * (np.sum(g, axis=-1, keepdims=True) - g),
         "The own output contributes g (1 − p), not g: add g over all outputs, the own one too.",
     ),
+    (
+        lambda g, z, x: g * (1 - np.exp(z)) - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
+        "The sum over all outputs contains the own output too, so its −p · g is counted twice: g − p · Σ g.",
+    ),
+    (
+        lambda g, z, x: g - np.exp(x) / np.sum(np.exp(x)) * np.sum(g, axis=-1, keepdims=True),
+        "Your p divides by the sum over the whole array. p is np.exp(z), row by row.",
+    ),
+    (
+        lambda g, z, x: g - np.exp(z) * np.sum(g * z, axis=-1, keepdims=True),
+        "That sums g · log p. Here every output contributes g itself: sum g.",
+    ),
     (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
@@ -857,6 +871,18 @@ def _undefined(name):
             "np.eye(len(target))[target]",
             "len(target) is N, the number of rows. The number of classes is x.shape[-1].",
         ),
+        (
+            lambda g, z, x, target: -g * (x == target[:, None]) / len(target),
+            "x holds log-probabilities, not class numbers. Compare the class numbers with target: np.arange(x.shape[-1]).",
+        ),
+        (
+            lambda g, z, x, target: -g * x[target] / len(target),
+            "x[target] takes whole rows of x, and the gradient needs no value of x. Multiply by onehot.",
+        ),
+        (
+            lambda g, z, x, target: -g * (np.arange(10) == target[:, None]) / len(target),
+            "That is right for ten classes. For any x, the number of classes is x.shape[-1].",
+        ),
     ],
 )
 def loss(answer):
@@ -1036,6 +1062,10 @@ def _right(x):
         (
             lambda x: np.sum(np.log(np.exp(x - np.max(x)))) + np.max(x),
             "Take the sum first, and then its log: np.log(np.sum(…)).",
+        ),
+        (
+            lambda x: np.exp(np.max(x)) * np.sum(np.exp(x - np.max(x))),
+            "That is s itself. Its log is asked for: the log of the product is a sum.",
         ),
     ],
 )
