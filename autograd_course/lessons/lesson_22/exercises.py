@@ -113,6 +113,13 @@ def _passed(answer):
                 "a Tensor of w's shape",
                 "Your function returned None. Is there a return, or a print in its place?",
             )
+        if callable(z):
+            raise Wrong(
+                "one_bit(w)",
+                "a function",
+                "a Tensor of w's shape",
+                "Your function returned the row itself. Apply the row to w: ag.elementwise(…)(w).",
+            )
         if isinstance(z, (list, tuple)):
             raise Wrong(
                 "one_bit(w)",
@@ -309,6 +316,16 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             "z is the bit, so g · z reverses the sign of g where w is below 0. Pass g on unchanged.",
         ),
         (lambda w: w, "That passes w through in the forward pass too. The value must be −1 or +1."),
+        edit(
+            _BIT,
+            "inside - (sign(w) - inside).detach()",
+            "The gradient is right. For the value, add the bracket: inside + (sign(w) − inside) is the sign.",
+        ),
+        edit(
+            _BIT,
+            "inside.detach() + sign(w)",
+            "The value is the sum of both, and nothing passes g on. Add the difference sign(w) − inside, and detach only that.",
+        ),
     ],
 )
 def one_bit(answer):
@@ -588,6 +605,26 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             "            total += np.sum(field(start + t * (end - start)) * part)",
             "np.linspace(0, 1, steps) includes both ends of the leg, and cuts it into steps − 1 parts. "
             + _HALF,
+        ),
+        edit(
+            "(k + 0.5) * part",
+            "k * part + 0.5",
+            "You add 0.5 to every coordinate. The middle is half a *part* further: (k + 0.5) * part.",
+        ),
+        edit(
+            _MIDDLE,
+            "k * 0.5",
+            "That is k half parts from the start. The middle of part k is (k + 0.5) parts from it.",
+        ),
+        edit(
+            "start + (k + 0.5) * part",
+            "(k + 0.5) * part",
+            "Your points lie on a leg that begins at 0: add start.",
+        ),
+        edit(
+            "start + (k + 0.5) * part",
+            "part",
+            "A part is a difference of two points. Evaluate the field at a point of the leg, start + (k + 0.5)·part.",
         ),
         printed(_round_trip),
         edit(
@@ -1093,6 +1130,19 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         (_solved_for_vectors, _LIMIT),
         edit(
             "u = g\n", "u = np.ones_like(g)\n", "u starts as g, the upstream gradient, not as ones."
+        ),
+        edit(
+            _ROUND,
+            "u = g + back(u)",
+            "back(u) is the tuple (Jᵀu, Bᵀu). Add its first entry, back(u)[0].",
+        ),
+        edit(_ROUND, "u = g + back(u)[1]", _END, "return back(u)[0]", _ORDER),
+        edit(
+            _ROUND,
+            "to_z, to_x = back(u)\n        u = g + to_z * u",
+            _END,
+            "return to_x * u",
+            "back(u) holds the products Jᵀu and Bᵀu already: do not multiply by u again.",
         ),
         printed(_pull_back),
         edit("u = g\n", "u = 0\n", _ONE_LESS),
