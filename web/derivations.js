@@ -674,7 +674,8 @@ function ask(box) {
         goOn(text, shown);
         change(record => record.lines[name] = lines);
         (asked?.querySelector("input") ?? body).focus();
-        news.textContent = `${shown ? "It is shown above." : "Right."} ${asked ? `Line ${number + 1} is next.` : "That was the last line."}`;
+        news.textContent = [shown ? "It is shown above." : "Right.", ...body.querySelector("fieldset:enabled") ? ["Choose the reason above."] : [],
+                            asked ? `Line ${number + 1} is next.` : "That was the last line."].join(" ");
     }
 
     // The current line, after the lines that are given; after the last one, the rule in code.

@@ -78,7 +78,6 @@ class DerivationPanel(Panel):
             _as_html(derivation),
             _as_plain_text(derivation),
         )
-        self.tabbable = False  # it takes the focus after the last line
         self._ask()
         for text, shown in record.read()["lines"].get(name, []):
             if not self.line or judge(derivation, self.number, text).kind != "right":
@@ -89,7 +88,8 @@ class DerivationPanel(Panel):
         """Accept the current line, record it, and ask for the next."""
         self._go_on(text, shown, "It is shown above." if shown else "**Right.**")
         record.derived(self.name, self.lines)
-        (self.line.box if self.line else self).focus()
+        if self.line:
+            self.line.box.focus()
 
     def _go_on(self, text, shown, said=""):
         self.lines.append([text, shown])
@@ -108,17 +108,24 @@ class DerivationPanel(Panel):
         if self.number < len(steps):
             self.line = Line(self)
             if said:
-                self.line.said.value = say(f"{said} Now the next line.", role=POLITE)
+                said = f"{said} {self._asks_why()}Now the next line."
+                self.line.said.value = say(said, role=POLITE)
             self.children += (self.line, self.key_row)
             return
         self.line = None
         text, shown = self.lines[-1]
-        said += said and " That was the last line."
+        said += said and f" {self._asks_why()}That was the last line."
         if self.derivation.code and not shown:
             code = self.derivation.as_code(text)
             said += f" In code, this is your rule for the exercise: `{code}`"
         if said:
             self.children += (widgets.HTMLMath(say(said, role=POLITE)),)
+
+    def _asks_why(self):
+        asked = [
+            one for one in self.children if isinstance(one, Reason) and not one.choices.disabled
+        ]
+        return "Choose the reason above. " if asked else ""
 
     def _stand(self, text):
         step = self.derivation.steps[self.number]
@@ -143,7 +150,6 @@ class FromMemory(widgets.VBox):
         asked = say(f"*From lesson {name[:2]}, where you were shown it:* type the next line.")
         before = [_standing(self.derivation, step, step.right) for step in steps[: self.number]]
         super().__init__([widgets.HTMLMath(asked), *before, self.line, _key_row(self)])
-        self.tabbable = False  # it takes the focus after the line
 
     def keep(self, text, shown):
         """Accept the line, and record it if it was typed."""
@@ -159,7 +165,6 @@ class FromMemory(widgets.VBox):
             _standing(self.derivation, self.derivation.steps[self.number], text),
             widgets.HTMLMath(say(said, role=POLITE)),
         ]
-        self.focus()
 
 
 def from_memory(lesson):
@@ -207,9 +212,11 @@ class Line(widgets.VBox):
         self.panel, self.checked, self.entered = panel, None, float("-inf")
         self.step = step = panel.derivation.steps[panel.number]
         self.box = widgets.Text(
-            placeholder="type the right-hand side", layout=widgets.Layout(width="min(20em, 90%)")
+            placeholder="type the right-hand side",
+            description=named(panel.derivation, panel.number),
+            layout=widgets.Layout(width="min(20em, 90%)"),
+            style={"description_width": "0px"},  # a screen reader names the box by it
         )
-        self.box.tooltip = named(panel.derivation, panel.number)  # its accessible name
         self.echo, self.said = widgets.HTMLMath(), widgets.HTMLMath()
         check = _button("Check", "check this line")
         show = _button("Show this line", "show this line and go on")

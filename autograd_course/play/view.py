@@ -255,8 +255,9 @@ class Playground(widgets.VBox):
         self.box = widgets.Textarea(
             text,
             rows=min(12, text.count("\n") + 2),
+            description="the function",
             layout={"width": "min(52em, 98%)"},
-            tooltip="the function",
+            style={"description_width": "0px"},  # a screen reader names the box by it
         )
         self.message = widgets.HTML()
         self.explorer = explorer(text, at)

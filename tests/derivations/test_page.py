@@ -124,7 +124,10 @@ def test_lines_are_typed_judged_drawn_and_kept(page, tmp_path, monkeypatch):
     third = box.get_by_role("textbox", name="right-hand side of line 3")
     assert third.evaluate("box => box === document.activeElement")
     box.get_by_role("button", name="show this line and go on").click()
-    assert box.locator(".news").inner_text() == "It is shown above. That was the last line."
+    assert (
+        box.locator(".news").inner_text()
+        == "It is shown above. Choose the reason above. That was the last line."
+    )
     assert box.get_by_role("textbox").count() == 0
     box.get_by_role("radio", name=DERIVATIONS["03.divide"].steps[2].rivals[0]).check()
     assert DERIVATIONS["03.divide"].steps[2].reason in box.get_by_role("status").inner_text()

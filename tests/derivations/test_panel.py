@@ -214,12 +214,15 @@ def test_without_a_kernel_the_boxes_are_empty_and_the_lines_folded(name):
 
 def test_a_screen_reader_is_told_what_a_box_is_and_what_came_of_a_line():
     panel = derive("03.divide")
-    assert panel.line.box.tooltip == "right-hand side of line 2 of 3: dz ≈"
+    assert panel.line.box.description == "right-hand side of line 2 of 3: dz ≈"
     answer(panel, "(dx - z dy)/y")
     assert "Right" in panel.line.said.value and "status" in panel.line.said.value
-    assert panel.line.box.tooltip.endswith("line 3 of 3: ∂z/∂y =")
+    assert panel.line.box.description.endswith("line 3 of 3: ∂z/∂y =")
     button(panel, "Show this line").click()
-    assert "It is shown above. That was the last line." in panel.children[-1].value
+    assert (
+        "It is shown above. Choose the reason above. That was the last line."
+        in panel.children[-1].value
+    )
     names = {
         named(DERIVATIONS[name], n)
         for name in DERIVATIONS

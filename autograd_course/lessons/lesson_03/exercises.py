@@ -115,7 +115,7 @@ derivation(
     renamed={"n": "y"},
     steps=(
         Step(
-            r"\text{share of slot 1} =",
+            r"\text{share of slot 1 } =",
             "x^(n-1)",
             "the other factor, times 1, the slope of x",
             letters="x n",
@@ -135,7 +135,7 @@ derivation(
             ),
         ),
         Step(
-            r"\text{share of slot 2} =",
+            r"\text{share of slot 2 } =",
             "x (n-1) x^(n-2)",
             "the slope of xⁿ⁻¹ is the one that we suppose",
             letters="x n",
