@@ -75,7 +75,7 @@ function read(text, spec, {tight, wide} = {}) {
         if (found.join("") === word)
             return found;
         if (word === "einsum")
-            throw new Unreadable("Write a sum as `sum_` and its index, not as `einsum`, and a matrix product with `@`.");
+            throw new Unreadable("Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
             throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
@@ -137,7 +137,7 @@ function read(text, spec, {tight, wide} = {}) {
             if (operator === "^" && next() === "T") {
                 take();
                 if (!spec.matrices.length)
-                    throw new Unreadable("' and T transpose a matrix, and no letter is a matrix here. Write a derivative as a formula.");
+                    throw new Unreadable("' and T transpose a matrix, but no letter is a matrix here. Write a derivative as a formula.");
                 const found = left[0] === "name" ? indices() : "";
                 left = found ? ["entry", left[1], [...found].reverse().join("")] : ["transpose", left];
                 continue;

@@ -198,7 +198,7 @@ class _Parser:
             functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
             if word == "einsum":
                 raise Unreadable(
-                    "Write a sum as `sum_` and its index, not as `einsum`, and a matrix product with `@`."
+                    "Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`."
                 )
             if set(word) <= set(self.indices):
                 raise Unreadable(
@@ -273,7 +273,7 @@ class _Parser:
     def _transposed(self, tree):
         if not self.arrays:
             raise Unreadable(
-                "' and T transpose a matrix, and no letter is a matrix here. Write a derivative as a formula."
+                "' and T transpose a matrix, but no letter is a matrix here. Write a derivative as a formula."
             )
         indices = self._indices() if tree[0] == "name" else ""
         return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)

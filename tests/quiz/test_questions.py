@@ -462,7 +462,10 @@ def test_unreadable_text_is_shown_as_typed():
 def test_more_than_six_lines_are_counted_not_cut():
     _, box, _, count, _ = open_card()
     box.value = "\n".join("1234567")
-    assert "7 lines, but a card has at most 6" in count.value and len(record.read()["cards"]["01"]) == 7
+    assert (
+        "7 lines, but a card has at most 6" in count.value
+        and len(record.read()["cards"]["01"]) == 7
+    )
 
 
 def test_the_cards_twin_folds_ours():
