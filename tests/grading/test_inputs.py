@@ -318,6 +318,21 @@ def test_a_text_that_reads_like_an_error_is_not_that_error():
     assert not raised.raises_as(run(fails, (TypeError,)))
 
 
+def test_a_variable_without_a_value_is_the_same_error_whatever_its_name():
+    def first(n):
+        for _ in range(n):
+            to_x = n
+        return to_x
+
+    def other(n):
+        for _ in range(n):
+            Bu = n
+        return Bu
+
+    assert run(first, (0,)).raises_as(run(other, (0,)))
+    assert not run(first, (1,)).raises_as(run(other, (1,)))
+
+
 def test_an_outcome_holds_what_was_printed_and_which_argument_was_changed():
     def fill(x, y):
         print("filled")
