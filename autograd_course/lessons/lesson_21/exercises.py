@@ -437,7 +437,7 @@ def _without_notebook(three):
                     {
                         "forward": "forward is given x alone: compute z from it.",
                         "setup_context": "setup_context is given the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
-                        "backward": "backward is given ctx and grad_output alone. Unpack what was saved, in the same order: x, z = ctx.saved_tensors.",
+                        "backward": "backward is given ctx and grad_output alone. Save what it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
                     }[name],
                 )
 

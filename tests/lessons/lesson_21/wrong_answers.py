@@ -108,6 +108,20 @@ cases(
             "own: sign of x",
         ),
         edit("*inputs, output", "inputs, output", "own: as it is"),
+        edit("*inputs, output", "inputs.x, output", "own: tuples"),
+        *(
+            edit(
+                "class my_op:",
+                "x = z = np.zeros((200, 1, 8, 8))\nclass my_op:",  # as in the notebook
+                *forgotten,
+                f"own: {name} is given",
+            )
+            for name, *forgotten in [
+                ("backward", "x, z = ctx.saved_tensors", "saved = ctx.saved_tensors"),
+                ("setup_context", "*inputs, output", "x, output"),
+                ("forward", "1 / (1 + x * x)", "z"),
+            ]
+        ),
         edit(
             "*inputs, output",
             "*inputs",
