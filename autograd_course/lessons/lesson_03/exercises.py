@@ -472,6 +472,11 @@ def drill(answer):
             "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?",
         ),
         ((3, 4), "Those are the values. The question asks for the slopes."),
+        ((5, -2), "5 is the constant. If you raise x by 1, how does 5 − x change?"),
+        (
+            (0, 0),
+            "The slopes for the constants do not matter here: x is in the second slot, and it moves.",
+        ),
     ],
 )
 def reflected(answer):
