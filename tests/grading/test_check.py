@@ -316,7 +316,7 @@ tried     answer(0.5)
 raised    line 5: return helper(x)
           line 2: return cos(x)
           NameError: name 'cos' is not defined
-hint      The name cos is not defined. Is it misspelled, or has a cell above not been run?"""
+hint      The names of NumPy begin with np: write np.cos."""
     )
 
 
