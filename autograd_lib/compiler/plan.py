@@ -18,6 +18,7 @@ UFUNCS = {
     operator.matmul: np.matmul,
     operator.neg: np.negative,
 }
+# What these return may be a view or a copy, depending on the layout of their argument.
 VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
@@ -98,15 +99,13 @@ def takes_out(node):
 
 
 def memory_root(node):
-    """Return the line or input in whose memory the result of `node` may lie: itself, or what it views.
+    """Return the line or input in whose memory the result of `node` lies: itself, or what it views.
 
     This is determined from the arrays of the recorded call, as far as the bounds of their memory
-    tell it. But a reshape, for example, copies some arrays and not others of the same shape, so a
-    result of VIEWS always counts as a view of its first argument; an index is never viewed.
+    tell it. It holds in every call for what lies in a buffer, because a buffer always has the same
+    layout; a result of VIEWS that is its own root may be a view in another call.
     """
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
-    if node.op in VIEWS:
-        shared += [x for x in node.inputs[:1] if isinstance(x, Traced)]
     # One is enough, because a result is a view of one array.
     return shared[0].root if shared else node
 

@@ -116,8 +116,9 @@ class Writer:
             text.append(f"{line:<59} # {comment}" if comment else line)
         if buffers:
             text.append(f"    {pool}.append(({memory}))")
-        # The caller gets arrays that nothing else holds. A row of the user may keep what it returns;
-        # and a view that is its own root is one of a constant, which the program keeps.
+        # The caller gets arrays that nothing else holds. A row of the user may keep what it returns.
+        # A view that is its own root is one of a constant; or it was a copy in the recorded call,
+        # and may be a view of an input in another.
         result = self.returned_source(
             returned,
             [
