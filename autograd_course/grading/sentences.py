@@ -14,7 +14,7 @@ from .sandbox import StepLimitExceeded
 SENTENCES = {
     # what kind of thing came back
     "iterator": "The result is of type {0}, which can be read only once. Convert it to a list: list(…).",
-    "a set": "{0} values were expected, and this is a set, which has no order.",
+    "a set": "{0} values were expected, but this is a set, which has no order.",
     "one value": "{0} values were expected, and this is one.",
     "number of values": "{0} values were expected, and you gave {1}.",
     "number of parts": "{0} values were expected, and you gave {1}: give them in this order, in brackets.",
@@ -24,7 +24,7 @@ SENTENCES = {
     "a comparison times g": "This is a Boolean. Comparisons bind last, so put the comparison in parentheses. "
     "Multiply g by it: g * (…).",
     "truth values": "That is True and False, one for each entry, where numbers are expected.",
-    "several numbers": "A single number was expected, and this holds {0}: is a sum missing, or a bracket or a comma too many?",
+    "several numbers": "A single number was expected, but this holds {0}: is a sum missing, or is there a bracket or a comma too many?",
     "not an array": "An array was expected, but this is of type {0}.",
     "not a number": "A number was expected, but this is of type {0}.",
     "complex": "The result is a complex number, where a real number is expected: x.real and x.imag are its parts.",
@@ -85,11 +85,11 @@ SENTENCES = {
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "Your answer still contains a ...: replace it by a value.",
     "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
-    "error: name of NumPy": "The names of NumPy begin with np: write np.{0}.",
+    "error: name of NumPy": "NumPy's names have the prefix np: write np.{0}.",
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
     "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",
-    "error: arguments": "A function was called with the wrong number of arguments. If it is yours, the question lists them, in their order.",
+    "error: arguments": "A function was called with the wrong number of arguments. If it is your function, the question lists its arguments, in their order.",
     "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
     "(If you passed an array where a function is needed, pass the function.)",
     "error: number called": "A number or an array was called like a function. Is a * missing in front of a bracket? Entries are in square brackets, g[i, j]. Where a function is expected, pass the function itself.",
@@ -119,8 +119,7 @@ SENTENCES = {
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
     "error: list index": "Python counts from 0: the last of n entries has the index n − 1, or −1.",
-    "error: number of indices": "Too many indices for the {0} axes that the array has here: {1}. x[i] reads an entry of one axis, and "
-    "a row of two.",
+    "error: number of indices": "Too many indices for the {0} axes that the array has here: {1}. x[i] reads an entry if there is one axis, and a row if there are two.",
     "error: shapes of @": "@ is the matrix product: it takes arrays, and the last axis of the left one must be as long as the first "
     "of the right one (with more axes, the last but one). * multiplies entry by entry.",
     "error: recursion": "Your function calls itself and never ends.",

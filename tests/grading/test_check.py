@@ -189,7 +189,7 @@ WRONG = [
     ("99.slope", lambda x: x + 0.5, "got       -1.5"),
     ("99.slope", lambda x: "1", "A number was expected, but this is of type str."),
     ("99.slope", lambda x: True, "A number was expected, but this is of type bool."),
-    ("99.slope", lambda x: np.array([2 * x]), "A single number was expected, and this holds 1"),
+    ("99.slope", lambda x: np.array([2 * x]), "A single number was expected, but this holds 1"),
     ("99.slope", lambda x: np.nan, "got       nan"),
     ("99.slope", lambda x: 2 * x + 0j, "is a complex number"),
     ("99.pair", (500, 1000 + 1e-9j), "complex number"),
@@ -316,7 +316,7 @@ tried     answer(0.5)
 raised    line 5: return helper(x)
           line 2: return cos(x)
           NameError: name 'cos' is not defined
-hint      The names of NumPy begin with np: write np.cos."""
+hint      NumPy's names have the prefix np: write np.cos."""
     )
 
 

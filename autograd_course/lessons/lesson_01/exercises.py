@@ -303,7 +303,7 @@ def ramp(x):
         ),
         (
             lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / (2 * h),
-            "You subtract one slope from the other. Their mean is asked for, so add them, and halve the sum.",
+            "You subtract one slope from the other. The question asks for their mean, so add them, and halve the sum.",
         ),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference),

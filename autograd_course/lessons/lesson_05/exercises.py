@@ -981,7 +981,7 @@ def _counting(answer):
                 "the Values of a small graph after backward(L)",
                 "changed",
                 "as they were",
-                "In the backward pass only .grad changes. Free nothing: data, inputs and locals stay for the next call.",
+                "In the backward pass only .grad changes. Do not delete anything: the next call needs data, inputs and locals.",
             )
 
     return backward

@@ -241,7 +241,7 @@ _TO_COLUMN = [
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
     (
         lambda g: g.sum(axis=0, keepdims=True).T,
-        "Those are the sums of the columns of g, turned. b has one number for each row: sum along axis 1.",
+        "Those are the sums of the columns of g, written as a column. b has one number for each row: sum along axis 1.",
     ),
     (
         lambda g: g * np.ones((3, 1)),

@@ -509,11 +509,11 @@ WRONG_LOG = [
     ),
     (
         lambda g, z, x: g - np.exp(z) * (np.sum(g, axis=-1, keepdims=True) - g),
-        "The own output contributes g (1 − p), not g: add g over all outputs, the own one too.",
+        "The logit's own output contributes g (1 − p), not g: add g over all outputs, including this one.",
     ),
     (
         lambda g, z, x: g * (1 - np.exp(z)) - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
-        "The sum over all outputs contains the own output too, so its −p · g is counted twice: g − p · Σ g.",
+        "The sum over all outputs contains the logit's own output too, so its −p · g is counted twice: g − p · Σ g.",
     ),
     (
         lambda g, z, x: g - np.exp(x) / np.sum(np.exp(x)) * np.sum(g, axis=-1, keepdims=True),
@@ -1065,7 +1065,7 @@ def _right(x):
         ),
         (
             lambda x: np.exp(np.max(x)) * np.sum(np.exp(x - np.max(x))),
-            "That is s itself. Its log is asked for: the log of the product is a sum.",
+            "That is s itself. The question asks for its log: the log of the product is a sum.",
         ),
     ],
 )

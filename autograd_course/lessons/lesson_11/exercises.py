@@ -102,7 +102,7 @@ def _curvature(got, expected):
         return "That is 2/30, but rounded too coarsely: give three decimals."
     return {
         -2: "−2 is the factor 1 − lr · λ itself. Solve 1 − 0.1 λ = −2 for λ.",
-        0.3: "From 1 − 0.1 λ = −2 follows 0.1 λ = 3: divide by lr, do not multiply.",
+        0.3: "1 − 0.1 λ = −2 means 0.1 λ = 3: divide by lr, do not multiply.",
         -10: "w changes its sign, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
         3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
@@ -849,7 +849,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
         edit(
             _RISE,
             "(epoch + 1) / 10",
-            "The line below if has no return, so its value is lost, and epochs 0 to 9 fall too.",
+            "The line below the if has no return, so its value is lost, and the factor falls in epochs 0 to 9 too.",
         ),
     ],
 )
