@@ -213,7 +213,7 @@ def boundary(points, labels, p, title, pull=None):
                 for box in boxes
                 if _within(box) and not any(_overlap(box, other) for other in taken)
             ]
-            if free:  # on as few points as can be: near the edge, or elsewhere
+            if free:  # on as few points as possible: near the edge, or elsewhere
                 taken.append(min(free, key=lambda box: sum(_overlap(box, mark) for mark in marked)))
                 left, right, top, bottom = taken[-1]
                 words.words(

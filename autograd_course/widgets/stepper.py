@@ -366,7 +366,7 @@ class _Walk(Story):
         self.said_constant = True
         return f" {idle[0]} is a constant and gets nothing, here and everywhere."
 
-    # -- What is said of a gradient that is sent
+    # -- Describe a gradient that is sent
 
     def send(self, node, g, slot, gx):
         x = node.inputs[slot]

@@ -586,7 +586,7 @@ def power(answer):
             243.0,
             3.0,
             5.0,
-            gives=4050.0,  # where no usual mistake gives what another gives
+            gives=4050.0,  # where no two usual mistakes give the same
             tried="the rule for x of power, with g = 10, z = 243, x = 3, y = 5",
             hints=power.mistakes,
         )

@@ -999,7 +999,7 @@ def mixing(answer):
     ]
     examples += [
         (0.3, np.array([0.5, 0.2, 0.0]), np.array([0.1, 0.4, 0.3]))
-    ]  # one guesser ruled out what came
+    ]  # one model gave the letter that followed the probability 0
     expect_over(
         answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes
     )
