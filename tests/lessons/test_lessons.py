@@ -216,7 +216,7 @@ def test_a_user_of_pytorch_needs_a_little_more_than_half_of_the_announced_minute
         for lesson in WALKED_WITH_PYTORCH
     }
     assert 0.5 < sum(WALKED_WITH_PYTORCH.values()) / sum(minutes.values()) < 0.6
-    pages = ["README.md", "autograd_course/lessons/lesson_00/exercises.py"]
+    pages = ["README.md", "notebooks/00_start_here.ipynb"]
     for text in [(ROOT / page).read_text(encoding="utf-8") for page in pages]:
         said = re.findall(r"you will need (.*?) of the announced minutes", text, re.IGNORECASE)
         assert said == ["a little more than half"]

@@ -49,8 +49,7 @@ placement(
 
 placement(
     "05",
-    "There you build an engine: it goes backward through a calculation and adds up the gradients. If you use PyTorch "
-    "daily, continue with 08, 09, 14, 18, 20 and 21; you will need a little more than half of the announced minutes.",
+    "There you build an engine: it goes backward through a calculation and adds up the gradients.",
     [
         Question(
             """$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
