@@ -131,6 +131,12 @@ def test_00_the_same_loop_name_for_name():
     ((x - 3) ** 2).backward()
     assert x.grad == 4
     assert {"zero_grad", "step"} <= set(dir(torch.optim.Adam)) and hasattr(F, "cross_entropy")
+    theirs, ours = nn.Linear(2, 2), ag.nn.Linear(2, 2)
+    shared, copied = theirs.state_dict()["weight"], ours.state_dict()["weight"]
+    with torch.no_grad():
+        theirs.weight.fill_(7.0)
+    ours.weight.data[...] = 7.0
+    assert (shared == 7).all() and not (copied == 7).any()
 
 
 def test_01_checks_and_the_step():
@@ -239,6 +245,38 @@ def test_05_the_second_call_and_detach():
         L.backward()
     assert not x.detach().requires_grad
     assert jax.grad(lambda x: x * x)(3.0) == 6
+    x = leaf(3.0)
+    L = x + x  # a sum saves nothing
+    L.backward()
+    L.backward()
+    assert x.grad == 4
+
+
+def test_05_what_each_notices_that_was_changed():
+    """PyTorch notices a write in place and misses a replaced `.data`; here it is the other way
+    round.
+    """
+    x = leaf(2.0)
+    y = x * 1
+    z = y * y
+    y.data = torch.tensor(5.0)
+    z.backward()
+    assert x.grad == 10  # 2 · 5, and 4 would be right
+    y = leaf(2.0) * 1
+    z = y * y
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+    x = ag.Tensor([2.0], requires_grad=True)
+    z = (x * x).sum()
+    x.data[0] = 5.0
+    z.backward()
+    assert x.grad[0] == 10
+    x = ag.Tensor([2.0], requires_grad=True)
+    z = (x * x).sum()
+    x.data = np.array([5.0])
+    with pytest.raises(RuntimeError, match="data"):
+        z.backward()
 
 
 def test_05_leaves_come_first():
@@ -298,8 +336,25 @@ def test_07_a_second_backward_and_a_custom_op():
 
     for check in (torch.autograd.gradcheck, torch.autograd.gradgradcheck):
         assert check(Square.apply, leaf([1.5, -2.0]))
-    # the old form, forward(ctx, x), is refused here
     assert torch.func.grad(lambda x: Square.apply(x).sum())(torch.tensor([3.0])) == 6
+
+    class Older(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        backward = Square.backward
+
+    assert torch.autograd.gradcheck(Older.apply, leaf([1.5, -2.0]))
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(lambda x: Older.apply(x).sum())(torch.tensor([3.0]))
+    single = torch.tensor([1.5], dtype=torch.float32, requires_grad=True)
+    with (
+        pytest.warns(UserWarning, match="double precision"),
+        pytest.raises(RuntimeError, match="Jacobian mismatch"),
+    ):
+        torch.autograd.gradcheck(torch.sin, single)
 
 
 def test_08_shapes():
@@ -333,6 +388,8 @@ def test_09_products():
     layer = nn.Linear(3, 4)
     x = torch.tensor(A)
     assert torch.allclose(layer(x), x @ layer.weight.T + layer.bias)
+    layer(x).backward(torch.tensor(G))
+    assert torch.allclose(layer.weight.grad, torch.tensor(G).T @ x)
     assert np.allclose(jax.linear_transpose(lambda A: A @ B, A)(G)[0], G @ B.T)
     assert np.allclose(jax.vjp(lambda A: A @ B, A)[1](G)[0], G @ B.T)
 
