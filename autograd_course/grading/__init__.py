@@ -130,6 +130,7 @@ class Exercise:
     why: str
     listed: list
     names: object
+    playground: str
 
     @property
     def parts(self):
@@ -197,8 +198,12 @@ def exercise(
     explained="",
     mistakes=(),
     names=dict,
+    playground="",
 ):
-    """Register the decorated function as the check of exercise `name`; return the Exercise."""
+    """Register the decorated function as the check of exercise `name`; return the Exercise.
+
+    The verdict on a wrong answer links to the text `playground`, drawn in the playground.
+    """
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in mistakes:
         if isinstance(one, edit):
@@ -222,6 +227,7 @@ def exercise(
             why,
             list(mistakes),
             names,
+            cleandoc(playground),
         )
         return EXERCISES[name]
 
@@ -296,6 +302,7 @@ def check(name, answer):
                 if exercise.names_mistake(cause) or cause.kind in SAYS_ALL
                 else slip(exercise, answer),
             ),
+            ("see", exercise.playground),
             cause=cause,
         )
         record.missed(name, sentence(cause), repr(verdict))

@@ -5,6 +5,7 @@ import re
 import sys
 import traceback
 from html import escape
+from urllib.parse import urlencode
 
 from ..drawing.table import FAINT, table
 from .causes import Cause, Difference, Words, own
@@ -14,7 +15,8 @@ from .sentences import named, rows, sentence, shortest
 class Verdict:
     """Hold the result of a check: `status` is "not yet", "wrong" or "right".
 
-    `rows` are (label, text) pairs. As text it begins with the status.
+    `rows` are (label, text) pairs. As text it begins with the status. The text of "see" is a
+    function; as HTML it is a link to the playground, which draws it.
     """
 
     # Each has a line style and no colour, because colours have other meanings in the lessons.
@@ -37,9 +39,15 @@ class Verdict:
 
     def _repr_html_(self):
         icon, line = self.ICONS[self.status]
-        plain = ("hint", "missing", "but", "look")
+        plain = ("hint", "missing", "but", "look", "see")
         lines = [
-            ((label, FAINT), (escape(text), "" if label in plain else "font-family:monospace"))
+            (
+                (label, FAINT),
+                (
+                    _link(text) if label == "see" else escape(text),
+                    "" if label in plain else "font-family:monospace",
+                ),
+            )
             for label, text in self.rows
             if label
         ]
@@ -49,6 +57,12 @@ class Verdict:
             f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
             f"{table(lines, cell='white-space:pre-wrap;') if lines else ''}</div>"
         )
+
+
+def _link(text):
+    """Return a link to a function in the playground, where its gradients can be seen."""
+    address = f"playground.ipynb#{urlencode({'text': text})}"
+    return f'<a href="{address}">the gradients of <code>{escape(text.splitlines()[-1])}</code> in the Playground</a>'
 
 
 class Wrong(Exception):

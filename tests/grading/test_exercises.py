@@ -12,6 +12,7 @@ from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from types import CodeType
+from urllib.parse import parse_qs, urlsplit
 
 import answer_cases
 import nbformat
@@ -26,6 +27,7 @@ from autograd_course.grading import EXERCISES, check, edit
 from autograd_course.grading.answers import defined
 from autograd_course.grading.causes import ERRORS, WITH_FACTS, Cause, own
 from autograd_course.grading.sentences import NOTES, SENTENCES, WHEN
+from autograd_course.play.reader import read
 from autograd_course.quiz.texts import Question
 
 NOTEBOOKS = sorted(sync_notebooks.NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -241,6 +243,20 @@ def test_unfilled_stubs_never_pass(name):
     assert check(name, ...).status == check(name, None).status == "not yet"
     assert check(name, object()).status == "wrong"
     assert check(name, lambda *_: 1e9).status == "wrong"
+
+
+def test_a_wrong_answer_leads_to_the_playground():
+    """The link holds a text that the playground draws, and a right answer has no link."""
+    shown = [one for one in EXERCISES.values() if one.playground]
+    assert len(shown) > 3
+    for one in shown:
+        assert read(one.playground).output == "z"
+    wrong = check("03.divide", (lambda g, z, x, y: g, lambda g, z, x, y: g))
+    (address,) = re.findall('href="(.*?)"', wrong._repr_html_())
+    assert address.startswith("playground.ipynb#")
+    assert parse_qs(urlsplit(address).fragment) == {"text": [EXERCISES["03.divide"].playground]}
+    right = check("03.divide", (lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z / y))
+    assert right.status == "right" and "href" not in right._repr_html_()
 
 
 def blanks(stub):

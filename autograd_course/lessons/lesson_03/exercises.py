@@ -342,6 +342,10 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
         divide_y = lambda g, z, x, y: -g * z / y""",
     explained="`-g * x / y**2` is mathematically the same, but takes one more multiplication.",
     why="Division needed no new limit: it is the product rule, solved for dz.",
+    playground="""
+        x = 6
+        y = 3
+        z = x / y""",
 )
 def divide(answer):
     if any(map(is_stub, answer)):
@@ -575,6 +579,10 @@ def reflected(answer):
             "That takes z for x and x for y: the arguments come in the order g, z, x, y.",
         ),
     ],
+    playground="""
+        x = 2
+        y = 3
+        z = x**y""",
 )
 def power(answer):
     if is_stub(answer):

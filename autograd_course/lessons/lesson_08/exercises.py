@@ -319,6 +319,10 @@ _TO_NUMBER = [
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
     explained="What was copied along an axis is summed along the same axis in the backward pass.",
     why="The axis that was copied is the axis that is summed. The shape of b tells you whether it stays, with the length 1.",
+    playground="""
+        x = [[1, 2, 3], [4, 5, 6]]
+        b = [[10], [20]]
+        z = x + b""",
 )
 def bias(answer):
     if any(map(is_stub, answer)):

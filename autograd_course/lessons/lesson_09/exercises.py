@@ -458,6 +458,10 @@ WRONG_Y = [
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes. For a batch of matrices the
         two differ.""",
     why="One product in the forward pass needs two in the backward pass, each with as many multiplications as the first.",
+    playground="""
+        x = [[1, 2, 3], [4, 5, 6]]
+        y = [[1, 0], [2, 1], [0, 3]]
+        z = x @ y""",
 )
 def matmul(answer):
     if any(map(is_stub, answer)):

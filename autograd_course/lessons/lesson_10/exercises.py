@@ -286,6 +286,9 @@ def _first(g, z, x):
         ),
         *of_rule(ag.max, 0, inputs=[(np.array([3.0, 1.0, 3.0]),)]),
     ],
+    playground="""
+        x = [3, 1, 3]
+        z = max(x)""",
 )
 def tie(answer):
     if is_stub(answer):

@@ -843,6 +843,9 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
             "At 0 the rule returns zeros in the shape of x: np.zeros_like(x).",
         ),
     ],
+    playground="""
+        x = [3, 4]
+        z = sqrt(sum(x**2))""",
 )
 def length_x(answer):
     if is_stub(answer):
