@@ -20,6 +20,11 @@ cases(
     wrong=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "none in part 1"),
         edit("p.data -=", "p.data -= abs(p.grad) > 1e-6 and", "nearly"),
+        edit(
+            "for x, y in examples:",
+            "for k in range(1, len(examples) + 1):\n        x, y = examples[k]",
+            "error: list index | counts from 0",
+        ),
         edit("parameters, x, y", "parameters, float(x), float(y)", "own: Only loss uses x and y"),
         edit(
             CLEAR,

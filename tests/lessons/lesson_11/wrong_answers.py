@@ -173,6 +173,7 @@ cases(
     wrong=[
         (lambda epoch: 1.0, "right elsewhere"),
         (lambda epoch: np.round(_factor(epoch), 1), "rounded to 1"),
+        edit("np.cos", "cos", "error: name of NumPy | np.cos"),
         (lambda epoch: _factor(epoch) if epoch < 100 else np.nan, "nan"),
         (
             lambda epoch: {0: 0.1, 4: 0.5, 9: 1.0, 40: 0.75, 10: 1.0}.get(epoch, _factor(85)),
