@@ -40,6 +40,7 @@ ERRORS = {
     "error: in place name": r"'numpy\.\w+' object has no attribute '([a-z]\w*)_'",
     "error: number method": r"'numpy\.(?:float|int)\w+' object has no attribute '(\w+)'",
     "error: array attribute": r"'numpy\.\w+' object has no attribute '(\w+)'",
+    "error: list attribute": r"'(list|tuple)' object has no attribute '(\w+)'",
     "error: None as whole number": "'NoneType' object cannot be interpreted as an integer",
     "error: None among numbers": r"'NoneType'|from dtype\('O'\)",
     "error: index": r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)",

@@ -115,6 +115,7 @@ SENTENCES = {
     "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
     "error: number method": "That is a single number, which has no .{0}: {1}.",
     "error: array attribute": "An array has no .{0}: {1}.",
+    "error: list attribute": "A {0} has no .{1}. sum(…), len(…) and for read its entries, and np.array(…) makes an array of it.",
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",

@@ -222,6 +222,7 @@ WRONG = [
     ("99.slope", lambda x: np.ones((2, 3)) + np.ones(2), "keepdims=True keeps it"),
     ("99.slope", lambda x: unpacked(ag.grad(np.sum)), "Expected a value, got a function"),
     ("99.slope", lambda x: np.array(2 * x).grad, ".grad belongs to a Tensor"),
+    ("99.slope", lambda x: [x, x].sum(), "A list has no .sum. sum(…), len(…)"),
     ("99.slope", lambda x: cleared(np.float64(x)), "has no entries to write into"),
     ("99.slope", lambda x: torch.exp(x), "Answers use NumPy here, not torch"),  # noqa: F821
     ("99.slope", lambda x: np.array([x]).mul_(2), "no .mul_, PyTorch's change in place"),
