@@ -406,7 +406,12 @@ def my_op(answer):
             got, arriving * slope, rtol=1e-5, atol=1e-7
         ):
             raise Wrong(
-                tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark)
+                tried,
+                brief(got),
+                brief(arriving * slope),
+                "backward unpacks the two tensors in another order than setup_context saves them."
+                if _exchanged(three, at, arriving, arriving * slope)
+                else _why(got, arriving, slope, at, remark),
             )
         exact = arriving * ag.grad(lambda x: np.sum(forward(x)))(at)
         if not np.allclose(got, exact, rtol=1e-12, atol=1e-12):
@@ -494,6 +499,17 @@ def _slope_of(forward, x):
             "Your function is a straight line. Between two linear layers it would add nothing.",
         )
     return slope
+
+
+def _exchanged(three, x, g, expected):
+    """Return True if backward is right for the two saved tensors in the other order."""
+    forward, setup_context, backward = three
+    ctx, z = Context(), forward(x)
+    setup_context(ctx, (x,), z)
+    if len(ctx.saved_tensors) != 2:
+        return False
+    got = backward(Context(*ctx.saved_tensors[::-1]), g)
+    return np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-5, atol=1e-7)
 
 
 def _at_zero(three):
