@@ -107,7 +107,7 @@ from .rule_checks import expect_engine, expect_rule, not_between, of_engine, of_
 from .locate_error import slip
 from .sandbox import MOST_PRINTED, Printed
 from .sentences import brief, formula, rows, sentence
-from .verdict import NotYet, Verdict, Wrong, shortened
+from .verdict import NotYet, Verdict, Wrong, not_run, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
 EXERCISES = {}  # name -> Exercise
@@ -261,6 +261,14 @@ def check(name, answer):
         )
     exercise = EXERCISES[name]
     Printed.left = MOST_PRINTED
+    if not_run(exercise.parts):
+        return Verdict(
+            "not yet",
+            (
+                "",
+                "The cell above has a syntax error, so it did not run. Fix it, run it, then this one.",
+            ),
+        )
     try:
         if waits(answer) or any(answer is ours for ours in OURS):
             raise NotYet

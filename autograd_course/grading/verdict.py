@@ -114,6 +114,19 @@ def shortened(error):
     return "\n".join([*lines[-6:], named(error)])  # the last six: recursion has a thousand
 
 
+def not_run(names):
+    """Return True if the last cell in Jupyter assigns one of `names` and has a syntax error.
+
+    No line of such a cell ran, so the names still hold what an earlier version of it assigned.
+    """
+    shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
+    last = getattr(shell, "last_execution_result", None)
+    cell = getattr(getattr(last, "info", None), "raw_cell", None) or ""
+    return isinstance(getattr(last, "error_before_exec", None), SyntaxError) and any(
+        re.search(rf"^(def|class)? *{name}\b", cell, re.MULTILINE) for name in names
+    )
+
+
 def _cell(filename):
     """Return "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()

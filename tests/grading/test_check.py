@@ -12,6 +12,7 @@ import time
 from decimal import Decimal
 from fractions import Fraction
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -319,6 +320,27 @@ raised    line 5: return helper(x)
           NameError: name 'cos' is not defined
 hint      NumPy's names have the prefix np: write np.cos."""
     )
+
+
+@pytest.mark.parametrize(
+    "cell, error, judged",
+    [
+        ("slope = lambda x: 2x", SyntaxError(), False),
+        ("def slope(x):\n    return 2x", SyntaxError(), False),
+        ("other = slope 1", SyntaxError(), True),  # another name is assigned
+        ("slope = lambda x: 2 * x", None, True),
+        ("slope = lambda x: 2 * x", KeyboardInterrupt(), True),
+    ],
+)
+def test_an_answer_whose_last_version_did_not_run_is_not_judged(monkeypatch, cell, error, judged):
+    """Jupyter keeps the earlier answer if the cell of the answer has a syntax error."""
+    last = SimpleNamespace(error_before_exec=error, info=SimpleNamespace(raw_cell=cell))
+    shell = SimpleNamespace(last_execution_result=last)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    exercises.EXERCISES["99.slope"].stub = "slope = ..."
+    verdict = check("99.slope", lambda x: 2 * x)
+    assert (verdict.status != "not yet") == judged
+    assert judged or "syntax error" in repr(verdict)
 
 
 def test_endless_recursion_is_shown_short():
