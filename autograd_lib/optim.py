@@ -168,8 +168,8 @@ class Optimizer(Stateful):
             If a `closure` is given, or a `.grad` that was set by hand is not an array of real
             numbers.
         ValueError
-            If such a `.grad` has another shape than its parameter, or an array given as the "lr" of
-            a group does not broadcast to a parameter.
+            If the shape of such a `.grad` differs from that of its parameter, or an array given as
+            the "lr" of a group does not broadcast to a parameter.
         """
         if closure is not None:
             raise TypeError(

@@ -97,7 +97,7 @@ def controls(ui, values):
 
 
 def as_text(data):
-    """Return bytes in base 85, which is 6 % shorter than base 64, with a comma for "<" so that HTML may hold it."""
+    """Return bytes in base 85, with a comma for "<" so that HTML can contain it; 6 % shorter than base 64."""
     return base64.b85encode(data).decode().replace("<", ",")
 
 

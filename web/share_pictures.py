@@ -19,11 +19,11 @@ def share_picture(named, description, course, icon):
     Parameters
     ----------
     named : str
-        Title of the page, after its number if it is a lesson.
+        Title of the page, preceded by its number if it is a lesson.
     description : str
-        First sentences of the page; as much is shown as there is room for.
+        First sentences of the page, cut to the space available.
     course : str
-        Title of the course, in the foot of the picture.
+        Title of the course, shown at the bottom of the picture.
     icon : path-like
         PNG of the course's icon.
 

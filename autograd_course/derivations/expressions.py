@@ -447,7 +447,10 @@ def _tex_within(tree, least):
 
 
 def as_text(tree, *, code=False):
-    """Return the tree as it is typed in this course, or as NumPy code; no code has sums."""
+    """Return the tree in the notation of this course, or as NumPy code.
+
+    With `code`, the tree must not contain a sum.
+    """
     kind = tree[0]
     if kind == "number":
         return f"{tree[1]:g}"

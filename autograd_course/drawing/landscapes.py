@@ -108,7 +108,7 @@ def _grid(span):
 
 @lru_cache(maxsize=32)
 def _outlined(heights, span):
-    """Return the same for the bytes of f's values on the grid.
+    """Return the result of `_contours` for a grid of values of f, given as bytes.
 
     The cache is keyed by the values because a slider often creates a new f.
     """

@@ -62,7 +62,7 @@ Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wron
 - `names=lambda: {"train": train}`: the names from the notebook that the solution uses. They are
   defined where edits and other styles are run, beside np, ag, the names of the module, and the
   names that the solutions of the lesson's earlier exercises define.
-- Recognised automatically: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
+- Recognised automatically: nothing returned, printed instead, a wrong shape (a broadcast axis, a lost axis, transposed), swapped
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, truncation,
   and the common errors of Python.
 - Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict

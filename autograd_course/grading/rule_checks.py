@@ -133,7 +133,7 @@ def _of_elementwise(row, arg, whole):
 
 
 def _both_axes(inputs, params):
-    """Return the keywords, and once more with the axis counted from the end."""
+    """Return [params], and where possible a second dict with the axis counted from the end."""
     axis = params.get("axis")
     return (
         [params, {**params, "axis": axis - np.ndim(inputs[0][0])}]

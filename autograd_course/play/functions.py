@@ -84,7 +84,7 @@ def _linear(x, W, b=0.0):
 
 
 def _reduced(losses, reduction):
-    """Return the losses as PyTorch's keyword `reduction` asks for them."""
+    """Return the mean or the sum of the losses, or all of them, as `reduction` does in PyTorch."""
     return {"mean": ag.mean, "sum": ag.sum, "none": lambda one: one}[reduction](losses)
 
 

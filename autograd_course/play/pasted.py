@@ -281,7 +281,7 @@ class _Reading:
         return [statement]
 
     def leave(self, statement, text=""):
-        """Leave a statement out; what reads a name that only it assigns is left out as well."""
+        """Leave out a statement; later statements that read a name only it assigns are left out too."""
         if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
             targets = set(stored(statement))
             self.gone |= targets - self.held.keys()
@@ -491,7 +491,7 @@ def _for_each_row(vmap, call):
     axes = [0 if one == "0" else None if one == "None" else one for one in axes]
     axes = axes * len(call.args) if len(axes) == 1 else axes
     if set(axes) - {0, None} or 0 not in axes or len(axes) != len(call.args):
-        raise CannotDraw("Only vmap along axis 0 is read; write x.T for another axis.")
+        raise CannotDraw("vmap is supported along axis 0 only; write x.T to map over axis 1.")
     rows = [f"row{i}" for i, axis in enumerate(axes) if axis == 0]
     arrays = [ast.unparse(one) for one, axis in zip(call.args, axes) if axis == 0]
     arguments = [

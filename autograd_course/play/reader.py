@@ -481,7 +481,10 @@ def _functions(statements):
 
 
 def _number_draws(statements):
-    """Give each call that draws random numbers a number, so that it draws others, and always the same."""
+    """Set the attribute `draw` of each call that draws random numbers to its number.
+
+    It seeds the call, so that different calls draw different numbers, the same in every run.
+    """
     calls = [call for one in statements for call in walk(one, ast.Call) if called(call) in RANDOM]
     for number, call in enumerate(calls):
         call.draw = number

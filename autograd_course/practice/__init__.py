@@ -168,7 +168,7 @@ class Gym(Panel):
     # --- a problem comes
 
     def ask(self):
-        """Show the problem that its number, the two choices and the record determine."""
+        """Show a problem, chosen by its number, the two menus and the learner's record."""
         among = keys(self.lesson.value, self.kind.value)
         if not among:
             self.put_nothing()

@@ -86,9 +86,9 @@ def make(key, rng):
 
 
 def _ours(row, argument):
-    """Return the library's rule as one line.
+    """Return the rule of an argument as one line: the entry of DERIVED, or else the library's rule.
 
-    It is the lesson's rule if the library's also handles a point at which the slope is stated.
+    DERIVED has the lesson's rule where the library's rule also handles special cases.
     """
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 

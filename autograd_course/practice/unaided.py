@@ -149,7 +149,7 @@ def unaided(name, rule, my_check):
 
 
 def _inputs(task):
-    """Return arrays of both signs, not near 0, each of another length."""
+    """Return arrays of different lengths, with entries of both signs that are not near 0."""
     rng = np.random.default_rng(11)
     return [
         rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n))
@@ -268,9 +268,9 @@ def _said(my_check, task, rule, x):
             f"your check, called twice with one {'right' if right else 'wrong'} rule",
             "True and False",
             "the same result both times",
-            "Your check returned different results. If it draws random numbers: "
+            "Your check returned different results. If it draws random numbers, "
             + (
-                "make the difference more exact, or the tolerance wider."
+                "use a more accurate finite difference or a wider tolerance."
                 if right
                 else "draw every entry of g, and compare every entry closely."
             ),

@@ -72,7 +72,7 @@ class _Push(Story):
         if not tangents or not tangents.keys() <= leaves.keys():
             unknown = ", ".join(tangents.keys() - leaves.keys())
             raise TypeError(
-                f"forward_stepper: {f'there is no input {unknown}' if unknown else 'no input moves'}; "
+                f"forward_stepper: {f'there is no input {unknown}' if unknown else 'expected at least one tangent'}; "
                 f"the inputs are {', '.join(leaves)}: give one or more of them a tangent by name, as in "
                 f"forward_stepper(L, {next(iter(leaves))}=1)"
             )

@@ -45,16 +45,16 @@ class compile:
     Raises
     ------
     TypeError
-        When called: if an argument is of another type; if `f` looks at a value (`if`, `float()`),
-        writes into an argument or draws from a global random generator while it is recorded; or if
-        more than 16 programs are needed.
+        When called: if an argument has a type not listed above; if `f` looks at a value (`if`,
+        `float()`), writes into an argument or draws from a global random generator while it is
+        recorded; or if more than 16 programs are needed.
     RuntimeError
         When called: if a program raises and `f` does not, or with `check` if they differ.
 
     Notes
     -----
-    - Another structure, shape, dtype, int, string or Module makes another program, and so does
-      `train()` or `eval()` of any Module. A float is read at every call, as an array is.
+    - A new structure, shape or dtype, or a different int, string or Module, makes another program,
+      and so does `train()` or `eval()` of any Module. A float is read at every call, as an array is.
     - Tensors that `f` closes over, such as the parameters of a model, are inputs: an optimizer may
       change them.
     - Constants are, for example: a global number or array, an attribute that is not a Tensor, a

@@ -51,7 +51,7 @@ def assign_buffers(lines, returned, new_name):
     lines, returned : list of Traced
         The lines of a function, and what outlives its call.
     new_name : callable
-        Returns the name of another buffer.
+        Returns the name of a new buffer.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """The arguments of a compiled function: which calls run the same program, and which values it reads.
 
 A *leaf* is an argument, or a part of one, whose value a program reads at every call: an array, a
-Tensor, a NumPy number or a Python float. Everything else among the arguments is compared: another
-int, string, Module, length, key, shape or dtype makes another program.
+Tensor, a NumPy number or a Python float. Everything else among the arguments is compared: a
+different int, string, Module, length, key, shape or dtype makes another program.
 """
 
 from weakref import ref

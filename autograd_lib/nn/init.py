@@ -39,7 +39,7 @@ def calculate_gain(nonlinearity):
     Raises
     ------
     ValueError
-        If `nonlinearity` is another.
+        If `nonlinearity` is not one of these names.
     """
     if nonlinearity not in _GAINS:
         raise ValueError(

@@ -21,7 +21,7 @@ def clip_grad_norm_(parameters, max_norm):
     Returns
     -------
     float
-        The norm before.
+        The norm before scaling.
 
     Raises
     ------

@@ -158,7 +158,7 @@ def one_entry(f, rule, x):
             ),
             "every entry of z",
         ),
-        ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "tolerance wider"),
+        ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "wider tolerance"),
     ],
 )
 def test_a_check_is_told_what_it_lacks(name, check, said):

@@ -667,9 +667,9 @@ def _ordered(answer, output, tried, right):
         if all(hasattr(one, "inputs") for one in strangers):
             raise Wrong(
                 tried,
-                f"{len(strangers)} of another calculation",
+                f"{len(strangers)} of {len(got)} Values from another calculation",
                 right,
-                "Your function remembers something from the first call. Start each call with nothing found.",
+                "Your function keeps Values from an earlier call. Create the list or set of visited Values inside the function.",
             )
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     return got

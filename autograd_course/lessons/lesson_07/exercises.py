@@ -228,7 +228,7 @@ def cached(answer):
                 ),
                 (
                     0.0,
-                    "At first the cache is empty. cached(z, cache) reads the cache, and fills it.",
+                    "At first the cache is empty. Call cached(z, cache), which reads the cache and fills it.",
                 ),
                 (
                     2.0,
@@ -379,7 +379,7 @@ def _asked(answer, x, cache, tried, right):
             tried,
             "KeyError",
             brief(right),
-            "At first the cache is empty: cached(z, cache) reads it, and fills it.",
+            "At first the cache is empty. Call cached(z, cache), which reads the cache and fills it.",
         ) from None
 
 

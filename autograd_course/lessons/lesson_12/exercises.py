@@ -286,9 +286,9 @@ def batches(answer):
         if count > 20 and np.mean(np.less(order[: count // 2], count // 2)) > 0.81:
             raise Wrong(
                 f"{count} images in batches of {size}",
-                "most of the file's first half in the first places",
-                "a new order of all",
-                "Do you draw one order of all rows, however many there are?",
+                "mostly rows from the file's first half in the first half of the epoch",
+                "a new order of all rows",
+                "Draw one order of all rows, however many there are.",
             )
     blank = answer(np.zeros((6, 3)), np.arange(6), 4, np.random.default_rng(0))
     expect(

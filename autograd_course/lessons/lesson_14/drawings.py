@@ -45,7 +45,7 @@ def window(x, y, i, j):
 
 
 def reach(x, y, i, j, stride=1, padding=0, backward=False):
-    """Draw by how much each output changes if the pixel x[i, j] grows by 1: by an entry of the kernel.
+    """Draw the change in each output when the pixel x[i, j] grows by 1, which is an entry of the kernel.
 
     With `backward`, draw below it the gradient of x for g = 1 at every output: the sum of the same entries.
     """

@@ -87,7 +87,7 @@ def norm(x):
 
 
 def surprise(model, text, following):
-    """Return −log p of each following letter [10], in nats, for ints (N, T): (N, T)."""
+    """Return −log p [10] of each letter in `following`, in nats. All shapes are (N, T)."""
     places = tuple(np.indices(text.shape))
     return -ag.log_softmax(model(text))[(*places, following)]
 

@@ -1253,7 +1253,10 @@ def spoiled(answer):
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
             raise Wrong(
-                "your answer", brief(number), "a number", "Give one number for each of the two."
+                "your answer",
+                brief(number),
+                "a number",
+                "Give overwrites and reads_wrong one line number each, without a list.",
             )
         if type(number) not in (int, float) or number not in range(1, len(SPOILED) + 1):
             raise Wrong(
