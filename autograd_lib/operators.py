@@ -270,7 +270,8 @@ def _in_place(self, other):
 
     In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
     """
-    if self.opaque:
+    # A number cannot be written into: there x += y is x = x + y anyway.
+    if self.opaque and isinstance(self._value, np.ndarray):
         _reject(
             self,
             "an operator in place, such as x += y, would write into an array inside a function "

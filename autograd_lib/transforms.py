@@ -52,8 +52,7 @@ def _vjp(name, f, xs, positions):
     value = _value(name, z, level)
 
     def pull(g):
-        if not isinstance(g, Tensor):
-            g = as_array(g, "vjp: the gradient").astype(value.dtype)
+        g = (g if isinstance(g, Tensor) else as_array(g, "vjp: the gradient")).astype(value.dtype)
         if g.shape != value.shape:
             raise ValueError(f"vjp: expected a gradient of shape {value.shape}, got {g.shape}")
         grads = {}
@@ -238,11 +237,8 @@ def _jvp(name, f, xs, tangents):
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
         dual = new_tensor(Dual, box(x, level, f"{name}: argument {i}")._value, level)
-        dual.tangent = (
-            t
-            if isinstance(t, Tensor)
-            else as_array(t, f"{name}: tangent {i}").astype(dual.dtype)[()]
-        )
+        t = t if isinstance(t, Tensor) else as_array(t, f"{name}: tangent {i}")[()]
+        dual.tangent = t.astype(dual.dtype)
         duals.append(dual)
     z = f(*duals)
     value = _value(name, z, level)

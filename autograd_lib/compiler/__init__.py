@@ -98,7 +98,7 @@ class compile:
             raise RuntimeError("compile: there is no program before the first call")
         return self._last.source
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         """Run the program for these arguments, and record it first if there is none."""
         if tracer.get() is not None:  # its lines become part of the program that is recorded
             return self.f(*args, **kwargs)
@@ -149,9 +149,11 @@ class compile:
 
         `path` names the part of the result in the error, such as "the result[0]['loss']".
         """
-        if type(result) is type(expected) and type(result) in (tuple, list, dict):
-            a, b = (x if type(x) is dict else dict(enumerate(x)) for x in (result, expected))
-            same = a.keys() == b.keys()
+        if {type(result), type(expected)} & {tuple, list, dict}:
+            a, b = (
+                dict(enumerate(x)) if type(x) in (tuple, list) else x for x in (result, expected)
+            )
+            same = type(result) is type(expected) and a.keys() == b.keys()
             for key in a if same else ():
                 self._compare(f"{path}[{key!r}]", a[key], b[key])
         else:

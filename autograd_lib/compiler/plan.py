@@ -1,13 +1,13 @@
 """Choose the lines of a program, and the memory into which they write."""
 
 import operator
-from types import BuiltinFunctionType
 
 import numpy as np
 
 from .. import ops
+from ..operators import _constant
 from ..tape import Tensor
-from .traced import Traced
+from .traced import PYTHON_ROWS, Traced
 
 LARGE = 1 << 11  # in bytes: results from here on are written into memory that is kept between calls
 UFUNCS = {
@@ -111,6 +111,10 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return True for a row that is neither the library's nor a function of NumPy."""
-    types = np.ufunc, type(np.sum), type, BuiltinFunctionType
-    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, types)
+    """Return True for a row that is neither the library's nor a ufunc.
+
+    Its function may raise, keep its arguments, or return a view, a list or a Python number.
+    """
+    # A type is np.float64. A row of np.ravel is a user's too: it copies some arrays, and others not.
+    plain = isinstance(row.function, (np.ufunc, type)) or row.function in _constant
+    return not (plain or ops.ROWS.get(row.name) is row or row in PYTHON_ROWS.values())

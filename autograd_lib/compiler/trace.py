@@ -249,7 +249,10 @@ class Trace:
                 f"{row.name}: {from_arguments[0]} is computed from the arguments of a function that is being "
                 "compiled, but a program has fixed shapes; pass it as an int"
             )
-        z = row.call_function(list(map(value_of, args)), mapped(value_of, params))
+        # A function of the user may return a list or a Python number, which `compute` converts.
+        z = (row.compute if is_user_op(row) else row.call_function)(
+            list(map(value_of, args)), mapped(value_of, params)
+        )
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
         if (factor := _factor_times_one(row, args, z)) is not None:
             return factor
@@ -273,7 +276,8 @@ class Trace:
         """
         # A ufunc with a signature, such as matmul, does not work entry by entry.
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
-        if row.kind == "elementwise" or ufunc:
+        # A function of the user may write into its own copy of an array, which a number is not.
+        if row.kind == "elementwise" and not is_user_op(row) or ufunc:
             small = list(map(_before_broadcast, args))
             if any(map(operator.is_not, small, args)):
                 z = self.process(row, small, params)
@@ -385,19 +389,26 @@ class Trace:
 def _before_broadcast(a):
     """Return the value that was broadcast to `a`: an array, the number that fills a constant, or `a`."""
     if type(a) is Traced and a.op is ops.broadcast_to:
-        return a.inputs[0]
+        # A Python number has no dtype, but the array of its copies has.
+        return a if type(value_of(a.inputs[0])) in PYTHON_NUMBERS else a.inputs[0]
     # A constant of zeros stays: 0 has a sign.
     filled = isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0
     return a.flat[0] if filled and (a == a.flat[0]).all() else a
 
 
 def _factor_times_one(row, args, z):
-    """Return x for a line z = x * 1, 1 * x or x ** 1 that has the shape and dtype of x; else None."""
-    pairs = {ops.multiply: [args, args[::-1]], ops.power: [args]}.get(row, ())
+    """Return x for x * 1, 1 * x, x ** 1 or x.astype(…) that has the shape and dtype of x; else None."""
+    pairs = {
+        ops.multiply: [args, args[::-1]],
+        ops.power: [args],
+        ops.astype: [[*args, 1]],
+    }.get(row, ())
     factors = (
         x
         for x, one in pairs
         if type(x) is Traced and not isinstance(one, (Tensor, np.ndarray)) and one == 1
+        # The product of a Python number and a NumPy number is a NumPy number.
+        if type(x._value) not in PYTHON_NUMBERS
         if (x.shape, x.dtype) == (np.shape(z), np.asarray(z).dtype)
     )
     return next(factors, None)
@@ -418,5 +429,6 @@ def _formula(rule):
 
 def _rng_states():
     """Return the states of the random generators of NumPy and of Python that are global."""
-    _, words, position, *_ = np.random.get_state()
-    return words.tobytes(), position, random.getstate()
+    # `rest` contains a normal number that is kept for the next draw, which then leaves `words` alone.
+    _, words, *rest = np.random.get_state()
+    return words.tobytes(), rest, random.getstate()

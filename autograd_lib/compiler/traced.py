@@ -1,11 +1,12 @@
 """The Tensors that a function receives while it is recorded: their values must not be read."""
 
 import operator
+from inspect import signature
 
 import numpy as np
 
 from .. import ops
-from ..operators import _constant, _reflected, _zero_gradient
+from ..operators import _constant, _zero_gradient
 from ..rows import primitive
 from ..tape import Tensor
 
@@ -41,11 +42,16 @@ class Traced(Tensor):
         return self.trace.process(row, args, params)
 
 
-def mapped(f, x):
-    """Return `x` with every part of its tuples, lists and dicts replaced by f(part)."""
+def mapped(f, x, of_key=lambda key: key):
+    """Return `x` with every part of its tuples, lists and dicts replaced by f(part).
+
+    The keys of dicts are replaced by of_key(key).
+    """
     if type(x) in (tuple, list):
-        return type(x)([mapped(f, part) for part in x])
-    return {name: mapped(f, part) for name, part in x.items()} if type(x) is dict else f(x)
+        return type(x)([mapped(f, part, of_key) for part in x])
+    return (
+        {of_key(k): mapped(f, part, of_key) for k, part in x.items()} if type(x) is dict else f(x)
+    )
 
 
 def value_of(x):
@@ -53,10 +59,25 @@ def value_of(x):
     return x._value if type(x) is Traced else x
 
 
-# An operator on two Python floats returns a Python float, which promotes no dtype; a row returns
-# NumPy's float64. So the operators of a Traced that holds a Python float are rows of their own.
+# Operators without a gradient, and the ufunc that each calls for arrays.
+ZERO_GRADIENT = {
+    operator.gt: np.greater,
+    operator.ge: np.greater_equal,
+    operator.lt: np.less,
+    operator.le: np.less_equal,
+    operator.eq: np.equal,
+    operator.ne: np.not_equal,
+    operator.floordiv: np.floor_divide,
+    operator.mod: np.remainder,
+    operator.and_: np.bitwise_and,
+    operator.or_: np.bitwise_or,
+    operator.xor: np.bitwise_xor,
+    operator.invert: np.invert,
+}
+# An operator on two Python numbers returns a Python number, which promotes no dtype; a row returns
+# NumPy's. So the operators of a Traced that holds a Python number are rows of their own.
 PYTHON_ROWS = {
-    row: primitive(function, [None] * row.arity, [None] * row.arity, name=row.name)
+    row: primitive(function, [None] * (n := len(signature(function).parameters)), [None] * n)
     for row, function in {
         ops.add: operator.add,
         ops.subtract: operator.sub,
@@ -65,6 +86,7 @@ PYTHON_ROWS = {
         ops.power: operator.pow,
         ops.negative: operator.neg,
         ops.abs: abs,
+        **{_zero_gradient(ufunc): function for function, ufunc in ZERO_GRADIENT.items()},
     }.items()
 }
 
@@ -76,17 +98,8 @@ def _apply(row, *args):
 
 
 for row, python_row in PYTHON_ROWS.items():
-    name = python_row.function.__name__
+    name = python_row.function.__name__.rstrip("_")  # and_, because `and` is a keyword
     setattr(Traced, f"__{name}__", lambda *args, row=row: _apply(row, *args))
     setattr(Traced, f"__r{name}__", lambda self, other, row=row: _apply(row, other, self))
-for name, ufunc in {
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "mod": np.remainder,
-}.items():  # operators that arrays have and Tensors do not
-    setattr(Traced, f"__{name}__", _zero_gradient(ufunc))
-    setattr(Traced, f"__r{name}__", _reflected(_zero_gradient(ufunc)))
-Traced.__invert__ = _zero_gradient(np.invert)
 for name in ("any", "all"):
     setattr(Traced, name, _constant[getattr(np, name)])

@@ -16,7 +16,8 @@ import numpy as np
 from .. import ops
 from ..rows import traced_in
 from .plan import UFUNCS, VIEWS, assign_buffers, is_user_op, ufunc
-from .traced import Traced, mapped, value_of
+from .signature import STATIC
+from .traced import PYTHON_NUMBERS, ZERO_GRADIENT, Traced, mapped, value_of
 
 SIGNS = {
     np.add: "+",
@@ -39,7 +40,7 @@ SIGNS = {
     np.negative: "-",
     np.invert: "~",
 }
-SIGNS |= {function: SIGNS[uf] for function, uf in UFUNCS.items()}
+SIGNS |= {function: SIGNS[uf] for function, uf in (UFUNCS | ZERO_GRADIENT).items()}
 METHODS = {ops.sum, ops.mean, ops.max, ops.min, ops.astype, ops.reshape, ops.transpose}
 POSITIONAL = {"dtype", "shape", "axes"}
 MOST_ENTRIES = 64  # entries of the largest constant array that is written into the source
@@ -127,7 +128,14 @@ class Writer:
             ],
         )
         if saved is not None:
-            result = f"{result}, {self.value_source(saved)}"
+            # The caller may write into the arrays that it gets before it runs the backward pass.
+            given = {z.root.number for z in self.trace.outputs if type(z) is Traced and z.root.op}
+            result += ", " + repr(
+                tuple(
+                    _Code(self.value_source(x) + ".copy()" * (x.root.number in given))
+                    for x in saved
+                )
+            )
         elif result.startswith("(") and result != "()":
             result = result[1:-1]
         self.texts.append("\n".join([*text, f"    return {result}\n"]))
@@ -147,7 +155,7 @@ class Writer:
             held.add(root)
             return _Code(self.value_source(x) + ".copy()" * shared)
 
-        return repr(mapped(source, returned))
+        return repr(mapped(source, returned, lambda key: _Code(self.value_source(key))))
 
     def build(self):
         """Return the source, and the namespace after running it: functions and constants by name."""
@@ -198,10 +206,11 @@ class Writer:
         """Return the call that computes `node`, which writes into the buffer `out` if one is given."""
         function, args, params = node.op.function, node.inputs, node.params
         texts = [self.value_source(a, node) for a in args]
-        first = value_of(args[0]) if args else None
         if out:  # a ufunc without keywords, or the table's `where`: `takes_out` allows no others
             return f"{self.function_name(node.op)}({', '.join([*texts, f'out={out}'])})"
-        if function in SIGNS and not params:
+        # A sign between Python numbers gives a Python number, which a ufunc of them does not.
+        *python_args, python = [type(value_of(x)) in PYTHON_NUMBERS for x in (*args, node)]
+        if function in SIGNS and not params and python == all(python_args):
             texts[0] = f"({texts[0]})" if texts[0].startswith("-") else texts[0]
             sign = SIGNS[function]
             return f" {sign} ".join(texts) if len(texts) > 1 else sign + texts[0]
@@ -210,7 +219,7 @@ class Writer:
         if node.op is ops.where:  # without `out` NumPy's own gives the same, and is easier to read
             return f"np.where({', '.join(texts)})"
         # x.sum() reads better than np.sum(x), but a Python number has no methods.
-        method = node.op in METHODS and isinstance(first, (np.ndarray, np.generic))
+        method = node.op in METHODS and isinstance(value_of(args[0]), (np.ndarray, np.generic))
         if method and node.op is ops.transpose and list(params.get("axes") or [1, 0]) == [1, 0]:
             return f"{texts[0]}.T"
         for name, value in params.items():
@@ -234,7 +243,8 @@ class Writer:
                 return prefix + name
         if id(row) not in self.named:
             self.named[id(row)] = name = self.unique_name(row.name)
-            self.namespace[name] = function
+            # The row of the user makes an array of whatever its function returns.
+            self.namespace[name] = row if is_user_op(row) else function
             if ops.ROWS.get(row.name) is row:  # so that the source runs without `namespace`
                 # One import, after NumPy's, however many rows need it.
                 self.imports[1:] = ["", "from autograd_lib import ops"]
@@ -246,14 +256,14 @@ class Writer:
         if isinstance(x, Traced):
             return self.expression(x) if x.op and self.is_inlined(x) else self.name_of(x)
         if isinstance(x, (list, tuple)):
-            return repr(mapped(lambda part: _Code(self.value_source(part)), x))
+            return repr(  # a namedtuple is written as a tuple
+                (list if isinstance(x, list) else tuple)(map(_Code, map(self.value_source, x)))
+            )
         if isinstance(x, (np.dtype, type)):
             return f"np.{np.dtype(x).name}"
-        if isinstance(x, float) and not np.isfinite(x):
+        if type(x) is float and not np.isfinite(x):
             return f'float("{x}")'
-        if isinstance(x, np.ndarray) or type(x) is float and id(x) in self.trace.constant_names:
-            return self.constant(x)
-        if isinstance(x, np.generic) and type(x) is not np.longdouble:
+        if isinstance(x, (np.number, np.bool_)) and type(x) is not np.longdouble:
             # A ufunc of an array of the same dtype gives the same for a Python number.
             weak = (
                 line is not None
@@ -263,7 +273,14 @@ class Writer:
                 )
             )
             text = self.value_source(x.item())
-            return text if weak or x.dtype == bool else f"np.{x.dtype.name}({text})"
+            return text if weak else f"np.{x.dtype.name}({text})"
+        if (
+            # The repr of other types, such as that of an enum, is not source.
+            type(x) not in {*STATIC, float, slice, np.str_, np.longdouble}
+            or type(x) is float
+            and id(x) in self.trace.constant_names
+        ):
+            return self.constant(x)
         return "..." if x is ... else repr(x)
 
     def index_source(self, index):
@@ -276,18 +293,28 @@ class Writer:
         return self.value_source(index)
 
     def constant(self, x):
-        """Return the name of an array or float that the function used and that is not an input."""
+        """Return the name of an array, float or other object that the function used as a constant."""
         if id(x) not in self.named:
             original = self.trace.originals.get(id(x), x)
             name, _ = self.trace.constant_names.get(id(original), (None, None))
             self.named[id(x)] = name = self.unique_name(name) if name else self.numbered("c")
             self.namespace[name] = x
-            if isinstance(x, float):
+            if type(x) is float:
                 self.header.append(f"{name} = {x!r}")
-            elif 0 < x.size <= MOST_ENTRIES and np.isfinite(x).all():
+            elif (
+                type(x) is np.ndarray
+                and x.dtype.kind in "biuf"
+                and x.dtype.isnative
+                and 0 < x.size <= MOST_ENTRIES
+                and np.isfinite(x).all()
+            ):
                 self.header.append(f"{name} = np.array({x.tolist()}, np.{x.dtype.name})")
             else:
-                self.header.append(f"# {name}: an array of shape {x.shape} and dtype {x.dtype}")
+                self.header.append(
+                    f"# {name}: an array of shape {x.shape} and dtype {x.dtype}"
+                    if isinstance(x, np.ndarray)
+                    else f"# {name}: an object of type {type(x).__name__}"
+                )
         return self.named[id(x)]
 
     # --- Names ----------------------------------------------------------------------------------
