@@ -132,6 +132,7 @@ class Load(NamedTuple):
     pictures: int = 0
     formulas: int = 0
     typed: int = 0  # lines of a derivation that the learner types
+    elsewhere: int = 0  # lines of PyTorch or JAX, which a reader compares and need not follow
 
     @property
     def minutes(self):
@@ -143,6 +144,7 @@ class Load(NamedTuple):
             + self.pictures
             + self.formulas / 2
             + 1.5 * self.typed
+            + self.elsewhere / 6
         )
 
 
@@ -166,14 +168,19 @@ def load(cells):
             formulas = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)
             counts["formulas"] += sum(1 + formula.count(r"\\") for formula in formulas)
             continue
+        elsewhere = 0
         for node in ast.walk(ast.parse(cell.source)):
             called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            decorators = map(ast.unparse, getattr(node, "decorator_list", []))
+            if any(text.startswith("elsewhere(") for text in decorators):
+                elsewhere += node.end_lineno - node.lineno
             counts["pictures"] += called in MOVING
             if called == "derive":
                 steps = DERIVATIONS[node.args[0].value].steps
                 counts["typed"] += sum(not step.worked for step in steps)
         if not cell.metadata.get("jupyter", {}).get("source_hidden"):
-            counts["lines"] += len(cell.source.splitlines())
+            counts["lines"] += len(cell.source.splitlines()) - elsewhere
+            counts["elsewhere"] += elsewhere
             counts["predictions"] += 'predict("' in cell.source
     return Load(**counts)
 
