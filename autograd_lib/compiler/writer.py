@@ -147,10 +147,14 @@ class Writer:
         def source(x):
             """Return the source of one result, with `.copy()` if another holds its memory."""
             root, value = x.root.number if isinstance(x, Traced) else None, value_of(x)
-            shared = isinstance(value, np.ndarray) and (
-                root in held
-                # Several entries of a broadcast array are one in memory.
-                or any(n > 1 and not step for n, step in zip(value.shape, value.strides))
+            shared = (
+                # Broadcast arrays, whose entries may be one in memory, are read-only.
+                (root in held or not value.flags.writeable)
+                if isinstance(value, np.ndarray)
+                # A Tensor of one number may hold it as an array of shape () at a later call.
+                else isinstance(value, np.generic)
+                and root in held - {None}
+                and x.root.op in {None, *VIEWS} - {ops.getitem}
             )
             held.add(root)
             return _Code(self.value_source(x) + ".copy()" * shared)

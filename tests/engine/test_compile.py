@@ -886,6 +886,24 @@ def test_a_result_may_be_written_into_before_the_backward_pass():
         np.testing.assert_array_equal(w.grad, 1)
 
 
+def test_a_result_of_one_number_does_not_follow_its_tensor():
+    """Regression: reading `.data` makes an array of a number, which programs then returned uncopied."""
+    w = ag.Tensor(2.0, requires_grad=True)
+    f = ag.compile(lambda: (w, w * 1, np.transpose(w), np.squeeze(w), np.reshape(w, ())))
+    f()
+    w.data -= 1
+    results = f()
+    w.data -= 1
+    assert [float(z) for z in results] == [1] * 5
+
+
+def test_a_broadcast_result_of_one_entry_can_be_written_into():
+    """Regression: it was a read-only view."""
+    f = ag.compile(lambda x: (np.broadcast_to(x * 2, (1, 1)), np.broadcast_to(x, (2, 1))[:1]))
+    for z in f(np.ones(1)):
+        z[:] = np.nan
+
+
 def test_a_row_of_a_function_of_numpy_may_return_a_view():
     """Regression: np.ravel copied the first argument; the view of the second was not copied."""
     ravel = ag.linear(np.ravel, lambda g, z, x: np.reshape(g, x.shape), name="ravel")
