@@ -36,7 +36,7 @@ def checkpoint(f):
         recorded = [
             i
             for i, z in enumerate(results)
-            if isinstance(z, Tensor) and z.op is not None and z.number > start
+            if isinstance(z, Tensor) and not z.opaque and z.op is not None and z.number > start
         ]
         level = max((results[i].level for i in recorded), default=None)
         recorded = [i for i in recorded if results[i].level == level]

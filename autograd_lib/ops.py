@@ -256,7 +256,7 @@ def _astype(x, dtype):
             f"expected a floating dtype, got {np.dtype(dtype)}, whose values have no gradient; "
             "use t.data.astype(dtype) for a plain array"
         )
-    return (np.float64(x) if type(x) is float else x).astype(dtype)
+    return (x if hasattr(x, "dtype") else np.float64(x)).astype(dtype)
 
 
 # fmt: off

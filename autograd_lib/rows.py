@@ -133,7 +133,9 @@ class Primitive:
             if isinstance(a, Tensor):
                 if top is None or a.level > top.level:
                     top = a
-            elif type(a) not in _arrays and not isinstance(a, (int, float, np.number, complex)):
+            elif type(a) not in _arrays and not isinstance(
+                a, (int, float, complex, np.number, np.bool_)
+            ):
                 return self.record(
                     [
                         a

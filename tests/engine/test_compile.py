@@ -617,11 +617,12 @@ def test_python_numbers_stay_python_numbers(f, calls):
 
 
 @pytest.mark.parametrize("f", [lambda t: t, lambda t: t + 1, lambda t: t * t])
-@pytest.mark.parametrize("direction", [2.0, np.array(2.0), np.array(2)], ids=str)
+@pytest.mark.parametrize("direction", [2.0, np.array(2.0), np.array(2)], ids=repr)
 def test_a_direction_takes_the_dtype_of_its_input(f, direction):
     """Regression: AttributeError for a float, and float64 for an array, if the input is float32."""
     both(lambda x, g: ag.vjp(f, x)[1](g)[0], np.array(3, np.float32), direction)
     both(lambda x, t: ag.jvp(f, (x,), (t,))[1], np.array(3, np.float32), direction)
+    both(lambda x, g: ag.vjp(f, x)[1]((g > 0) + (g > 1))[0], np.array(3, np.float32), direction)
 
 
 def test_numbers_may_be_assigned_to_in_place():
@@ -904,6 +905,16 @@ def test_a_broadcast_result_of_one_entry_can_be_written_into():
         z[:] = np.nan
 
 
+def test_a_checkpoint_of_arrays_is_compiled():
+    """Regression: it was called itself, because its result was taken for that of a transform."""
+    w = ag.Tensor(np.arange(3.0), requires_grad=True)
+    part = ag.checkpoint(lambda x: np.exp(x) * x)
+    f = both(lambda x: (part(x), part(x * 2) * w), np.ones(3))
+    assert "np.exp(x)" in f.source
+    f(np.ones(3))[1].backward(np.ones(3))
+    np.testing.assert_allclose(w.grad, 2 * np.exp(2.0))
+
+
 def test_a_row_of_a_function_of_numpy_may_return_a_view():
     """Regression: np.ravel copied the first argument; the view of the second was not copied."""
     ravel = ag.linear(np.ravel, lambda g, z, x: np.reshape(g, x.shape), name="ravel")
@@ -921,6 +932,9 @@ def test_what_a_function_of_the_user_returns_becomes_an_array(function):
     row = ag.primitive(function, [lambda g, z, x: g], [None], name="row")
     x = np.arange(2, dtype=np.float32) if function is not math.sin else 2.0
     both(lambda x: row(x) * 2 * np.ones(2, np.float32), x)
+    same_object = ag.primitive(lambda x: x, [None], [None], name="same_object")
+    for true in (True, np.True_):
+        assert type(ag.compile(lambda x: same_object(x > 0))(np.float64(true))) is np.bool_
 
 
 def test_a_function_of_the_user_gets_the_array_that_was_broadcast():
