@@ -32,11 +32,11 @@ import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
+from ..operators import _zero_gradient
 from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
-from ..transforms import _float64 as FLOAT64
 from ..values import as_array, copied
-from .plan import is_user_op, memory_root
+from .plan import UFUNCS, is_user_op, memory_root
 from .signature import with_stand_ins
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
@@ -236,8 +236,9 @@ class Trace:
         if (z := self._inlined(row, args, params)) is not None:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
-            # A row computes with NumPy's numbers, Python's operators with Python's.
-            args = [self.add_line(FLOAT64, [a], {}) if type(a) is Traced else a for a in args]
+            # A row computes with NumPy's numbers, as ufuncs do, Python's operators with Python's.
+            function = {**UFUNCS, operator.pow: np.power}.get(row.function, row.function)
+            return _zero_gradient(function)(*args)
         # A program reads an index or a target at every call. Other keywords, such as an axis, are
         # constants, so they must not depend on an argument.
         if from_arguments := [
@@ -277,14 +278,16 @@ class Trace:
         # A ufunc with a signature, such as matmul, does not work entry by entry.
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
         # A function of the user may write into its own copy of an array, which a number is not.
-        if row.kind == "elementwise" and not is_user_op(row) or ufunc:
+        # And x ** 0.5 is √x, which differs from the power of arrays at −∞ and −0.
+        if row.kind == "elementwise" and not is_user_op(row) and row is not ops.power or ufunc:
             small = list(map(_before_broadcast, args))
             if any(map(operator.is_not, small, args)):
                 z = self.process(row, small, params)
                 shape = np.broadcast_shapes(*map(np.shape, args))
                 return z if z.shape == shape else ops.broadcast_to(z, shape)
         table = type(row.function) is FunctionType and ops.ROWS.get(row.name) is row
-        if not table or row.name in self._inlining:
+        # The lines of logsumexp would not silence the warning that its function silences.
+        if not table or row.name in self._inlining or row is ops.logsumexp:
             return None
         self._inlining.add(row.name)  # a row that its own function calls becomes a line
         refused = len(self.refused)

@@ -12,6 +12,7 @@ import re
 import sys
 import threading
 import tracemalloc
+import warnings
 from collections import namedtuple
 from copy import deepcopy
 from functools import partial
@@ -603,6 +604,8 @@ def test_names_of_the_learner_survive_what_python_reserves():
         # … but ufuncs return NumPy numbers, which follow other rules.
         (lambda a, b: ~np.greater(a, b), [(1.0, 2.0), (2.0, 1.0)]),
         (lambda a, b: np.remainder(a, b), [(1.0, 2.0), (1.0, 0.0)]),
+        (lambda a, b: [np.add(a > b, a > b), np.multiply(a > b, 2)], [(1.0, 2.0), (2.0, 1.0)]),
+        (lambda a, b: [np.power(a, b), np.abs(a), np.negative(b)], [(-8.0, 1 / 3), (2.0, 2.0)]),
         (lambda a, b: a * np.True_ * np.ones(2, np.float32), [(1.0, 2.0)]),
         (lambda a, b: a * np.float64(1) * np.ones(2, np.float32), [(1.0, 2.0)]),
         (lambda a, b: np.ones(2, np.float32) + a + np.float64(np.inf), [(1.0, 2.0)]),
@@ -1537,6 +1540,18 @@ def test_ints_strings_modules_and_modes_are_compared():
     drop.train()
     with pytest.raises(TypeError, match="dropout draws random numbers"):
         dropping(x)
+
+
+def test_a_power_with_an_array_of_equal_exponents():
+    """Regression: x ** 0.5 is √x, which is nan at −∞ and −0 at −0."""
+    with np.errstate(invalid="ignore"):
+        both(lambda x: x ** np.full(3, 0.5), np.array([-np.inf, -0.0, 2.0]))
+
+
+def test_logsumexp_of_minus_infinity_is_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both(lambda x: ag.logsumexp(x, axis=-1), np.full((2, 3), -np.inf))
 
 
 def test_the_sign_of_zero_among_constants():
