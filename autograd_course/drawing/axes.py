@@ -1,4 +1,4 @@
-"""Axes: a coordinate system in an SVG of our own, which follows a slider in half the time that matplotlib takes."""
+"""Axes: a coordinate system in SVG, which redraws under a slider twice as fast as matplotlib."""
 
 from math import floor, log10
 
@@ -10,9 +10,10 @@ DOTS = "1.5 5"  # a tangent's
 
 
 class Axes:
-    """Collect the `parts` of an SVG body.
+    """Draw in data coordinates, and collect the `parts` of an SVG body.
 
-    box is (left, top, width, height) in px; x and y are the limits in data, the first at the left and at the bottom.
+    `box` is (left, top, width, height) in px. `x` and `y` are the limits in data coordinates, as
+    (left, right) and (bottom, top).
     """
 
     def __init__(self, box, x, y):
@@ -28,7 +29,10 @@ class Axes:
         )
 
     def frame(self, xticks, yticks, xlabel="", title=""):
-        """Draw the box with its ticks, (position, label) pairs, and the title flush left above it."""
+        """Draw the box, its ticks and its title.
+
+        Ticks are (position, label) pairs. The title is above the box, aligned with its left edge.
+        """
         left, top, width, height = self.box
         for y, words in yticks:
             py = self.at(0, y)[1]
@@ -64,7 +68,7 @@ class Axes:
         )
 
     def key(self, px, py, words, colour, width, dash="none"):
-        """Draw a line of a legend with its name beside it, in px."""
+        """Draw a legend line at (px, py), in px, with its name beside it."""
         self.parts.append(
             f'<path d="M{px} {py - 5}h28" stroke="{colour}" stroke-width="{width}" '
             f'stroke-dasharray="{dash}"/>'
@@ -85,7 +89,7 @@ class Axes:
         self.mark(*self.at(x, y), colour, fill, square, size)
 
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
-        """Draw a dot at a position in px, as in a legend."""
+        """Draw a dot or a square at (px, py), in px, as in a legend."""
         side = 2 * size - 2
         shape = (
             f'<rect x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}" class="dot"'
@@ -96,7 +100,7 @@ class Axes:
 
 
 def round_step(least):
-    """Return the smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
+    """Return the smallest number that is at least `least` and is 1, 2 or 5 times a power of ten."""
     power = floor(log10(least))
     return next(
         step

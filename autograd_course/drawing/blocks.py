@@ -1,4 +1,4 @@
-"""Arrays as blocks of cells, with the copies that a broadcast makes."""
+"""Draw arrays as blocks of cells, with the copies that broadcasting makes."""
 
 from html import escape
 from itertools import product
@@ -21,11 +21,11 @@ SIGNS = {
 def broadcast_blocks(sign, pick=None, **arrays):
     """Draw `x + b` as blocks: each array stretched to the common shape, and the result.
 
-    Cells of the array itself are solid, their copies dotted. `sign` is "+", "-", "*" or "/". `arrays`
-    are passed by name; a shape in place of an array gives cells without numbers. The first of three
-    axes is drawn as sheets. `pick` is the index of a cell of the last array: the cell, its copies and
-    the entries of the result that depend on them are framed. Arrays whose shapes do not fit are drawn
-    unstretched, with the axis and the reason.
+    Cells of the array itself are solid; their copies are dotted. `sign` is "+", "-", "*" or "/".
+    `arrays` are passed by name; a shape in place of an array gives cells without numbers. The first
+    of three axes is drawn as sheets. `pick` is the index of a cell of the last array: the cell, its
+    copies and the entries of the result that depend on them are framed. Arrays whose shapes do not
+    fit are drawn unstretched, with the axis and the reason.
 
         broadcast_blocks("+", x=np.array([[1, 2, 3], [4, 5, 6]]), b=np.array([10, 20, 30]), pick=1)
     """
@@ -112,7 +112,7 @@ def _drawable(*shapes):
     for shape in shapes:
         if len(shape) > 3:
             raise ValueError(
-                f"blocks are drawn for up to three axes; shape {shape} has {len(shape)}"
+                f"broadcast_blocks: expected arrays of up to three axes, got shape {shape}"
             )
 
 
@@ -122,13 +122,13 @@ def _three(shape):
 
 
 def _kept(shape, whole):
-    """Return a list that is True for each axis of `whole` along which the array is not repeated."""
+    """Return a list with True for each axis of `whole` along which the array is not repeated."""
     new = len(whole) - len(shape)
     return [k >= new and shape[k - new] == n for k, n in enumerate(whole)]
 
 
 def _own(shape, whole):
-    """Return a mask of the cells that the array itself holds: the first of every repetition."""
+    """Return a mask that is True for the cells of the array itself and False for their copies."""
     own = np.zeros(whole, bool)
     own[tuple(slice(None) if kept else slice(1) for kept in _kept(shape, whole))] = True
     return own
@@ -142,7 +142,7 @@ def _reduce(operation, arrays):
 
 
 def _misfit(shapes, blocks, sign, formula):
-    """Draw the blocks as they are, and each axis on which they do not fit."""
+    """Draw the blocks without stretching them, and name each axis on which the lengths differ."""
     said = [
         f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())}: these shapes do not fit"
     ]
@@ -183,13 +183,13 @@ def _bold(name):
 
 
 def filled(x, y, value, look, framed):
-    """Draw a cell with a number in it, or an empty one."""
+    """Draw a cell with a number in it, or an empty cell."""
     text = "" if value is None else number(value)
     return cell(x, y, WIDE, HIGH, text, look, framed=framed)
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
-    """Draw a block at x under its name, and return where it ends."""
+    """Draw a block at x under its name, and return the x of its right end."""
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
     parts.append(words(x + width / 2, 20, _bold(name)))

@@ -10,9 +10,8 @@ STEPS = [float(f"1e-{k}") for k in range(17)]
 def against_steps(plot, hs, errors, floor, now=None):
     """Draw error against step on logarithmic axes, with filled marks for the step `now`.
 
-    Errors of 0 are drawn at `floor`.
-
-    The first of the errors gets circles, the next squares.
+    Errors of 0 are drawn at `floor`. The first list of `errors` is drawn with circles, the others
+    with squares.
     """
     for nth, wrong in enumerate(errors.values()):
         points = [

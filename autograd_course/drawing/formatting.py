@@ -1,4 +1,4 @@
-"""Text in pictures: numbers as words, and words, cells and scans as SVG strings."""
+"""Format the content of pictures: numbers as text; text, cells and scans as SVG strings."""
 
 import struct
 import zlib
@@ -23,9 +23,10 @@ LOOKS = {
 
 
 def number(x, digits=4):
-    """Format a number with `digits` significant digits, and with all digits before the point below 1e6.
+    """Format a number with `digits` significant digits.
 
-    The minus is the typographic one, and 0 has no sign.
+    Below 1e6, all digits before the decimal point are kept. The minus sign is typographic, and 0
+    has no sign.
     """
     said = f"{x:,.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:,.{digits}g}"
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
@@ -68,7 +69,7 @@ def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, mo
 def cell(x, y, wide, high, text="", look="plain", framed=False):
     """Return an SVG box with its upper left corner at (x, y), in one of the LOOKS.
 
-    `framed` adds a thick frame inside it.
+    `framed` adds a thick frame inside the box.
     """
     stroke, width, dash, fill, ink = LOOKS[look]
     box = (
@@ -108,7 +109,7 @@ def scan(image, x, y, side):
 
 @lru_cache(maxsize=512)
 def _png(shades, side):
-    """Return bytes as a PNG in base64: one byte for each black pixel, its opacity."""
+    """Return a square PNG of black pixels in base64; each byte of `shades` is a pixel's opacity."""
 
     def chunk(kind, data):
         return (

@@ -1,4 +1,4 @@
-"""Functions of two variables as contours: losses with optimizers' paths, and classifiers on the plane."""
+"""Draw contours: losses with the paths of optimizers, and classifiers in the plane."""
 
 from functools import lru_cache
 
@@ -34,11 +34,12 @@ ROWS, COLUMNS = 60, 90  # points of the grid on which a classifier is evaluated
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     """Draw a loss over two weights as contours, and the paths of optimizers up to `step`.
 
-    The contours are darker where the loss is lower. `f` is a function of two arrays of the same shape;
-    define it once, and its contours are reused for the next frame. `paths` maps a name to the points
-    visited, (n, 2), for at most five paths. `span` is ((lowest w₁, highest), (lowest w₂, highest)).
-    `step` is the last point drawn of each path, or None for all; explore(..., step=range(n)) plays
-    them. `ahead`: draw the rest of each path as a thin line.
+    The contours are darker where the loss is lower. `f` is a function of two arrays of the same
+    shape; define it once, and its contours are reused for the next frame. `paths` maps a name to
+    the points visited, (n, 2), for at most five paths. `span` is ((lowest w₁, highest w₁), (lowest
+    w₂, highest w₂)). `step` is the index of the last point drawn on each path, or None to draw all
+    points; `explore(..., step=range(n))` plays the steps. With `ahead`, the rest of each path is
+    drawn as a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -98,7 +99,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """Return the SVG of the contours of f, the SVG of their labels, the minimum on the grid and its place."""
+    """Return the SVG of f's contours and that of their labels, the minimum on the grid, its place."""
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 
@@ -154,7 +155,7 @@ def _outlined(heights, span):
 
 
 def plane(points):
-    """Return the points at which `boundary` needs the classifier: a grid, then `points`, (N, 2)."""
+    """Return the points at which `boundary` needs probabilities, (N, 2): a grid, then `points`."""
     x, y = np.meshgrid(
         *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
     )
@@ -259,7 +260,7 @@ def _span(points):
 
 
 def _around(x, y, words):
-    """Return the box (left, right, top, bottom) of small words about a place."""
+    """Return the box (left, right, top, bottom) of a short text centred at (x, y)."""
     return x - 6.3 * len(words), x + 6.3 * len(words), y - 11, y + 11
 
 

@@ -1,4 +1,4 @@
-"""Code to read: keywords in bold, comments faint, with links to the lessons that derive them."""
+"""Show Python source with bold keywords, faint comments, and links to lessons."""
 
 import io
 import keyword
@@ -17,8 +17,8 @@ LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
 def listing(source):
     """Show Python source on a card. The picture's text is the source.
 
-    In a comment a number such as [18] links to that lesson, and the name of a row at the start of the
-    comment to the lesson that derives it.
+    In a comment, a number such as [18] links to that lesson, and the name of a row at the start of
+    the comment links to the lesson that derives the row.
     """
     lines = [[] for _ in range(source.count("\n") + 1)]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -1,4 +1,4 @@
-"""Picture: a drawing, and the same in words."""
+"""Picture: a drawing and its description in words."""
 
 import io
 import re
@@ -10,9 +10,9 @@ from . import style
 class Picture:
     """Hold the result of a drawing function: `html` for Jupyter, `text` for terminals and screen readers.
 
-    `html` is an SVG string with role="img" and a <title>, or any HTML; `text` says the same in words
-    and numbers. If `says_all`, the drawing shows every number of the text, and `explore` folds the
-    text.
+    `html` is an SVG string with role="img" and a <title>, or any HTML; `text` describes the drawing
+    in words and numbers. If `says_all` is True, the drawing shows every number of the text, and
+    `explore` folds the text.
     """
 
     def __init__(self, html, text, says_all=False):
@@ -52,7 +52,7 @@ WORDS = re.compile(
 def svg(view_box, body, text, unit="px", even=False):
     """Return an accessible SVG on a card in the theme's colours.
 
-    A screen reader gets the whole `text`; its first line appears on hover. The SVG has its natural
+    Screen readers read the whole `text`; its first line appears on hover. The SVG has its natural
     size; in a narrower window it shrinks a little and then scrolls. On a phone the drawing is
     compressed to the window's width, but letters and dots keep their shape, and `_kept_within` keeps
     text inside the picture. With `even` the height shrinks as well, for round shapes and scans. The
@@ -85,7 +85,7 @@ def _kept_within(found, left, wide):
 
 
 def beside(*drawings):
-    """Return HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
+    """Return the HTML of drawings by `svg` side by side, or stacked if the window is too narrow."""
     return (
         f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
     )

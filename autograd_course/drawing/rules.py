@@ -135,7 +135,7 @@ def table_of_rules(lesson):
 
 
 def _columns(row, lesson):
-    """Return (input's letter, rule's text, its comment) for every input with a rule, as of `lesson`."""
+    """Return (letter, text, comment) of the rule of every input that has a rule, as of `lesson`."""
     if row.arity is None:
         return [("each", *body(row.rule(0)))]
     letters, _ = letters_of(row)
@@ -151,7 +151,7 @@ def _columns(row, lesson):
 
 @lru_cache(maxsize=256)  # a lesson's table has all rules of the tables before it
 def body(function):
-    """Return a rule's expression, or its lines if it has several, and the comment beside it."""
+    """Return the expression of a rule, or all of its lines, and the comment beside it."""
     lines, node = find(function)
     single = (
         node.body
@@ -179,7 +179,7 @@ def body(function):
 
 
 def letters_of(row):
-    """Return the names of a row's rule arguments in the library's letters: [g, z, x, …], [keyword, …].
+    """Return the names of the arguments of a row's rules, [g, z, x, …], and of its keywords.
 
     For a row with any number of inputs, two inputs are named.
     """

@@ -50,7 +50,7 @@ PALETTE = {  # role: (on white, on a dark ground)
 
 
 def role(name):
-    """Return a colour as CSS and SVG take it."""
+    """Return the colour of a role in the form that CSS and SVG accept."""
     return f"var(--{name},{PALETTE[name][0]})"
 
 

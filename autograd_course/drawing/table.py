@@ -1,4 +1,4 @@
-"""The one HTML table, and code with words beside it, in the page's own colours: JupyterLab's themes show through."""
+"""Build HTML tables, and code with text beside it, in the colours of JupyterLab's theme."""
 
 from html import escape
 
@@ -9,7 +9,9 @@ BARE = "background:none;border:none;"  # JupyterLab stripes tables
 
 
 def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
-    """Return a table as HTML. A cell is HTML, or (HTML, its own CSS); the first of a row is its heading.
+    """Return a table as HTML.
+
+    A cell is HTML or a pair (HTML, CSS). The first cell of a row is its heading.
 
     `head` holds the cells above the columns, () for none. `ruled` draws a line above each row. `wide`
     makes the table as wide as the page, with the second column filling the remaining width; on a phone

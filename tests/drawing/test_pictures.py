@@ -269,7 +269,7 @@ def test_pace_of_the_frames(frames, pace):
     ],
 )
 def test_a_wrong_spec_is_named(spec):
-    with pytest.raises(ValueError, match=f"^x[:=].*{re.escape(repr(spec))}"):
+    with pytest.raises(ValueError, match=f"^explore: x: .*{re.escape(repr(spec))}"):
         explore(echo, x=spec)
 
 
