@@ -1,6 +1,6 @@
-"""forward_stepper: tangents carried forward through the learner's own expression, one step a frame.
+"""forward_stepper: tangents carried forward through the learner's expression, one step per frame.
 
-The twin of backward_stepper, with its frames, pictures and widget. The tangent of a result comes
+It uses the frames, pictures and widget of backward_stepper. The tangent of a result comes
 from the engine's own forward mode, one argument at a time: this module has no rules of its own.
 """
 
@@ -27,16 +27,16 @@ def forward_stepper(output, **tangents):
 
     `forward_stepper(L, x=1)` gives the input called x the tangent 1 and all other inputs 0. An input
     is named as in `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each
-    step is a sentence, a state of the graph, and the numbers: the value that is computed, local ×
-    tangent for each of its inputs, their sum, and the numbers that have to be kept in memory.
+    step shows a sentence, the state of the graph, and the numbers: the value that is computed,
+    local × tangent for each of its inputs, their sum, and the numbers that must stay in memory.
 
     Raises
     ------
     RuntimeError
-        If `output` requires no gradient, was computed by a checkpoint, or from a Tensor whose `.data`
-        has changed.
+        If `output` does not require a gradient, or was computed by a checkpoint or from a Tensor
+        whose `.data` has changed since.
     TypeError
-        If there is no tangent, or no input of that name.
+        If no tangent is given, or if `output` has no input with the name of a tangent.
     ValueError
         If a tangent does not have its input's shape.
     """
@@ -44,10 +44,11 @@ def forward_stepper(output, **tangents):
 
 
 def frames(output, tangents):
-    """Return every Frame of a forward pass: the start, each tangent that comes along an arrow, the end."""
+    """Return every Frame of a forward pass: the start, each tangent along an arrow, and the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "forward_stepper: this Tensor requires no gradient, so no input can change it: create its inputs with requires_grad=True"
+            "forward_stepper: expected a Tensor that requires a gradient; create its inputs with "
+            "requires_grad=True"
         )
     push = _Push(output, tangents)
     push.start()
@@ -66,7 +67,8 @@ class _Push(Story):
         super().__init__(output)
         if any(node.op == "checkpoint" for node in self.nodes.values()):
             raise RuntimeError(
-                "forward_stepper: a checkpoint does not keep the operations that it ran; compute the output without it, because forward mode saves nothing anyway"
+                "forward_stepper: a checkpoint does not keep the operations that it ran; compute "
+                "the output without checkpoints, because forward mode saves nothing anyway"
             )
         leaves = {node.name: node for node in self.wanting}
         if not tangents or not tangents.keys() <= leaves.keys():
@@ -81,8 +83,8 @@ class _Push(Story):
             tangent = np.asarray(tangents.get(name, np.zeros(node.value.shape)), node.value.dtype)
             if tangent.shape != node.value.shape:
                 raise ValueError(
-                    f"forward_stepper: the tangent of {name} has shape {tangent.shape}, "
-                    f"its value {node.value.shape}"
+                    f"forward_stepper: expected a tangent of shape {node.value.shape} for {name}, "
+                    f"got shape {tangent.shape}"
                 )
             self.tangents[node.key] = tangent
         # The input that alone moves, by 1: then every tangent is a slope.
@@ -140,7 +142,7 @@ class _Push(Story):
             self.tell(say)
 
     def of_numbers(self, tensor, slot, t, part):
-        """Return the product and the sentence for a tangent between numbers."""
+        """Return the product and the sentence for an arrow between numbers."""
         product = f"{show(local_gradient(tensor, slot))} × {show(t)} = {show(part)}"
         return (
             product,
@@ -148,7 +150,7 @@ class _Push(Story):
         )
 
     def of_arrays(self, tensor, slot, t, part):
-        """Describe a step between arrays by their shapes and the kind of the row."""
+        """Return the shapes and the sentence for an arrow between arrays, by the kind of row."""
         op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
         line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
         how = {
@@ -176,7 +178,10 @@ class _Push(Story):
         self.tell(" ".join(say))
 
     def tell(self, say):
-        """Add a frame with the sentence `say`, in which each card is computed, being computed, or not computed yet."""
+        """Add a frame with the sentence `say`.
+
+        Its cards are marked as computed, being computed, or not computed yet.
+        """
         cards, nodes = {}, []
         for key, node in self.nodes.items() if self.placed else ():
             if node.gradient is not None:

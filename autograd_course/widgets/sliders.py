@@ -51,19 +51,20 @@ ROW = (
 
 
 class Explorer(widgets.VBox):
-    """Hold the controls and the picture that `explore` shows. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds the players.
+    """Hold the controls and the picture that `explore` shows.
 
-    `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and
-    `ui.positions()` returns all values: with a picture for each of them, a page can move without a
-    kernel.
+    `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds the players.
+    `ui.draw(**values)` returns the Picture at these values, whatever the sliders show, and
+    `ui.positions()` returns all values of each control, so that a page without a kernel can store a
+    picture for each combination.
     """
 
     def positions(self):
-        """Return {name: every value of its control, in order}; None for a widget of the caller's."""
+        """Return {name: every value of its control, in order}; None for a widget of your own."""
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
-        """Return {name: value} as the controls are set now."""
+        """Return {name: value} for the current settings of the controls."""
         return {name: _value(control) for name, control in self.sliders.items()}
 
     def _repr_mimebundle_(self, **options):
@@ -77,19 +78,20 @@ def explore(picture, **sliders):
     """Show sliders over `picture`, a pure function of keyword values that returns a Picture.
 
     Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of
-    choices of which the first is the start; or a range, whose numbers are frames that can also be
-    played; or a widget of yours, for its `value`:
+    choices, the first of which is the start; or a range, whose numbers are frames that can also be
+    played; or your own widget, whose `value` is passed:
 
         explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
         explore(boundary_at, step=range(0, 301, 10))
 
-    A control with at most four values that does not play is a row of radio buttons. Beside a slider is
-    a number box that follows it and accepts typed numbers. Both have accessible names: the box from
-    ipywidgets, the slider's handle from a script, where the notebook runs it. The picture's text is shown below it, folded as "in
-    words" if the drawing contains all of it. Changed lines of the text are announced politely, while
-    frames play only once they stop. A picture higher than the window scrolls, and the sliders stay.
-    Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of
-    the picture and raised.
+    A control with at most four values that does not play is a row of radio buttons. Beside a slider
+    is a number box that follows it and accepts typed numbers. Both have accessible names: the box
+    from ipywidgets, the slider's handle from a script, where the notebook runs it. The picture's
+    text is shown below the picture, folded as "in words" if the drawing contains all of it. Screen
+    readers announce changed lines of the text politely and, while frames play, only once they stop.
+    A picture higher than the window scrolls, and the sliders stay in place. Frames that take long
+    to draw are skipped, not queued. An error in `picture` is shown in place of the picture and
+    raised.
     """
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
@@ -157,8 +159,8 @@ def _named_handles():
 def _value(control):
     """Return a control's value without the rounding errors of steps.
 
-    By arrow keys a slider reaches 1.7999999999999998, or 1e-16 for 0, and the first display can
-    turn 0.7 into 0.7000000000000002.
+    The arrow keys can move a slider to 1.7999999999999998, or to 1e-16 in place of 0, and the first
+    display can turn 0.7 into 0.7000000000000002.
     """
     return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
 
@@ -178,9 +180,9 @@ def _stops(low, high, step, start):
 
 
 def _control(name, spec, label, small):
-    """Make the control of one keyword of `explore`.
+    """Create the control of one keyword of `explore`.
 
-    Returns (row to show, widget that holds the value, widget that plays or None).
+    Return (row to show, widget that holds the value, widget that plays or None).
     """
     if isinstance(spec, widgets.Widget):
         return spec, spec, None
@@ -221,13 +223,14 @@ def _control(name, spec, label, small):
         return widgets.HBox([box, slider, play, player]), slider, player
     if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
         raise ValueError(
-            f"{name}: expected (min, max, start), (min, max, step, start), a list of choices, or a range of frames, got {spec!r}"
+            f"explore: {name}: expected (min, max, start), (min, max, step, start), a list of "
+            f"choices, or a range of frames, got {spec!r}"
         )
     low, high, *step, start = spec
     if not (low < high and isfinite(high - low)) or step and not step[0] > 0:
-        raise ValueError(f"{name}={spec!r}: expected finite min < max, with a step > 0")
+        raise ValueError(f"explore: {name}: expected finite min < max and a step > 0, got {spec!r}")
     if not low <= start <= high:
-        raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
+        raise ValueError(f"explore: {name}: expected a start from {low} to {high}, got {spec!r}")
     whole = all(isinstance(part, int) for part in spec)
     step = step[0] if step else 1 if whole else _hundredth(high - low)
     if (high - low) / step < FEW and len(stops := _stops(low, high, step, start)) <= FEW:
@@ -237,7 +240,7 @@ def _control(name, spec, label, small):
 
 
 def _said(choices):
-    """Return whether the choices are numbers, and [(label, choice)] for all of them."""
+    """Return True if all choices are numbers, else False; and [(label, choice)] for all of them."""
     numbers = all(
         isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices
     )
@@ -245,7 +248,7 @@ def _said(choices):
 
 
 def _toggle(name, label, options, start):
-    """Return what `_control` returns, for a control with few values."""
+    """Return the result of `_control` for a control with few values."""
     radios = widgets.RadioButtons(
         options=options,
         value=start,

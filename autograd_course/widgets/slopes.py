@@ -61,7 +61,7 @@ def _ten(x):
 
 
 def _off(error):
-    """Format the error of a difference, of either sign, or say that there is none."""
+    """Format the size of the error of a finite difference, or return "none" if there is none."""
     return (
         f"off by {number(float(f'{abs(error):.1e}')) if error else 'exactly 0'}"
         if np.isfinite(error)
@@ -92,7 +92,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     h : sequence of float
         The steps to choose from.
     **arguments
-        For each argument of f, where its slider starts, or a tuple as in `explore`, such as
+        For each argument of f, the start of its slider, or a tuple as in `explore`, such as
         (min, max, start).
     """
     subject = _Subject(f, rule)
@@ -153,7 +153,7 @@ def _takes(rule, count):
 
 
 class _Subject:
-    """A function of numbers and its rule: values and slopes at any numbers, nan or ±inf where there are none."""
+    """Hold a function of numbers and its rule; values that do not exist are nan or ±inf."""
 
     def __init__(self, f, rule):
         self.f, self.rule, self.starts, self.takes_g = f, rule, {}, False
@@ -214,7 +214,7 @@ class _Subject:
 
 
 def _spec(given, usual):
-    """Return what `explore` expects for an argument of the caller: nothing, a start, or a slider."""
+    """Return the slider that `explore` expects for the caller's None, start or slider."""
     if given is None:
         return usual
     if isinstance(given, (int, float)):
@@ -273,7 +273,7 @@ def _pieces(g, low, high):
 
 
 def _apart(y, other):
-    """Return the distance of two values, which is infinite if only one of them is a number."""
+    """Return the distance between two values, which is infinite if only one of them is finite."""
     here, there = np.isfinite(y), np.isfinite(other)
     return abs(y - other) if here and there else np.inf if here != there else 0.0
 
@@ -295,7 +295,7 @@ CIRCLES = 24  # an even number, so that they do not measure at the round places 
 
 
 class _Still:
-    """The parts of the three panels that do not change while the point moves along a curve."""
+    """Hold the parts of the three panels that do not change while the point moves along a curve."""
 
     def __init__(self, subject, i, xs, span, against):
         def value(x):
@@ -358,7 +358,7 @@ class _Still:
         return (z - self.value(x - step)) / step, (self.value(x + step) - z) / step
 
     def kink(self, x):
-        """Return True if the slopes on both sides differ, and no less so closer to x."""
+        """Return True if the slopes on both sides differ, and still differ as much closer to x."""
         (left, right), (wider, other) = self.sides(x), self.sides(x, 10 * self.small)
         noise = 1e-14 * abs(self.value(x)) / self.small
         return bool(
@@ -464,7 +464,7 @@ class _Still:
 
 
 def _trace(plot, line, colour, dash="none"):
-    """Draw a line of a curve; cut the parts that run far out of the picture."""
+    """Draw a line of a curve; cut off the parts that are far outside the picture."""
     far = 4 * (plot.y[1] - plot.y[0])
     plot.line(
         [x for x, _ in line],

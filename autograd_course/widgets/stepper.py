@@ -1,9 +1,9 @@
-"""backward_stepper: the backward pass of the learner's own expression, one step a frame.
+"""backward_stepper: the backward pass of the learner's own expression, one step per frame.
 
-`frames` tells the story as data and `picture` draws one frame; the widget only calls them. The
-story is made only from the visits, which the engine's own generator or a lesson yields: this module
-has no rule for the order in which a graph is traversed. The forward stepper, in forward_stepper.py,
-tells another Story with the same Frames.
+`frames` returns the steps as data and `picture` draws one frame; the widget only calls them. The
+frames are made only from the visits, which the engine's own generator or a lesson yields: this
+module has no rule for the order in which a graph is traversed. The forward stepper, in
+forward_stepper.py, makes its own Story from the same kind of Frames.
 """
 
 from bisect import bisect_left, bisect_right
@@ -55,17 +55,19 @@ BACKWARD = Words(
 def backward_stepper(output, visits=None):
     """Step, scrub or play through the backward pass of the Tensor `output`, changing no `.grad`.
 
-    Each step is a sentence, a state of the graph, and the numbers: the value that is visited, its
-    gradient, local × upstream for each input, the running sum where several uses meet, and the values
-    that are still waiting. If the output is an array, the pass starts from the sum of its entries.
-    `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in any
-    order: the steps then show what these visits do, right or wrong. A leaf's `.grad` is the sum of the
-    gradients it was visited with, or, if it was never visited, of the gradients it received.
+    Each step shows a sentence, the state of the graph, and the numbers: the value that is visited,
+    its gradient, local × upstream for each input, the running sum where several uses meet, and the
+    values that are still waiting. If the output is an array, the pass starts from the sum of its
+    entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields
+    them, in any order: the steps then show what these visits do, right or wrong. A leaf's `.grad`
+    is the sum of the gradients it was visited with, or, if it was never visited, of the gradients
+    it received.
 
     Raises
     ------
     RuntimeError
-        If `output` requires no gradient, or a `.data` was changed after the graph was computed.
+        If `output` does not require a gradient, or if the `.data` of a Tensor was changed after the
+        graph was computed.
     """
     return Stepper(frames(output, visits))
 
@@ -113,10 +115,11 @@ class Stepper(widgets.VBox):
 
 
 def frames(output, visits=None):
-    """Return every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
+    """Return every Frame of the backward pass: the start, each visit and each gradient, the end."""
     if not output.requires_grad:
         raise RuntimeError(
-            "backward_stepper: this Tensor requires no gradient, so a backward pass cannot start from it: create its inputs with requires_grad=True"
+            "backward_stepper: expected a Tensor that requires a gradient; create its inputs with "
+            "requires_grad=True"
         )
     seed = np.ones_like(output.data)
     walk = _Walk(output, seed, list(tape.backward_pass(output, seed) if visits is None else visits))
@@ -183,7 +186,7 @@ class Story:
         )
 
     def look_at(self, key):
-        """Move the visible part to a card and its inputs, up or down no further than is needed to show them."""
+        """Scroll to a card and its inputs, up or down no further than necessary."""
         for nth, placed in enumerate(filter(None, (self.placed, self.placed and self.placed.down))):
             (x, y), *inputs = [
                 placed.at[self.number[key]]
@@ -198,7 +201,7 @@ class Story:
             self.eyes[nth] = x - min(CARD, (x - left) / 2) + LEFT, max(0, top)
 
     def frames(self):
-        """Return all frames, each with the room that the largest needs."""
+        """Return all frames, each with the space that the largest frame needs."""
         room = (
             max(len(frame.say) for frame in self.told),
             *[
@@ -210,7 +213,7 @@ class Story:
 
 
 class _Walk(Story):
-    """The result of the visits so far."""
+    """Hold the result of the visits so far."""
 
     def __init__(self, output, seed, visits):
         super().__init__(output)
@@ -227,11 +230,13 @@ class _Walk(Story):
                 self.turns.setdefault(id(node), []).append(i)
             elif not refolds:
                 raise ValueError(
-                    f"visits: the output was not computed from the Tensor of visit {i}; pass (node, g, grads) with a Tensor of its graph"
+                    f"backward_stepper: visits: the output was not computed from the Tensor of "
+                    f"visit {i}; pass (node, g, grads) with a Tensor of the output's graph"
                 )
             if len(grads) > len(node.inputs):
                 raise ValueError(
-                    f"visits: visit {i} has {len(grads)} gradients for {len(node.inputs)} inputs; pass one for each input, or None"
+                    f"backward_stepper: visits: expected {len(node.inputs)} gradients in visit "
+                    f"{i}, one or None for each input, got {len(grads)}"
                 )
             for slot, gx in enumerate(grads):
                 if gx is not None and id(node.inputs[slot]) in self.nodes:
@@ -403,7 +408,7 @@ class _Walk(Story):
         return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
-        """Describe a step between arrays by their shapes."""
+        """Return the lines of shapes and the sentence for a gradient between arrays."""
         if g.shape != node.shape:
             return [f"{gx.shape}"], (
                 f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of "
@@ -442,7 +447,7 @@ class _Walk(Story):
         return work, f"From {source} to {name}: {say}."
 
     def arrive(self, key, name, gx):
-        """Add a gradient to its place, and return (the running sum, the sentence about it)."""
+        """Add a gradient to the running sum of its value; return the sum as text and a sentence."""
         turn, leaf = self.turn(key), self.nodes[key].op is None
         if turn is None and key in self.turns:
             self.lost[key] = gx if key not in self.lost else self.lost[key] + gx
@@ -480,7 +485,7 @@ class _Walk(Story):
         return turns[following] if following < len(turns) else None
 
     def to_come(self, key):
-        """Return how many more will arrive at `key` before its next visit."""
+        """Return how many more gradients will arrive at `key` before its next visit."""
         arrivals, turn = self.arrivals.get(key, ()), self.turn(key)
         until = len(arrivals) if turn is None else bisect_left(arrivals, (turn, 0))
         return until - bisect_right(arrivals, self.place)
@@ -507,7 +512,10 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """Return [(name, gradient so far, remark)]: the pending values, the next visit first, and then the lost gradients."""
+        """Return [(name, gradient so far, remark)] for pending values and lost gradients.
+
+        The pending values come first, in the order of their visits.
+        """
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
         for key in sorted(
@@ -552,7 +560,7 @@ def _same(a, b):
 
 
 def moves(a, rate, b):
-    """Say how far a moves when b does."""
+    """Return a phrase that states how far a moves when b moves."""
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
     if rate == "0":
         return f"{a} does not move with {b}"
@@ -560,7 +568,7 @@ def moves(a, rate, b):
 
 
 def local_gradient(node, slot):
-    """Return the gradient that goes to the input when 1 arrives."""
+    """Return the gradient of one input of `node` for an upstream gradient of 1."""
     _, _, local = next(tape.backward_pass(node, np.ones_like(node.data)))
     return np.asarray(local[slot])
 
@@ -569,7 +577,10 @@ def local_gradient(node, slot):
 
 
 def picture(frame):
-    """Draw one Frame as a Picture: the sentence, the graph, and beneath it the numbers. Every frame of a story has the same size."""
+    """Draw one Frame as a Picture: the sentence, the graph, and the numbers below the graph.
+
+    Every frame of a story has the same size.
+    """
     text = _text(frame)
     if frame.placed is None:
         return Picture(graph.listed(text), text, says_all=True)
@@ -674,7 +685,7 @@ def _text(frame):
 
 
 def _list(title, rows, room, colour, flex):
-    """Return a part of the panel, as high as the longest of all steps needs.
+    """Return a part of the panel, high enough for the longest list of all steps.
 
     `rows` are (label, words, number in `colour`).
     """

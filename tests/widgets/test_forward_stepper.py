@@ -156,10 +156,10 @@ def test_errors():
         forward_stepper(z)
     with pytest.raises(TypeError, match="there is no input w; the inputs are x, y"):
         forward_stepper(z, w=1)
-    with pytest.raises(ValueError, match=r"the tangent of x has shape \(2,\), its value \(\)"):
+    with pytest.raises(ValueError, match=r"a tangent of shape \(\) for x, got shape \(2,\)"):
         forward_stepper(z, x=[1, 2])
-    with pytest.raises(RuntimeError, match="requires no gradient"):
+    with pytest.raises(RuntimeError, match="a Tensor that requires a gradient"):
         forward_stepper(Tensor(1.0) * 2, x=1)
     out = ag.checkpoint(lambda t: ag.tanh(t * t))(x)
-    with pytest.raises(RuntimeError, match="compute the output without it"):
+    with pytest.raises(RuntimeError, match="compute the output without checkpoints"):
         forward_stepper(out, x=1)

@@ -242,7 +242,7 @@ def test_live_graph_refusals():
         live_graph(ag.tanh, x=3)
     with pytest.raises(TypeError, match="expected a function that returns one Tensor.*got float64"):
         live_graph(lambda x: x.data * 2.0, x=(-3, 3, 0.5))
-    with pytest.raises(TypeError, match="b given with a Tensor that is already computed"):
+    with pytest.raises(TypeError, match="got b; pass the function that computes the Tensor"):
         live_graph(Tensor(1.0, True) * 2.0, b=(0, 1, 0.5))
     with pytest.raises(TypeError, match="expected a function .*got 3.0"):
         live_graph(3.0)

@@ -319,7 +319,7 @@ def test_impossible_visits():
         frames(d, [(leaf(1.0), 1.0, [])])
     with pytest.raises(
         ValueError,
-        match="visits: visit 0 has 3 gradients for 2 inputs; pass one for each input, or None",
+        match="visits: expected 2 gradients in visit 0, one or None for each input, got 3",
     ):
         frames(d, [(d, 1.0, [1.0, 2.0, 3.0])])
 
@@ -460,7 +460,9 @@ def test_the_meaning_of_two_strokes_is_shown_beside_them():
 
 
 def test_errors():
-    with pytest.raises(RuntimeError, match="backward_stepper: this Tensor requires no gradient"):
+    with pytest.raises(
+        RuntimeError, match="backward_stepper: expected a Tensor that requires a gradient"
+    ):
         backward_stepper(Tensor(1.0) * 2)
     a, b, c, d = chain()
     b.data = 5.0
