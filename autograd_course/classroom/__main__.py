@@ -13,9 +13,12 @@ from .page import page, write_table
 
 
 def main(*arguments):
-    """Write both files; return 0, or a sentence that names the missing argument or folder."""
+    """Write both files; return 0, or an error message, for example if an argument is missing."""
     if len(arguments) not in (1, 2):
-        return 'Say which folder the records are in:  make class-report ARGS=FOLDER  or  make class-report ARGS="FOLDER WHERE"'
+        return (
+            "Name the folder with the records:  make class-report ARGS=FOLDER  "
+            'or  make class-report ARGS="FOLDER WHERE"'
+        )
     folder, where = Path(arguments[0]), Path(arguments[-1])
     try:
         learners, left_out = collect(folder)
@@ -24,7 +27,10 @@ def main(*arguments):
         if len(left_out) > 20:
             print(f"left out: {len(left_out) - 20:,} more")
         if not learners:
-            return f"There is no record below {folder}: no progress.json, no learner's *.json, no zip of them."
+            return (
+                f"There is no record below {folder}: expected progress.json or other *.json files, "
+                "or a zip of them."
+            )
         where.mkdir(parents=True, exist_ok=True)
         with _new(where / "class.html") as file:
             file.write(page(learners, left_out))

@@ -1,7 +1,8 @@
-"""The records of a class: every progress.json below a folder, as JupyterLab keeps it or as downloaded from a page.
+"""Collect the records of a class: each progress.json below a folder, from JupyterLab or a page.
 
-A file may be anything: it is read only up to a bound, nothing in it is run or followed, and what cannot be used is left
-out with a reason. Texts that come from files are made plain, so that they can do no harm where they are shown.
+A file may contain anything: it is read only up to a limit, no code in it is run, no link is
+followed, and a file that cannot be used is left out with a reason. Texts from files pass through
+`plain`, so that they can do no harm where they are shown.
 """
 
 import io
@@ -31,7 +32,7 @@ BROKEN = (
 
 
 class LeftOut(Exception):
-    """Report why a file is not counted, in words."""
+    """Report in words why a file is not counted."""
 
 
 def collect(folder):
@@ -43,12 +44,16 @@ def collect(folder):
     A learner is named by the file, or by its folder if the file is called progress.json. The
     results are {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
     (answer, sure, right)}}, in the order of the course, without names that the course does not
-    have. NotADirectoryError if there is
-    no such folder.
+    have.
+
+    Raises
+    ------
+    NotADirectoryError
+        If the folder does not exist.
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise NotADirectoryError(f"There is no folder {folder}.")
+        raise NotADirectoryError(f"collect: expected a folder, got {folder}")
     registered()
     learners, left_out = {}, []
     for where, content in _files(folder):
@@ -145,7 +150,7 @@ def _careful(path, flags):
 
 
 def _zipped(path, where):
-    """Yield the same as `_files`, for the files in a zip. A zip in a zip is not opened."""
+    """Yield (path, content) as `_files` does, for the files in a zip. Open no zip in a zip."""
     try:
         with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
             members = zipped.infolist()
@@ -163,15 +168,14 @@ def _zipped(path, where):
     except LeftOut as why:
         yield where, _refused(str(why))
     except (OSError, zipfile.BadZipFile, *BROKEN):
-        yield where, _refused("it is no zip file, or a damaged one")
+        yield where, _refused("it is not a zip file, or it is damaged")
 
 
 def _member(zipped, one, unpacked):
-    """Return the bytes of a file in a zip, unpacked no further than the bound.
+    """Return the bytes of a file in a zip, unpacked no further than the limit.
 
-    The size that the zip states is not relied on.
-
-    `unpacked` holds the sizes of the files before it; the size of this file is added.
+    The limit holds even if the zip states a wrong size. `unpacked` holds the sizes of the files
+    before this file, whose size is appended.
     """
     if sum(unpacked) > UNPACKED:
         raise LeftOut(
@@ -198,7 +202,7 @@ def _member(zipped, one, unpacked):
 
 
 def _done(content):
-    """Return a learner's results, from the bytes of their record."""
+    """Return a learner's results from the bytes of the record."""
     try:
         text = content.decode("utf-8-sig")
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found

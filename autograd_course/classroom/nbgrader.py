@@ -1,9 +1,8 @@
 """Write a lesson as nbgrader's source version into a course folder: `make nbgrader ARGS="03 FOLDER"`.
 
 Each exercise that is not optional is worth a point. Its stub is nbgrader's autograded answer, with
-the solution in a region that nbgrader removes, and below its check comes a hidden test that runs
-the same check. This module does not need nbgrader, which is the extra `nbgrader` of
-pyproject.toml.
+the solution in a region that nbgrader removes. A hidden test below its check runs the same check.
+This module works without nbgrader, which is the extra `nbgrader` of pyproject.toml.
 """
 
 import sys
@@ -68,7 +67,7 @@ def _cell(one, text, exercise, **kind):
 
 
 def main(lesson="", folder="", *more):
-    """Write the source notebook and, if there is none, the config; return 0 or what was missing.
+    """Write the source notebook and, if there is none, the config; return 0 or an error message.
 
     The files are FOLDER/source/lesson_NN/…ipynb and FOLDER/nbgrader_config.py.
     """
@@ -78,7 +77,7 @@ def main(lesson="", folder="", *more):
         else []
     )
     if not found or not folder or more:
-        return 'Say which lesson, and which folder nbgrader has for the course:  make nbgrader ARGS="03 FOLDER"'
+        return 'Name the lesson and the course folder of nbgrader:  make nbgrader ARGS="03 FOLDER"'
     registered()
     notebook, config = read(found[0]), Path(folder) / "nbgrader_config.py"
     path = Path(folder) / "source" / f"lesson_{lesson}" / found[0].name

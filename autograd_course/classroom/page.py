@@ -1,4 +1,4 @@
-"""The page and the table of a class: solved exercises, frequent mistakes, and answers that were certain but wrong."""
+"""Write a class's page and table: exercises solved, common mistakes, certain but wrong answers."""
 
 import csv
 import re
@@ -58,7 +58,7 @@ background:linear-gradient(to top,var(--value-ground) var(--done),transparent va
 def page(learners, left_out=()):
     """Return the HTML page of a class, from the result of `collect`.
 
-    It needs no other file, and works in light and dark mode and in print.
+    The page is self-contained, and works in light and dark mode and in print.
     """
     css = CSS.replace("FONT", style.FONT).replace("MONO", style.MONO)
     sheets = (
@@ -89,9 +89,9 @@ def exercises(learners):
 
     The result is {exercise: {"solved", "stuck", "tries", "wrong"}}.
 
-    solved and stuck, tried and not solved, are numbers of learners; tries is the median of those
-    who solved it, or None if no record has it; wrong is [(hint, learners, times), …], the most
-    frequent hint first.
+    "solved" and "stuck" (tried but not solved) are numbers of learners. "tries" is the median
+    number of tries of those who solved the exercise, or None if no record has this number. "wrong"
+    is [(hint, learners, times), …], the most frequent hint first.
     """
     found = {}
     for name in EXERCISES:
@@ -117,7 +117,7 @@ def predictions(learners):
 
     The result is {prediction: {"made", "right", "sure and wrong", "wrong"}}.
 
-    The first three are numbers of learners; wrong is [(answer, learners), …], the most frequent
+    The first three are numbers of learners; "wrong" is [(answer, learners), …], the most frequent
     answer first.
     """
     found = {}
@@ -136,7 +136,7 @@ def predictions(learners):
 def table(learners):
     """Return the rows of the CSV, header first.
 
-    There is one row for each learner and each exercise or prediction that they met.
+    There is one row for each learner and each exercise or prediction in the record.
     """
     rows = [("learner", "kind", "name", "right", "wrong tries", "sure", "hints, or the answer")]
     for learner, one in learners.items():
@@ -167,7 +167,7 @@ def table(learners):
 def write_table(learners, file):
     """Write the CSV into an open file.
 
-    A text that a spreadsheet would take for a formula gets a ' in front.
+    A ' is put before any text that a spreadsheet would take for a formula.
     """
     writer = csv.writer(file)
     for row in table(learners):
@@ -185,8 +185,8 @@ def write_table(learners, file):
 def _talk(learners):
     """Return the HTML that lists what to discuss with the class.
 
-    It shows where most were certain and wrong and where most are stuck, with the most frequent
-    answers and hints.
+    The list shows where most learners were certain but wrong, and where most are stuck, with the
+    most frequent answers and hints.
     """
     items = []
     for name, one in _most(predictions(learners), "sure and wrong"):
@@ -219,7 +219,7 @@ def _talk(learners):
 
 
 def _most(found, what):
-    """Return the first few (name, counts), ordered by `what`; leave out those it counts as 0."""
+    """Return the first few (name, counts), ordered by the count `what`, without counts of 0."""
     return [
         one for one in sorted(found.items(), key=lambda one: -one[1][what])[:FIRST] if one[1][what]
     ]
@@ -373,7 +373,7 @@ SIGNS = {
 def _html(markdown):
     """Convert the course's Markdown to HTML, with formulas as plain letters and signs.
 
-    That is enough to recognise a question.
+    The result suffices to recognise a question.
     """
     return re.sub(
         r"\\\((.+?)\\\)|\$\$\s*(.+?)\s*\$\$",

@@ -99,7 +99,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """Return the SVG of f's contours and that of their labels, the minimum on the grid, its place."""
+    """Return the SVG of f's contours and of their labels, and the grid's minimum and its place."""
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 

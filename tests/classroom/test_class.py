@@ -269,7 +269,7 @@ HOSTILE = {
         b'{"exercises": []' + b" " * collect.MOST + b"}",
         "bytes; the limit is 2,000,000",
     ),
-    "none.zip": (b"PK\x03\x04 and no more", "no zip file, or a damaged one"),
+    "none.zip": (b"PK\x03\x04 and no more", "not a zip file, or it is damaged"),
     "bomb.zip": (
         zipped(("a.json", b" " * 50_000_000), compression=zipfile.ZIP_DEFLATED),
         "more than 2,000,000 bytes",
@@ -463,9 +463,9 @@ def test_the_command_reports_missing_arguments(tmp_path):
 
     wanting = [said(str(tmp_path / "nowhere")), said(str(tmp_path)), said()]
     assert [one.stderr[:18] for one in wanting] == [
-        "There is no folder",
+        "collect: expected ",
         "There is no record",
-        "Say which folder t",
+        "Name the folder wi",
     ]
     assert [one.returncode for one in wanting] == [1, 1, 1] and not list(tmp_path.iterdir())
 

@@ -91,4 +91,4 @@ def test_the_command_writes_what_nbgrader_looks_for_and_keeps_its_settings(tmp_p
 )
 def test_the_command_explains_its_arguments(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert nbgrader.main(*arguments).startswith("Say which lesson") and not [*Path().iterdir()]
+    assert nbgrader.main(*arguments).startswith("Name the lesson") and not [*Path().iterdir()]
