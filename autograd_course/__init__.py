@@ -1,6 +1,7 @@
 """Tools for the notebooks, which the engine does not depend on; README.md describes every part.
 
-Names are fetched on first use, so that `installation()` can still report when matplotlib or ipywidgets is missing.
+Names are imported on first use, so that `installation()` can still report a missing matplotlib or
+ipywidgets.
 """
 
 from importlib import import_module
@@ -45,8 +46,9 @@ def __getattr__(name):
         globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f"{name} needs {missing.name}, which is not installed. autograd_course.installation() shows the command "
-            "that installs all that the course needs.",
+            f"autograd_course.{name} requires {missing.name}, which is not installed. Run "
+            "autograd_course.installation() for the command that installs everything that the "
+            "course needs.",
             name=missing.name,
         ) from None
     return globals()[name]

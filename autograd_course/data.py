@@ -1,4 +1,4 @@
-"""Data sets. The first comes in digits.npz, the second is drawn; the third is fetched, or read from its own files."""
+"""Load data sets: digits from digits.npz, random moons, and MNIST by download or from its files."""
 
 import gzip
 import zlib
@@ -12,8 +12,8 @@ import numpy as np
 def digits():
     """Return the scans of `scans()` in two parts: (images, labels, test images, test labels).
 
-    1,437 to learn from and 360 held out, each digit in proportion. The split is the same every
-    time.
+    The training set has 1,437 scans and the test set 360, each with the digits in the same
+    proportions. The split is the same every time.
     """
     images, labels = scans()
     train, test = np.split(_digits()["split"], [-360])
@@ -40,9 +40,8 @@ def _digits():
 def moons(n=200, noise=0.25, seed=0):
     """Return two interleaved half circles with noise: points and their classes.
 
-    Points have shape (n, 2), float64; classes are 0 or 1, of shape (n,).
-
-    They are those of scikit-learn's `make_moons`, number for number.
+    Points have shape (n, 2), float64; classes are 0 or 1, of shape (n,). The numbers are identical
+    to those of scikit-learn's `make_moons`.
     """
     random = np.random.RandomState(seed)
     counts = n // 2, n - n // 2
@@ -57,13 +56,24 @@ def moons(n=200, noise=0.25, seed=0):
 def mnist(folder=None):
     """Return MNIST in the form of `digits()`: (images, labels, test images, test labels).
 
-    Images are rows of 784 grey values from 0 to 1, float32; 60,000 to learn from and 10,000 held
-    out.
+    Images are rows of 784 grey values from 0 to 1, float32. The training set has 60,000 images and
+    the test set 10,000.
 
-    Without a folder scikit-learn fetches it from OpenML the first time (about 15 MB) and keeps it
-    in its data folder; ConnectionError if it is not installed or cannot. With one it is read from
-    MNIST's own four files, train-images-idx3-ubyte and so on, as they are or as .gz; ValueError or
-    FileNotFoundError names the file that is damaged or missing.
+    Parameters
+    ----------
+    folder : str or path-like, optional
+        The folder of MNIST's own four files, train-images-idx3-ubyte and so on, either unpacked or
+        as .gz. By default, scikit-learn downloads MNIST from OpenML the first time (about 15 MB)
+        and keeps it in its data folder.
+
+    Raises
+    ------
+    ConnectionError
+        If no folder is given, and scikit-learn is not installed or the download fails.
+    FileNotFoundError
+        If one of the files is missing.
+    ValueError
+        If one of the files is damaged.
     """
     train, test = (
         _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
@@ -80,7 +90,9 @@ def _fetched():
         )
     except (ImportError, OSError) as error:
         raise ConnectionError(
-            f"MNIST could not be downloaded ({error}). The download needs scikit-learn (%pip install scikit-learn) and a network, once. Or pass the folder of the four files, mnist(folder), or use digits(), which needs neither."
+            f"mnist: MNIST could not be downloaded ({error}). The first call needs a network and "
+            "scikit-learn (%pip install scikit-learn). Or pass the folder of the four files, "
+            "mnist(folder), or use digits(), which needs neither."
         ) from None
     source = "OpenML's mnist_784"
     return [
@@ -102,16 +114,17 @@ def _file(folder, name):
         if path.exists():
             return path
     raise FileNotFoundError(
-        f"{folder / name}: no such file, and none with .gz. MNIST is four files, train-images-idx3-ubyte, "
-        "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte; put them into one folder."
+        f"mnist: there is no file {folder / name}, with or without .gz. MNIST consists of four "
+        "files, train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+        "t10k-labels-idx1-ubyte; put them into one folder."
     )
 
 
 def _idx(path, magic):
     """Return the array of bytes in an IDX file.
 
-    The file holds the magic number, whose last byte is the number of axes, the lengths of the axes,
-    all big-endian, and the bytes.
+    The file holds the magic number, whose last byte is the number of axes; then the lengths of the
+    axes, all big-endian; then the bytes of the array.
     """
     with open(path, "rb") as file:
         packed = (
@@ -124,27 +137,29 @@ def _idx(path, magic):
             found = int.from_bytes(header[:4], "big")
             if found != magic:
                 raise ValueError(
-                    f"{path}: expected a file that begins with the number {magic}, got {found}. "
-                    "Is it another file under this name? Download it again."
+                    f"mnist: expected {path} to begin with the number {magic}, got {found}. "
+                    "Is this a different file with the same name? Download it again."
                 )
             shape = [int.from_bytes(header[at : at + 4], "big") for at in range(4, start, 4)]
             if prod(shape) > 2**30:
                 raise ValueError(
-                    f"The header of {path} says {' × '.join(map(str, shape))}, more than 1 GB, so this is not MNIST. Download it again."
+                    f"mnist: the header of {path} gives the shape {' × '.join(map(str, shape))}, "
+                    "more than 1 GB, so this is not MNIST. Download it again."
                 )
             data = file.read(
                 prod(shape) + 1
             )  # read no further: a small gzip file may unpack to more than the memory holds
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
-            f"{path}: the gzip file is damaged ({error}). Download it again."
+            f"mnist: the gzip file {path} is damaged ({error}). Download it again."
         ) from None
     if len(header) < start or len(data) != prod(shape):
         long = len(data) > prod(shape)
         size = f"more than {start + prod(shape):,}" if long else f"{len(header) + len(data):,}"
         raise ValueError(
-            f"{path} has {size} bytes, but by its header, {' × '.join(map(str, shape))}, it should have "
-            f"{start + prod(shape):,}. It is {'too long' if long else 'cut short'}: download it again."
+            f"mnist: expected {start + prod(shape):,} bytes in {path}, because the shape in its "
+            f"header is {' × '.join(map(str, shape))}, got {size} bytes. "
+            f"The file is {'too long' if long else 'cut short'}: download it again."
         )
     return np.frombuffer(data, np.uint8).reshape(shape)
 
@@ -153,11 +168,13 @@ def _rows(images_from, images, labels_from, labels):
     """Convert raw pixels (0 to 255) and labels (digits or their names) to the form of `mnist`."""
     if len(images) != len(labels):
         raise ValueError(
-            f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They do not belong together: download both again."
+            f"mnist: {images_from} has {len(images)} images, but {labels_from} has {len(labels)} "
+            "labels. The two do not belong together: download both again."
         )
     labels = labels.astype(int)
     if not np.isin(labels, range(10)).all():
         raise ValueError(
-            f"{labels_from} has labels from {labels.min()} to {labels.max()}, but digits are 0 to 9. Download it again."
+            f"mnist: expected labels from 0 to 9 in {labels_from}, got {labels.min()} to "
+            f"{labels.max()}. Download the file again."
         )
     return images.reshape(len(images), -1).astype(np.float32) / 255, labels

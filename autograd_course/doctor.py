@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 def installation():
     """Return a Verdict on the installation.
 
-    It is "right" with the versions found, or "wrong" with the packages that are missing or too old,
-    and the command that fixes this.
+    The Verdict is "right" and lists the versions found, or it is "wrong" and lists the packages
+    that are missing or too old, and the command that installs them.
     """
     from .grading import Verdict
 
@@ -70,9 +70,9 @@ def _needed():
 
 
 def _asked(name):
-    """Return the requirement to give to pip for a package of the list, or for the project.
+    """Return the requirement to pass to pip for a required package, or for the project.
 
-    For a package it has the extra and the bounds.
+    The requirement of a package includes its extra and its version bounds.
     """
     if name == "autograd_lib":
         return '-e "..[course]"'  # from the notebooks' folder

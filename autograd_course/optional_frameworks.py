@@ -6,10 +6,9 @@
         ...
         print(x.grad)
 
-The function runs at once if its library is installed. If it is not, the cell prints a message and
-the recorded output. That output is in the lesson's recorded.json, which
-`python tests/cross/test_recorded.py` writes with all three installed; the same file tests that it
-is still right.
+The function runs at once if its library is installed. Otherwise, the cell prints a message and the
+recorded output from the lesson's recorded.json. `python tests/cross/test_recorded.py` writes
+recorded.json with all three libraries installed, and tests that it is still right.
 """
 
 import hashlib
@@ -58,9 +57,14 @@ PRINTED = {}  # {name of a function: {"source": its digest, "output": what it pr
 
 
 def elsewhere(lesson, library):
-    """Decorate a function to run at once if `library` is installed, else print its record.
+    """Run the decorated function at once if `library` is installed, else print its recorded output.
 
-    lesson: whose cell it is, "21". library: the name it is imported by.
+    Parameters
+    ----------
+    lesson : str
+        The lesson whose notebook contains the function, such as "21".
+    library : str
+        The name by which the library is imported.
     """
 
     def run(function):

@@ -3,9 +3,9 @@
 The file is written only when the learner acts: a check gives its verdict, a prediction is revealed,
 a card is written, or a practice problem is answered. For a wrong answer, only the hint is kept, not
 the answer. Events are queued; each one rereads the file and replaces it atomically, so that two
-open notebooks do not lose each other's entries. Nothing here raises: if the file cannot be read or
-written, it is left as it is, `progress()` in report.py says so, and the entry is kept with the next
-event that succeeds.
+open notebooks do not lose each other's entries. No function of this module raises an error: if the
+file cannot be read or written, it is left as it is, `progress()` in report.py says so, and the
+entry is kept with the next event that succeeds.
 """
 
 import json
@@ -39,8 +39,8 @@ def read():
     "reasons": {derivation: chosen}, "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
 
     An exercise that was solved and is not in "tries" was solved before tries were kept, so their
-    number is unknown. A file that is not ours is set aside as progress.damaged.json, and the
-    record starts over. One that cannot be read stays.
+    number is unknown. A file that is not a valid record is renamed to progress.damaged.json, and
+    the record starts over. A file that cannot be read stays as it is.
     """
     try:
         return _read()
@@ -63,7 +63,7 @@ def _empty():
 def _read():
     """Return the record; raise OSError if it exists and cannot be read.
 
-    The file may be without read permission, or held by another program.
+    For example, the file has no read permission, or another program has it open.
     """
     try:
         return sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
@@ -75,9 +75,9 @@ def _read():
 
 
 def _patiently(act):
-    """Return the result of `act`, trying again for a moment on Windows.
+    """Return the result of `act`; on Windows, try again for a moment.
 
-    There a file that another kernel has open can be neither read nor replaced.
+    On Windows, a file that another kernel has open can be neither read nor replaced.
     """
     for _ in range(20):
         try:
@@ -169,7 +169,7 @@ def _tries(record, name):
 def predicted(name, answer, sure, right):
     """Record a prediction when its answer is revealed; only the first answer counts.
 
-    `answer` is as typed, one text for each part; `sure` is from SURE, or None.
+    `answer` holds one text for each part, as typed; `sure` is one of SURE, or None.
     """
     _change(
         lambda record: record["predictions"].setdefault(
@@ -186,7 +186,7 @@ def predicted(name, answer, sure, right):
 
 
 def recalled(name, right):
-    """Record that a prediction, certain and wrong, was answered again in a later lesson."""
+    """Record that a certain but wrong prediction was answered again in a later lesson."""
 
     def mark(record):
         if name in record["predictions"]:
@@ -218,9 +218,9 @@ def reasoned(name, chosen):
 
 
 def trained(key, right):
-    """Record that a problem of the gym was answered, right at once or not.
+    """Record that a practice problem was answered, and if the first answer was right.
 
-    A missed problem comes back until it has been right at once two more times.
+    A missed problem comes back until its first answer has been right two more times.
     """
 
     def mark(record):
@@ -252,9 +252,9 @@ def _change(event):
 
 
 def _turn(new):
-    """Open the file `new` exclusively.
+    """Create the file `new` and return it, open for writing.
 
-    It is created once it no longer exists, or once nothing has been written to it for ten seconds.
+    If the file exists, wait until it is deleted, or until it has been unchanged for ten seconds.
     """
     seen, unchanged = None, 0
     while unchanged < 500:
@@ -278,7 +278,7 @@ def _after(*events):
 
 
 def returning():
-    """Return the names of predictions that were certain and wrong, and not right since.
+    """Return the names of predictions that were certain but wrong, and have not been right since.
 
     The most often missed come first, then the oldest.
     """
@@ -292,9 +292,9 @@ def returning():
 
 
 def lessons(folder=None):
-    """Return the notebooks in the folder: {"02": "02 Draw the graph", …}.
+    """Return the notebooks in a folder: {"02": "02 Draw the graph", …}.
 
-    The folder is that of the record unless given.
+    The default is the folder of the record.
     """
     files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
     return {

@@ -5,9 +5,10 @@ Run `python -m autograd_course.sync_notebooks`, with --check or --force.
 An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check,
 name-hints (with - for _); other cells may come between them. A Markdown cell that contains only
 `exercise NN.name` becomes the four. The question of a prediction goes into the Markdown cell before
-the one that calls `predict("NN.name")`, those of the opening into the one before `recall("NN")`.
-Text that an author writes above a question, in its own cell, stays. A stub cell that a learner has
-edited is left alone, unless --force is given. --check changes nothing and lists the differences.
+the one that calls `predict("NN.name")`, and the opening questions into the cell before
+`recall("NN")`. Text that an author writes above a question, in its own cell, stays. A stub cell
+that a learner has edited is left alone, unless --force is given. --check changes nothing and lists
+the differences.
 """
 
 import json
@@ -103,12 +104,13 @@ def weave(cells, lesson, force=False):
             at = _find(cells, f"{base}-{part}")
             if at is None:
                 raise Misplaced(
-                    f"there is no cell with the id {base}-{part}. Put a Markdown cell that says only "
-                    f"`exercise {exercise.name}` where the exercise belongs, and delete its other cells."
+                    f"there is no cell with the id {base}-{part}. Add a Markdown cell that "
+                    f"contains only `exercise {exercise.name}` where the exercise belongs, and "
+                    "delete its other cells."
                 )
             if at < last:
                 raise Misplaced(
-                    f"{base}-{part} comes too early: the order must be {', '.join(PARTS)}."
+                    f"the cell {base}-{part} comes too early: the order must be {', '.join(PARTS)}."
                 )
             last, now = at, source(cells[at])
             if part == "stub" and now not in ("", text, exercise.solution):
@@ -151,9 +153,10 @@ def _find(cells, name):
 
 
 def _set(one, text, differ):
-    """Put the text into a cell; put a question below whatever precedes the cell's first quote.
+    """Put the text into a cell.
 
-    A question is written as a quote.
+    A question is a Markdown quote. It replaces everything from the cell's first quote on, and the
+    text above that quote stays.
     """
     if text.startswith("> "):
         above = re.match(r"(?:(?!> ).*\n)*", source(one) + "\n")[0].strip()
@@ -173,7 +176,7 @@ def _new(kind, name):
 
 
 def _unfold(cells, name, base):
-    """Replace a cell that says `exercise NN.name` by four empty ones."""
+    """Replace the cell that contains only `exercise NN.name` with four empty cells."""
     for at, one in enumerate(cells):
         if one["cell_type"] == "markdown" and source(one).strip("` \n") == f"exercise {name}":
             cells[at : at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
@@ -199,7 +202,7 @@ def _before(cells, function, name, where, text, differ):
     if _find(cells, where) is None:
         cells.insert(at, _new("markdown", where))
     elif _find(cells, where) != at - 1:
-        raise Misplaced(f'{where} must be the cell before {function}("{name}").')
+        raise Misplaced(f'the cell {where} must come directly before {function}("{name}").')
     _set(cells[_find(cells, where)], text, differ)
 
 

@@ -85,7 +85,9 @@ def no_network(*_, **__):
 def test_mnist_without_scikit_learn_or_a_network(monkeypatch, fetch):
     scikit_learn(monkeypatch, fetch)
     why = "no network" if fetch else "import of sklearn"
-    what = r"scikit-learn \(%pip.* network, once. Or pass the folder .*mnist\(folder\), or use digits\(\)"
+    what = (
+        r"network and scikit-learn \(%pip.* Or pass the folder .*mnist\(folder\), or use digits\(\)"
+    )
     with pytest.raises(ConnectionError, match=f"{why}.*{what}"):
         mnist()
 
@@ -106,9 +108,9 @@ def test_mnist_fetched(monkeypatch):
 
 
 def test_what_was_fetched_passes_the_same_checks(monkeypatch):
-    with pytest.raises(ValueError, match="mnist_784 has labels from 0 to 10"):
+    with pytest.raises(ValueError, match="labels from 0 to 9 in OpenML's mnist_784, got 0 to 10"):
         fetched(monkeypatch, ["0"] * 69_999 + ["10"])
-    with pytest.raises(ValueError, match="10000 images, and OpenML's mnist_784 has 9999 labels"):
+    with pytest.raises(ValueError, match="10000 images, but OpenML's mnist_784 has 9999 labels"):
         fetched(monkeypatch, ["0"] * 69_999)
 
 
@@ -182,27 +184,27 @@ def broken(data, at, number):
         (
             TRAIN_IMAGES,
             lambda data: broken(data, 0, 2049),
-            "begins with the number 2051, got 2049.* Download",
+            "begin with the number 2051, got 2049.* Download",
         ),
         (
             TEST_LABELS,
             lambda data: broken(data, 0, 2051),
-            "begins with the number 2049, got 2051.* Download",
+            "begin with the number 2049, got 2051.* Download",
         ),
         (
             TEST_LABELS,
             lambda data: struct.pack("<2I", 2049, 5) + data[8:],
-            "begins with the number .*, got 17301504",
+            "begin with the number .*, got 17301504",
         ),
-        (TRAIN_LABELS, lambda data: b"<html>not found</html>", "begins with the number"),
-        (TRAIN_LABELS, lambda data: b"", "begins with the number .*, got 0"),
+        (TRAIN_LABELS, lambda data: b"<html>not found</html>", "begin with the number"),
+        (TRAIN_LABELS, lambda data: b"", "begin with the number .*, got 0"),
         (
             TRAIN_IMAGES,
             lambda data: data[:-1],
-            "7,855 bytes.* 10 × 28 × 28, it should have 7,856.* cut short: download",
+            "is 10 × 28 × 28, got 7,855 bytes.* cut short: download",
         ),
-        (TRAIN_IMAGES, lambda data: data[:10], "has 10 bytes.* cut short"),
-        (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
+        (TRAIN_IMAGES, lambda data: data[:10], "got 10 bytes.* cut short"),
+        (TEST_LABELS, lambda data: data[:4], "got 4 bytes.* cut short"),
         (TEST_IMAGES, lambda data: data + b"\0", "too long: download"),
         (TRAIN_IMAGES, lambda data: broken(data, 4, 11), "cut short"),
         (
@@ -214,20 +216,20 @@ def broken(data, at, number):
         (
             TRAIN_LABELS,
             lambda data: data[:-1] + b"\n",
-            "labels from 0 to 10, but digits are 0 to 9. Download",
+            ", got 0 to 10. Download",
         ),
         (TEST_LABELS, lambda data: broken(data, 4, 4)[:-1], "has 4 labels.* download both"),
-        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "gzip file is damaged .* Download"),
-        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-5] + b"12345", "gzip file is damaged"),
+        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "is damaged .* Download"),
+        (TRAIN_LABELS, lambda data: gzip.compress(data)[:-5] + b"12345", "is damaged"),
         (
             TRAIN_LABELS,
             lambda data: gzip.compress(data)[:10] + b"\7" + gzip.compress(data)[11:],
-            "gzip file is damaged",
+            "is damaged",
         ),
         (
             TRAIN_IMAGES,
             lambda data: gzip.compress(data)[:20] + bytes(20) + gzip.compress(data)[40:],
-            "gzip file is damaged",
+            "is damaged",
         ),
         (TRAIN_IMAGES, lambda data: gzip.compress(data[:-1]), "cut short"),
     ],
@@ -243,7 +245,7 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, name, damage, said):
     [
         ((2051, 10, 28, 28), "too long"),
         ((2051, 1_000_000, 2800, 28), "more than 1 GB, so this is not MNIST"),
-        ((7, 0, 0, 0), "begins with the number .*, got 7"),
+        ((7, 0, 0, 0), "begin with the number .*, got 7"),
     ],
 )
 def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, header, said):
@@ -268,7 +270,7 @@ def test_a_missing_file_is_named(tmp_path, name):
     files = four_files()
     del files[name]
     with pytest.raises(
-        FileNotFoundError, match=f"{name}: no such file, and none with .gz. MNIST is four files"
+        FileNotFoundError, match=f"{name}, with or without .gz. MNIST consists of four files"
     ):
         read(tmp_path, files)
 
@@ -356,6 +358,6 @@ def test_a_piece_without_its_package_says_what_to_do(monkeypatch, name, package)
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(vars(autograd_course), name, raising=False)
     with pytest.raises(
-        ModuleNotFoundError, match=rf"{name} needs {package}.*installation\(\) shows the command"
+        ModuleNotFoundError, match=rf"{name} requires {package}.*installation\(\) for the command"
     ):
         getattr(autograd_course, name)
