@@ -553,7 +553,7 @@ PARTS = {
                 "may write into it later.",
             ),
             (
-                "compiler/trace:Trace._observed compiler/trace:Origin compiler/trace:NO_ORIGIN "
+                "compiler/trace:Trace._with_origin compiler/trace:Origin compiler/trace:NO_ORIGIN "
                 "compiler/trace:Trace._caller_of compiler/trace:_formula",
                 "20 The backward pass of a layer",
                 "A line of the backward pass has a comment: the formula of its rule, or that two "

@@ -18,7 +18,7 @@ from .program import Program
 from .signature import signature
 from .trace import OuterTransform
 
-MAX_PROGRAMS = 16
+MAX_PROGRAMS = 16  # more are taken for a number that changes from call to call
 
 
 class compile:
@@ -79,6 +79,8 @@ class compile:
     def __init__(self, f, check=False):
         check_function("compile", f)
         self.f, self.check, self.programs, self._last = f, check, {}, None
+        # For an f without a name, such as a partial. The attributes of f, as those of a Module, are
+        # not copied, because they would hide those of this object.
         self.__name__ = self.__qualname__ = "program"
         update_wrapper(self, f, updated=())
 

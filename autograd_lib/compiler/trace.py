@@ -201,6 +201,7 @@ class Trace:
 
     def _backward(self, z):
         """Record a backward pass from output `z`: (g, positions of inputs, their gradients)."""
+        # Any number would do: only its shape and dtype reach the program.
         g = self._traced(np.ones(z.shape, z.dtype)[()])
         self.names[g.number] = "g"
         grads = {id(t): gx for t, gx in leaf_gradients(z, g)}
@@ -228,7 +229,7 @@ class Trace:
         # A `grad` or `jvp` inside the function: its Tensor does what it does without a program.
         top = max(above, key=operator.attrgetter("level"))
         z = top.process(row, args, params)
-        z.edges = [(i, self._observed(row, rule, i)) for i, rule in z.edges]
+        z.edges = [(i, self._with_origin(row, rule, i)) for i, rule in z.edges]
         return z
 
     def add_line(self, row, args, params):
@@ -311,7 +312,7 @@ class Trace:
 
     # --- Where lines come from, and what the user calls them --------------------------------------
 
-    def _observed(self, row, rule, i):
+    def _with_origin(self, row, rule, i):
         """Return the rule of argument `i` of `row`, wrapped so that it records the origin of its lines.
 
         While it runs, `add_line` gives every new line the `_origin` that is set here: this call of
@@ -323,7 +324,7 @@ class Trace:
         first_comment = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
         summed = f"{row.name}: what was broadcast is summed"
 
-        def observed(g, z, *values, **params):
+        def rule_with_origin(g, z, *values, **params):
             call, x, outer_origin = next(self._rule_calls), values[i], self._origin
             try:
                 self._origin = Origin(call, x, first_comment, row.name)
@@ -339,7 +340,7 @@ class Trace:
                 self._gradient_of[line.number] = x
             return gx
 
-        return observed
+        return rule_with_origin
 
     def _caller_of(self, node):
         """Return the Origin of a line that no rule computes, and note the functions that called it.
@@ -374,7 +375,7 @@ class Trace:
             name: x for name, x in frame.f_globals.items() if name in frame.f_code.co_names
         }
         found = list((variables | frame.f_locals).items())
-        for name, x in list(found):
+        for name, x in list(found):  # a copy, because `found` grows: parts of parts get no name
             parts = dict(enumerate(x)) if type(x) in (list, tuple) else {}
             if isinstance(x, Module):
                 parts = dict(x.named_tensors()) | vars(x)

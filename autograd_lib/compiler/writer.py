@@ -137,7 +137,7 @@ class Writer:
                 )
             )
         elif result.startswith("(") and result != "()":
-            result = result[1:-1]
+            result = result[1:-1]  # `return` needs no parentheses around a tuple
         self.texts.append("\n".join([*text, f"    return {result}\n"]))
 
     def returned_source(self, returned, held):
