@@ -84,6 +84,9 @@ async function start(progress, cells) {
     kernel.tell = text => postMessage(JSON.parse(text));
     const begun = JSON.parse(kernel.begin(progress, cells));
     multiplyFaster(memories.find(one => one.buffer === python._module.HEAPU8.buffer));
+    // Let Python's loop call JavaScript now and then: WebKit ends a worker only there, so a stopped endless loop would use
+    // a core until the browser is closed.
+    python.setInterruptBuffer(new Uint8Array(1));
     await kept?.delete(address(trying));
     return begun;
 }

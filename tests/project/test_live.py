@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import threading
+import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product, zip_longest
@@ -18,6 +19,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import browsers
 import lab
 import playground_texts
+import psutil
 import pyodide_bundle
 import pytest
 
@@ -252,12 +254,25 @@ def test_an_exercise_is_answered_and_stopped_in_other_browsers(other_with_python
     said = other.evaluate(f"({ANSWER})('gradient_of_x = 3')")
     assert said.startswith("✗ wrong") and "That is the gradient from one slot." in said
     assert "Fix it first" in other.evaluate(f"({ANSWER})('while True: pass', 'Stop')")
+    assert uses_at_rest("WebKitWebProcess") < 1, "WebKit's stopped loop goes on"
     assert other.evaluate(f"({ANSWER})('gradient_of_x = 6')").startswith("✓ right")
     other.open(f"{address}/{LESSON}.html")
     kept = other.evaluate("document.querySelector('[id=\"cell-id=square-stub\"] textarea').value")
     solved = other.evaluate("progress().exercises")
     other.evaluate("localStorage.clear()")
     assert kept == "gradient_of_x = 6" and solved == ["03.square"] and not other.faults
+
+
+def uses_at_rest(name):
+    """Return the processor time, in seconds, that the processes of this name use within 5 seconds."""
+
+    def used():
+        children = psutil.Process().children(recursive=True)
+        return sum(one.cpu_times().user for one in children if one.name() == name)
+
+    before = used()
+    time.sleep(5)
+    return used() - before
 
 
 # Type an answer, press Check, or also Stop once the cell is running, and return the verdict.
