@@ -1,7 +1,6 @@
 """The Tensors that a function receives while it is recorded: their values must not be read."""
 
 import operator
-from inspect import signature
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def value_of(x):
     return x._value if type(x) is Traced else x
 
 
-# Operators without a gradient, and the ufunc that each calls for arrays.
+# Operators without a gradient, and the function of NumPy that each calls for arrays.
 ZERO_GRADIENT = {
     operator.gt: np.greater,
     operator.ge: np.greater_equal,
@@ -73,11 +72,13 @@ ZERO_GRADIENT = {
     operator.or_: np.bitwise_or,
     operator.xor: np.bitwise_xor,
     operator.invert: np.invert,
+    round: np.round,
 }
+UNARY = {operator.neg, operator.invert, abs, round}
 # An operator on two Python numbers returns a Python number, which promotes no dtype; a row returns
 # NumPy's. So the operators of a Traced that holds a Python number are rows of their own.
 PYTHON_ROWS = {
-    row: primitive(function, [None] * (n := len(signature(function).parameters)), [None] * n)
+    row: primitive(function, [None] * (n := 2 - (function in UNARY)), [None] * n)
     for row, function in {
         ops.add: operator.add,
         ops.subtract: operator.sub,

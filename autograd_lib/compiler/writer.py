@@ -40,7 +40,7 @@ SIGNS = {
     np.negative: "-",
     np.invert: "~",
 }
-SIGNS |= {function: SIGNS[uf] for function, uf in (UFUNCS | ZERO_GRADIENT).items()}
+SIGNS |= {function: SIGNS[f] for function, f in (UFUNCS | ZERO_GRADIENT).items() if f in SIGNS}
 METHODS = {ops.sum, ops.mean, ops.max, ops.min, ops.astype, ops.reshape, ops.transpose}
 POSITIONAL = {"dtype", "shape", "axes"}
 MOST_ENTRIES = 64  # entries of the largest constant array that is written into the source

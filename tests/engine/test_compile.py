@@ -598,6 +598,7 @@ def test_names_of_the_learner_survive_what_python_reserves():
         # Operators of Python numbers return Python numbers, which promote no dtype …
         (lambda a, b: (a % b + 7 // a) * np.ones(2, np.float32), [(1.0, 2.0), (3.0, -2.0)]),
         (lambda a, b: (a > b) * a * np.ones(2, np.float32), [(1.0, 2.0), (2.0, 1.0)]),
+        (lambda a, b: (round(a), round(b, 1) * np.ones(2, np.float32)), [(2.5, 1.55), (0.1, 2.0)]),
         (lambda a, b: (a > 1) + (b >= 1) - (a != b), [(1.0, 2.0), (2.0, 2.0)]),
         (lambda a, b: ((a < 2) & (b <= 2) | (a == b)) * a, [(1.0, 2.0), (2.0, 3.0)]),
         (lambda a, b: [np.sum(a > b), np.mean(a > b)], [(1.0, 2.0), (2.0, 1.0)]),
@@ -916,6 +917,25 @@ def test_a_checkpoint_of_arrays_is_compiled():
     assert "np.exp(x)" in f.source
     f(np.ones(3))[1].backward(np.ones(3))
     np.testing.assert_allclose(w.grad, 2 * np.exp(2.0))
+
+
+def test_a_detached_tensor_is_a_tensor():
+    """Regression: a program returned an array, whose .data is a memoryview."""
+    w = ag.Tensor(np.arange(3.0), requires_grad=True)
+    f = ag.compile(lambda x: (w.detach(), w.detach() * x, w.detach() * w, x.detach(), w.data))
+    for k in range(2):
+        w.data = np.arange(3.0) + k
+        *tensors, array = f(ag.Tensor(np.ones(3)))
+        assert [(type(z), z.requires_grad) for z in tensors] == [
+            (ag.Tensor, False),
+            (ag.Tensor, False),
+            (ag.Tensor, True),
+            (ag.Tensor, False),
+        ]
+        same([z.data for z in tensors] + [array], [w.data, w.data, w.data**2, np.ones(3), w.data])
+    w.grad = None
+    tensors[2].backward(np.ones(3))
+    same(w.grad, w.data)
 
 
 def test_a_row_of_a_function_of_numpy_may_return_a_view():
