@@ -237,8 +237,9 @@ def _jvp(name, f, xs, tangents):
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
         dual = new_tensor(Dual, box(x, level, f"{name}: argument {i}")._value, level)
-        t = t if isinstance(t, Tensor) else as_array(t, f"{name}: tangent {i}")[()]
-        dual.tangent = t.astype(dual.dtype)
+        dual.tangent = (
+            t if isinstance(t, Tensor) else as_array(t, f"{name}: tangent {i}")[()]
+        ).astype(dual.dtype)
         duals.append(dual)
     z = f(*duals)
     value = _value(name, z, level)

@@ -182,8 +182,9 @@ class Trace:
         # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
             return t
-        if type(t._value) is Traced:  # it was detached inside the function, and is still a Tensor
-            return new_tensor(_StandIn, t._value, self.grad_level).detach()
+        if type(t._value) is Traced:  # an array or, on level 0, a Tensor that f has detached
+            detached = new_tensor(_StandIn, t._value, self.grad_level).detach()
+            return t._value if t.level else detached
         if id(t) not in self._closed_inputs:
             self._closed_inputs[id(t)] = self._input(t)
             self.closed.append(t)
