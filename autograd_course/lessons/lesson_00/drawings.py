@@ -109,9 +109,10 @@ def _bar(plot, x, name, height, colour, dash, fill):
 def digits_learning(images, labels, answers, accuracies, passes):
     """Draw the model's answer for each image after `passes` passes, and its accuracy up to then.
 
-    Beside a wrong answer and its ✗ is the true digit.
+    A wrong answer has a ✗ and the true digit beside it.
 
-    images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
+    images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and
+    after each pass, from 0 to 1.
     """
     columns, side = 8, 42
     rows, last = -(-len(images) // columns), len(accuracies) - 1
@@ -154,8 +155,9 @@ def digits_learning(images, labels, answers, accuracies, passes):
 def weights_and_gradients(frames, passes):
     """Draw the weights of some hidden units as 8 × 8 images, each above the gradients of the same weights.
 
-    frames: a pair (weights, gradients) after each pass, both (n, 64). One scale serves all weights, and one all gradients, in
-    every frame. A square is a number above 0, a diamond one below 0.
+    frames: a pair (weights, gradients) after each pass, both (n, 64). All frames share one scale
+    for the weights and one for the gradients. Squares are positive numbers, diamonds negative
+    numbers.
     """
     side, pixel = 100, 12
     sheet = Axes((0, 0, 560, 0), (0, 1), (0, 1))  # only for its text
@@ -248,7 +250,8 @@ class Dots(widgets.VBox):
 def as_read(dots, scores):
     """Draw how a model reads a drawing: the dots, and a bar for each digit, the softmax of its score.
 
-    dots: rows of 0.0 and 1.0; scores: (10,). The text has a line for every row of dots, # for one that is on.
+    dots: rows of 0.0 and 1.0; scores: (10,). In the text, each row of dots is a line, with # for a
+    dot that is on.
     """
     shares = np.exp(scores - np.max(scores))
     shares = shares / shares.sum()

@@ -53,8 +53,9 @@ def chosen(panel):
 def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     """Draw the secant for one h, and the errors of all steps from the largest down to h, on logarithmic axes.
 
-    hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
-    others squares. bet: a step to mark with a vertical line, or None.
+    hs: the steps, descending. errors: a dict from each name to one error per step; the first name
+    belongs to the secant and has circles, the others have squares. bet: a step to mark with a
+    vertical line, or None.
     """
     left, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))

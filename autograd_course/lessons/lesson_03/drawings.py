@@ -7,7 +7,7 @@ from ...drawing.picture import Picture, svg
 
 
 def grown_rectangle(x, y, dx, dy):
-    """Draw the area x·y and the two strips and the corner that nudges dx and dy, of at most 1, add to it."""
+    """Draw the area x·y with the two strips and the corner that nudges dx, dy of at most 1 add."""
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
     share = (

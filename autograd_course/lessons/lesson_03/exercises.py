@@ -297,7 +297,7 @@ WRONG_Y = [
 
 
 def _expect_at(rule, row, slot, x, y, hints, opposite=""):
-    """Check a rule at two numbers and g = 10; `opposite` is the hint for the right size with the wrong sign."""
+    """Check a rule at two numbers and g = 10; `opposite` is the hint if only the sign is wrong."""
     x, y = np.float64(x), np.float64(y)
     z = row.function(x, y)
     right = row.rules[slot](10.0, z, x, y) + 0.0  # so that −0. is not shown

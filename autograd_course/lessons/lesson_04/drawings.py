@@ -11,7 +11,8 @@ from ...drawing.picture import Picture, svg
 def plateau(runs, steps):
     """Draw the loss (tanh x − 1)² with the positions of several runs of gradient descent, and the size of the gradient.
 
-    runs: {start: [x after each step]}; at most five, some distance apart. steps: which position to draw.
+    runs: {start: [x after each step]}, with at most five starts, some distance apart. steps: the
+    number of steps after which the positions are drawn.
     """
 
     def loss(x):

@@ -166,7 +166,10 @@ VALUE = "That is z, the value. A rule returns g times the local gradient."
 
 
 def _expect(rule, row, arg, inputs, mistakes):
-    """Check a rule on the arrays `inputs`, of equal length, so that all entries together identify a mistake; then on single numbers."""
+    """Check a rule on arrays, and then on single numbers.
+
+    The arrays `inputs` have equal length, so that all entries together identify a mistake.
+    """
     g, z = GS[: np.size(inputs[arg])], row.function(*inputs)
     letters = list(signature(row.rules[arg]).parameters)[2:]
     tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
@@ -903,7 +906,7 @@ def _five(x):
 
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
-    """Return the rule of gelu with another ①, another slope of tanh, or other factors."""
+    """Return the rule of gelu with a different ①, slope of tanh, or pair of factors."""
     return lambda g, z, x: (
         g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
     )

@@ -136,7 +136,7 @@ def _round(x):
 
 
 def _wheel(x, top, digit, colour):
-    """Draw one wheel of a counter; a blank one is only an outline."""
+    """Draw one wheel of a counter; a blank wheel is only an outline."""
     if digit == " ":
         return (
             f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '

@@ -1,4 +1,4 @@
-"""Load the engine of lesson 05: the learner's functions where they are correct, the course's otherwise."""
+"""Load the engine of lesson 05: the learner's correct functions, the course's for the others."""
 
 from itertools import count
 from pathlib import Path
@@ -40,7 +40,8 @@ def from_lesson_05():
     """Return `Value`, `backward` and `operation`, built from the learner's `multiply`, `order` and `backward`.
 
     The three are read from notebook 05 in the kernel's folder, as it was last saved. A function that does not pass its
-    check is replaced by the course's. Unlike in lesson 05, Values combine with plain numbers, and can be subtracted.
+    check is replaced by the course's own. Unlike in lesson 05, Values can be combined with plain
+    numbers and subtracted.
     """
     names = {"Value": Value, "ag": ag}
     written = _stubs(Path("05_walk_backward.ipynb"))

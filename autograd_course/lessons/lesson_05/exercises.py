@@ -72,7 +72,7 @@ def score(backward, Value, programs=200):
 
 
 class _Value:
-    """Replace the lesson's Value, count the reads of `inputs`, and stop an answer that does not end."""
+    """Stand in for the lesson's Value: count the reads of `inputs`, and stop an endless answer."""
 
     looks, most, clock = 0, 200_000, count(1)
     learners = None  # the class that has this name in the answer
@@ -197,7 +197,7 @@ def multiply(answer):
             raise Wrong(
                 f"x and y after {call}",
                 "changed",
-                "as they were",
+                "unchanged",
                 "multiply only records: it makes one new Value, and does not change x or y.",
             )
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
@@ -288,7 +288,7 @@ def multiply(answer):
             raise Wrong(
                 f"{call}, twice",
                 "one Value",
-                "two",
+                "two Values",
                 "Make a new Value at each call, even for equal numbers.",
             )
         answer(Plain(0.25), Plain(8.0))
@@ -296,7 +296,7 @@ def multiply(answer):
             raise Wrong(
                 f"the inputs and locals in the result of {call}, after another call",
                 "changed",
-                "as they were",
+                "unchanged",
                 KEPT,
             )
 
@@ -369,9 +369,9 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Return a graph of ops with one input, one input used twice, and three; some local gradients are 0.
+    """Return a graph of ops with one input, with one input used twice, and with three inputs.
 
-    One value is used in two places.
+    Some local gradients are 0, and one value is used in two places.
     """
     a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
     c = _Value(4.0, (b, b), (1.0, -3.0), "c")
@@ -514,7 +514,7 @@ def order(answer):
             raise Wrong(
                 f"the Values after order(L), where {words}",
                 "changed",
-                "as they were",
+                "unchanged",
                 "order must not change any Value: it only returns them in an order.",
             )
         _expect_users_first(got, output, f"order(L), where {words}", right)
@@ -525,7 +525,8 @@ def order(answer):
                 again,
                 ", ".join(value.name for value in got),
                 right,
-                "The second call returns something else, because the first call changed something, in a Value or outside.",
+                "The second call returns a different list, because the first call changed a Value or an "
+                "outer variable.",
             )
         _expect_users_first(got, output, again, right)
     first = answer(output)
@@ -533,7 +534,7 @@ def order(answer):
     answer(_path()[0])
     if [*first] != held:
         raise Wrong(
-            "the list that order(L) returned, after another call", "changed", "as it was", KEPT
+            "the list that order(L) returned, after another call", "changed", "unchanged", KEPT
         )
     for output, words, right in [
         (_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
@@ -553,7 +554,7 @@ def order(answer):
 
 
 class _Compared(_Value):
-    """Count how often a Value is compared with another one, as a search in a list does."""
+    """Count the comparisons of a Value with another Value, which a search in a list makes."""
 
     comparisons = 0
     __hash__ = _Value.__hash__
@@ -566,7 +567,7 @@ class _Compared(_Value):
 def _comparisons(answer, steps):
     """Return the number of comparisons that `answer` makes after `steps` additions.
 
-    That is about 2 · steps² with a list, and 0 with a set.
+    The number is about 2 · steps² if the answer searches a list, and 0 if it uses a set.
     """
     x, one = _Compared(0.0, name="x"), _Compared(1.0)
     for _ in range(steps):
@@ -648,7 +649,7 @@ def _ordered(answer, output, tried, right):
     except _StepLimit:
         raise Wrong(
             tried,
-            "no end",
+            "no list after many steps",
             right,
             "Does your code follow every path, or append to the list endlessly? Append an input only if you have not seen it yet.",
         ) from None
@@ -658,10 +659,13 @@ def _ordered(answer, output, tried, right):
         error.hint = _slip(error)
         raise
     if not isinstance(got, list):
-        raise Wrong(tried, brief(got), right, "A list of Values was expected.")
+        raise Wrong(tried, brief(got), right, "Return a list of Values.")
     if any(isinstance(one, int) for one in got):
         raise Wrong(
-            tried, brief(got), right, "These are whole numbers. Return the Values themselves."
+            tried,
+            brief(got),
+            right,
+            "The list contains whole numbers. Return the Values themselves.",
         )
     if strangers := [one for one in got if not isinstance(one, _Value)]:
         if all(hasattr(one, "inputs") for one in strangers):
@@ -671,7 +675,7 @@ def _ordered(answer, output, tried, right):
                 right,
                 "Your function keeps Values from an earlier call. Create the list or set of visited Values inside the function.",
             )
-        raise Wrong(tried, brief(got), right, "A list of Values was expected.")
+        raise Wrong(tried, brief(got), right, "Return a list of Values.")
     return got
 
 
@@ -825,7 +829,7 @@ def backward(answer):
 
 
 def _expect_everywhere(answer):
-    """Stop the check unless each value has its gradient, also where it is 0, and nothing else changed."""
+    """Raise Wrong unless each value has its gradient, even a 0, and nothing else has changed."""
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
@@ -980,8 +984,9 @@ def _counting(answer):
             raise Wrong(
                 "the Values of a small graph after backward(L)",
                 "changed",
-                "as they were",
-                "In the backward pass only .grad changes. Do not delete anything: the next call needs data, inputs and locals.",
+                "unchanged",
+                "The backward pass changes only .grad. Do not delete anything: the next call needs data, "
+                "inputs and locals.",
             )
 
     return backward

@@ -1,4 +1,4 @@
-"""Lesson 06: points on a chessboard, a curve that is fitted, a branch that closes, and two small graphs with their operations left out."""
+"""Lesson 06: chessboard points, a fitted curve, a closing branch, two graphs without operations."""
 
 from itertools import accumulate, pairwise
 from math import prod
@@ -66,7 +66,7 @@ def _said(error, powers):
 def courses(lines, title, powers, dots=()):
     """Draw errors over steps on a logarithmic scale, for {name: (steps, errors)}.
 
-    `dots` are points, one for each step, that no line connects.
+    `dots` are points, one for each step, without a connecting line.
     """
     n = max(steps[-1] for steps, _ in lines.values())
     plot = _steps(
@@ -215,9 +215,9 @@ def _sketch(values, edges, places, size, known, shut=()):
 
 
 def _arrow(plot, start, end, passes=None):
-    """Draw an arrow between two cards, and return the place of its number.
+    """Draw an arrow between two cards, and return the position of its number.
 
-    It is pale where `passes` is None (no gradient needed), and barred where it is 0.
+    The arrow is pale where `passes` is None (no gradient needed), and barred where it is 0.
     """
     (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
@@ -319,10 +319,10 @@ FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]  # its paths; the slid
 
 
 def stacked_paths(w1, w2, w3, x, y, paths):
-    """Draw the slide's graph with one path of w₃ lit, and the contributions of the paths so far.
+    """Draw the slide's graph with one path of w₃ highlighted, and the contributions so far.
 
-    `paths` is how many of the three paths are counted; the last of them is lit. All local gradients on
-    the paths must be positive, as they are in the lesson.
+    `paths` is the number of paths counted, of three; the last of these is highlighted. All local
+    gradients on the paths must be positive, as they are in the lesson.
     """
     nodes, local = _slide(w1, w2, w3, x, y)
     ways = [list(pairwise(path.split())) for path in FROM_W3]

@@ -214,7 +214,7 @@ def _many(parameters, x, y):
 
 
 def _by_sign(parameters, x, y):
-    """Return a loss of one of two parameters; the other is not in the graph."""
+    """Return a loss of two parameters that depends on only one; the other is not in the graph."""
     error = parameters[x < 0] * _Value(x) + _Value(-y)
     return error * error
 
@@ -617,7 +617,7 @@ def train(answer):
             raise Wrong(
                 tried,
                 str(endless),
-                "an end",
+                "a result",
                 "Go through the examples once. Does the list grow while the loop runs over it?",
             ) from None
         except Exception as error:

@@ -5,7 +5,7 @@
     L.backward()                                       # x.grad is now 1.57289547
     examine(Squared, lambda x: x.tanh(), 0.5)          # a Report: the gradients of the engine beside measured ones
     sheet(Squared)                                     # its results in the eight checks that every engine gets
-    PATIENTS["A"].engine, PATIENTS["A"].writeup        # and the card of each
+    PATIENTS["A"].engine, PATIENTS["A"].writeup        # the faulty engine and its card
 
 Each fault was published; the card says where. `Unknown` has no card.
 """
@@ -394,12 +394,15 @@ def _measured(Engine, f, xs, i, h):
 
 
 def ordinary(x, y, w):
-    """Use every operation, and every input at least twice, at points where all is smooth."""
+    """Use every operation, and every input at least twice, at points where all are smooth."""
     return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
 
 
 def asked(f, *xs, calls=1):
-    """Return a function of an engine that returns the gradient of the first of xs after `calls` backward calls."""
+    """Return a function that takes an engine and returns the gradient of the first of xs.
+
+    It calls `backward` `calls` times.
+    """
 
     def ask(Engine):
         inputs = [Engine(x) for x in xs]

@@ -329,7 +329,7 @@ def doubled(n):
 
 
 def chain(n):
-    """Return a chain of n operations, products and sums in turn."""
+    """Return a function of n operations in a chain, alternating products and sums."""
 
     def f(x, w, b):
         for k in range(n):
@@ -340,7 +340,7 @@ def chain(n):
 
 
 def neurons(n):
-    """Return n neurons side by side, which share two inputs but not their weights, and are summed."""
+    """Return a function that adds n neurons with the same two inputs and different weights."""
 
     def f(x, y, *weights):
         outputs = [(x * weights[2 * k] + y * weights[2 * k + 1]).tanh() for k in range(n)]
@@ -376,7 +376,7 @@ def gradients(Design, f, *xs, calls=1):
 
 
 def visits(Design, f, *xs):
-    """Return the number of visits in the backward pass, L and the inputs included."""
+    """Return the number of visits in the backward pass, including L and the inputs."""
     inputs, L = _record(Design, f, xs)
     steps, name = 0, STEP[Design]
 
@@ -416,7 +416,7 @@ def deepest(Design, most=20_000):
 
 @dataclass
 class Cost:
-    """The cost of one graph in one design."""
+    """Hold the cost of one graph in one design."""
 
     microseconds: float  # for each operation, there and back
     bytes: float  # for each operation, what the record keeps

@@ -135,9 +135,7 @@ def fooling_x(answer):
     if not isinstance(answer, Real) and not (
         isinstance(answer, np.ndarray) and answer.shape == () and answer.dtype.kind in "iuf"
     ):
-        raise Wrong(
-            "fooling_x", brief(answer), "a number", "A number was expected: the input x of tanh."
-        )
+        raise Wrong("fooling_x", brief(answer), "a number", "Give a number: the input x of tanh.")
     x, z = float(answer), math.tanh(answer)
     if not math.isfinite(x):
         raise Wrong(
@@ -467,7 +465,7 @@ def diagnose(answer):
             raise Wrong(
                 f"patient {letter}",
                 f"{number}: {CAUSES[int(number) - 1][0]}",
-                "another cause",
+                "a different cause",
                 EVIDENCE[letter],
             )
 
@@ -584,7 +582,7 @@ def fixed_tanh(answer):
             raise Wrong(
                 f"tanh x at x = {data:g}, twice",
                 "one value",
-                "two",
+                "two values",
                 "Two calls returned the same Scalar: make a new one at each call.",
             )
         if math.isnan(got.data):
@@ -747,7 +745,7 @@ def capstone(answer):
         raise Wrong(
             "faulty_method",
             name,
-            "another method",
+            "a different method",
             {
                 "relu": "relu fails where it is open, yet its rule is right. Every operation whose result equals its input fails: try x * Unknown(1.0).",
                 "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",

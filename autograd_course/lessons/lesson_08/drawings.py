@@ -12,7 +12,8 @@ TOP, GAP = 44, 116  # the words above a block; between the blocks
 def fall(b, g, entry):
     """Draw a row b copied into every row, and each column of g falling into one entry of the gradient of b.
 
-    b has the shape (n,) and g (m, n); `entry` is the column to follow. A bar in each cell is as long as its number.
+    b has the shape (n,) and g (m, n); `entry` is the column to follow. The length of the bar in
+    each cell shows the size of its number.
     """
     m, n = g.shape
     foot, step = TOP + m * HIGH + 46, n * WIDE + 60
@@ -84,7 +85,7 @@ def fall(b, g, entry):
 
 
 def _bar(x, y, part, colour):
-    """Draw a bar at the foot of a cell, `part` of its width long, and hollow for a negative number."""
+    """Draw a bar in a cell, |part| of the cell's width long, and hollow if `part` is negative."""
     return (
         f'<rect x="{x + 5}" y="{y + HIGH - 8}" width="{abs(part) * (WIDE - 12):.1f}" height="2.4" '
         f'fill="{colour if part > 0 else "none"}" stroke="{colour}" stroke-width="0.7"/>'
@@ -94,7 +95,8 @@ def _bar(x, y, part, colour):
 def follow(formula, f, x, entry):
     """Draw x and z = f(x) with the places where one entry of x goes, and below them g and the gradient of x.
 
-    f copies, moves or adds entries: `formula` says how, in code. Arrays have one or two axes; the upstream gradient is 1, 2, 3, …
+    f copies, moves or adds entries, as the code `formula` shows. Arrays have one or two axes; the
+    upstream gradient is 1, 2, 3, …
     """
     x = np.asarray(x, float)
     z, rest = f(x), f(np.zeros(x.shape))

@@ -4,7 +4,7 @@
     (b + x).sum().backward()                                   # b.grad is now [2, 2, 2]
     examine(Reassigned, lambda b, x: (b + x).sum(), b.data, x.data)     # a Report: the gradients of the engine beside measured ones
     sheet(Reassigned)                                          # its results in the checks that every engine gets
-    PATIENTS[6].engine, PATIENTS[6].writeup                    # and the card of each
+    PATIENTS[6].engine, PATIENTS[6].writeup                    # the faulty engine and its card
 
 As in clinic.py, which defines Scalar and the cards, each fault was published. `Unknown` has no
 card.
@@ -19,9 +19,10 @@ from ..lesson_07.clinic import Patient, Scalar, asked
 
 
 class Array(Scalar):
-    """Run the correct engine on arrays: + − · work entry by entry, as in Scalar. A `rule(g)` need not undo broadcasting, because `fitted` does.
+    """Run the correct engine on arrays.
 
-    @ takes two matrices, or two arrays of one axis.
+    + − · work entry by entry, as in Scalar; @ takes two matrices, or two arrays of one axis. A
+    `rule(g)` need not undo broadcasting, because `fitted` does so.
     """
 
     def __init__(self, data, inputs=()):

@@ -15,7 +15,7 @@ WIDE, HIGH = 46, 30
 
 
 class _Cross:
-    """Lay out three blocks as in a product by hand: left, above, and the product in the corner."""
+    """Lay out a product as by hand: a factor at the left, a factor above, the result between."""
 
     def __init__(self, above, left, corner):
         (tall, wide), (rows, inner) = above[1].shape, left[1].shape
@@ -44,7 +44,7 @@ class _Cross:
                 )
 
     def svg(self, words):
-        """Return the drawing with `words` below it and for a screen reader."""
+        """Return the drawing with the lines `words` below it, which screen readers read too."""
         wide, high = self.size
         for nth, line in enumerate(words):
             self.plot.words(14, high + 24 + 20 * nth, line, anchor="start", size=13)
@@ -90,7 +90,7 @@ def entry(A, B, i, j):
 
 
 def reach(A, B, g, i, k):
-    """Draw how A[i, k] moves Z = A @ B, and how its gradient is gathered from the same row of B and of g."""
+    """Draw how A[i, k] changes Z = A @ B, and its gradient, from row k of B and row i of g."""
     Z = A @ B
     moves = np.zeros(Z.shape)
     moves[i] = B[k]
@@ -132,8 +132,9 @@ UNIT, LONG, ROW = (
 def candidates(m, k, n):
     """Draw the eight products of g and B, and mark those with the shape of A and the one that is its gradient.
 
-    For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n). A factor's left edge is as high as it has rows, its
-    right edge as it has columns: two factors fit where the edges between them match.
+    The left panel is for A (2, 2) and B (2, 2), the right one for A (m, k) and B (k, n). The height
+    of a factor's left edge shows its number of rows, that of its right edge its number of columns:
+    two factors fit where the edges between them match.
     """
     panels, lines, left = [], [], 74
     for rows, inner, columns in [(2, 2, 2), (m, k, n)]:

@@ -843,7 +843,7 @@ def diagnose(answer):
             raise Wrong(
                 f"patient {number}",
                 f"{letter}: {CAUSES[letter]}",
-                "another cause",
+                "a different cause",
                 EVIDENCE[number],
             )
 
@@ -1056,7 +1056,7 @@ def fixed(answer):
 
 
 def _expect_gradients(name, Fixed, f, xs, hints):
-    """Stop the check unless the sum of f at xs has the right gradients with this engine."""
+    """Raise Wrong unless this engine computes the right gradients of the sum of f at xs."""
     z = returned(f, *map(Fixed, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
         raise Wrong(
@@ -1100,7 +1100,7 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             f"the rule of {name}",
             f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
             f"shapes {shapes[0]} and {shapes[1]}",
-            "The two are swapped: the first entry of the list is the gradient of x.",
+            "The two gradients are swapped: the first entry of the list is the gradient of x.",
         )
     if any(part is None for part in sent):
         raise Wrong(
@@ -1117,7 +1117,7 @@ def _expect_gradients(name, Fixed, f, xs, hints):
                 f"backward, from the sum of {name}",
                 got,
                 "gradients",
-                "In the backward pass a shape does not fit, in a rule or in a gradient that a rule returns.",
+                "A shape does not fit in the backward pass, either in a rule or in a gradient that a rule returns.",
             )
         expect(
             got,

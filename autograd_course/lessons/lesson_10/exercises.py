@@ -675,7 +675,7 @@ def _onehot(x, target):
     return np.arange(x.shape[-1]) == target[:, None]
 
 
-MOVED = "The targets are in another order. Row n belongs to target[n]."
+MOVED = "The targets are in a different order. Row n belongs to target[n]."
 PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1], and onehot is the comparison of the two."
 
 

@@ -11,7 +11,7 @@ SIDE = 72  # px, of a scan in a sheet, five in a row: as wide as a phone
 
 
 def confusion(true, read):
-    """Draw the confusion matrix of two arrays of shape (n,): the correct ones are on its diagonal."""
+    """Draw the confusion matrix of two arrays (n,), with the correct answers on its diagonal."""
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
@@ -43,7 +43,7 @@ def confusion(true, read):
 
 
 def misread(images, true, probabilities, most=10):
-    """Draw the misread images, surest first, each with both digits and their probabilities.
+    """Draw misread images, surest first, with the read and the true digit and their probabilities.
 
     images (n, side²), true (n,), probabilities (n, 10).
     """

@@ -185,22 +185,22 @@ def batches(answer):
             tried,
             f"batches of {sizes}",
             "batches of [4, 4, 2]",
-            "`size` is the number of rows in a batch. The last one takes what is left.",
+            "`size` is the number of rows in a batch. The last batch has the remaining rows.",
         )
     if sorted(called) != list(range(10)):
         raise Wrong(
             tried,
             f"labels {called}",
             "each of the ten labels once",
-            f"Some scans come twice{' and others never' * (len({*called}) < 10)}: draw one order of all rows, "
-            "and use each piece once.",
+            f"Some scans come twice{' and others never' * (len({*called}) < 10)}: shuffle all row numbers "
+            "once, and use each of them once.",
         )
     if called == list(range(10)):
         raise Wrong(
             tried,
             f"labels {called}",
-            "another order",
-            "Nothing is shuffled now. rng.permutation(n) returns the numbers 0 to n − 1 in random order.",
+            "a shuffled order",
+            "The rows are not shuffled. rng.permutation(n) returns the numbers 0 to n − 1 in random order.",
         )
     again = _order(_one_epoch(answer, 10, 4, rng))
     if again == called:
@@ -208,7 +208,7 @@ def batches(answer):
             "a second epoch with the same rng",
             f"labels {again}, as before",
             "a new order",
-            "Every epoch has the same order: draw a new order at each call, from the rng that is passed in.",
+            "Every epoch has the same order: shuffle again at each call, with the rng that is passed in.",
         )
     twice = [_order(_one_epoch(answer, 10, 4, np.random.default_rng(7))) for _ in range(2)]
     if twice[0] != twice[1]:
@@ -216,7 +216,7 @@ def batches(answer):
             "two runs, each with a new rng of seed 7",
             "two different orders",
             "the same order",
-            "The order does not depend only on the rng that is passed in, so this training could not be repeated.",
+            "The order does not depend only on the rng that is passed in, so the training cannot be repeated.",
         )
     places = [np.argsort(_order(_one_epoch(answer, 10, 4, rng))) for _ in range(6)]
     if (still := np.flatnonzero(np.ptp(places, axis=0) == 0)).size:
@@ -224,7 +224,7 @@ def batches(answer):
             "six epochs of 10 images",
             f"image {still[0]} at the same position each time",
             "any position",
-            "Any row may come at any position: draw one order of all len(images) rows.",
+            "Every row must be able to come at any position: shuffle all len(images) row numbers.",
         )
     many = _one_epoch(answer, 60, 6, rng)
     tried = "60 images in batches of 6"
@@ -233,7 +233,7 @@ def batches(answer):
             tried,
             f"a batch {_order(many[:1])}",
             "scans from all over the file",
-            "Each batch contains six neighbours in the file: draw one order of all rows, and cut this order into batches.",
+            "Each batch contains six neighbours in the file: shuffle all row numbers, and cut the result into batches.",
         )
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
         raise Wrong(
@@ -247,8 +247,8 @@ def batches(answer):
             tried,
             f"a batch {_order(many[:1])}",
             "rows in random order",
-            "The rows mostly run in one direction through the file: draw one order of all "
-            "rows, and do not sort it.",
+            "The rows mostly run in one direction through the file: shuffle all row "
+            "numbers, and do not sort them.",
         )
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
     if not 5 < early < 25:
@@ -256,8 +256,8 @@ def batches(answer):
             tried,
             f"{early} of the first 30 images in the first 30 places",
             "about 15",
-            f"Most of the file's first half comes {'first' if early > 15 else 'last'}: any row may come "
-            "at any position.",
+            f"Most of the file's first half comes {'first' if early > 15 else 'last'}: every row must "
+            "be able to come at any position.",
         )
     for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2), (1437, 64)]:
         came = _one_epoch(answer, count, size, rng)
@@ -268,7 +268,7 @@ def batches(answer):
             tried=f"the numbers of rows in the batches of {count} images, with size {size}",
             hints=[
                 lambda got, right: (
-                    "`size` is the number of rows in a batch. The last one takes what is left."
+                    "`size` is the number of rows in a batch. The last batch has the remaining rows."
                     if sum(got) == sum(right) or got[0] != right[0]
                     else "Each epoch contains every scan once: use each piece of the order once."
                 )
@@ -278,17 +278,17 @@ def batches(answer):
         if sorted(order) != [*range(count)]:
             raise Wrong(
                 f"{count} images in batches of {size}",
-                f"{len({*order})} different ones",
-                "each of them once",
+                f"{len({*order})} different images",
+                "each image once",
                 "Some scans come twice and others never: the order must contain each row number once, however many "
                 "there are.",
             )
         if count > 20 and np.mean(np.less(order[: count // 2], count // 2)) > 0.81:
             raise Wrong(
                 f"{count} images in batches of {size}",
-                "mostly rows from the file's first half in the first half of the epoch",
-                "a new order of all rows",
-                "Draw one order of all rows, however many there are.",
+                "the first half of the epoch is mostly rows from the first half of the file",
+                "all rows shuffled",
+                "Shuffle all row numbers, however many there are.",
             )
     blank = answer(np.zeros((6, 3)), np.arange(6), 4, np.random.default_rng(0))
     expect(
@@ -304,7 +304,7 @@ def batches(answer):
 
 
 def _together(tried, came):
-    """Raise Wrong if an image comes with the label of another one."""
+    """Raise Wrong if an image has the label of a different image."""
     shown, called = (
         np.rint(np.concatenate([x for x, _ in came])[:, 0] * 10).astype(int).tolist(),
         _order(came),
@@ -314,7 +314,7 @@ def _together(tried, came):
             tried,
             f"images of {brief(shown)} with labels {brief(called)}",
             "the same numbers in both",
-            "An image and its label must move together. How many orders do you draw, and which arrays use them?",
+            "An image and its label must move together. How often do you shuffle, and which arrays use the result?",
         )
 
 
@@ -367,7 +367,7 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "no batch",
             "pairs (images, labels)",
-            "No batch was returned: does the loop run over all rows?",
+            "No batch was yielded: does the loop run over all rows?",
         )
     for batch in came:
         shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
@@ -391,13 +391,13 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "two batches that share memory",
             "a new array for each batch",
-            "The first two batches share memory. Give each batch rows of its own.",
+            "The first two batches share memory. Make new arrays for each batch.",
         )
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong(
             "the caller's arrays after an epoch",
             "changed",
-            "as they were",
+            "unchanged",
             "Your function writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.",
         )
     rows = {*map(tuple, images.tolist())}
@@ -650,7 +650,7 @@ def scale(answer):
 
 
 def _fitted(images, labels, model, epochs, jitter=0.0):
-    """Train exactly as the lesson's `train` does."""
+    """Train the model exactly as the lesson's `train` does, and return it."""
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(epochs):
         optimizer.lr = 0.01 * (1 - epoch / epochs)

@@ -26,7 +26,7 @@ def _wave(box, xlabel="x", title=""):
 
 
 def asked(x, y):
-    """Draw the first values of the sequence as dots, and a question mark at the next one."""
+    """Draw the first values of the sequence as dots, and a question mark for the next value."""
     plot = _wave((62, 34, 482, 170), title="the value at each x")
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
@@ -37,9 +37,9 @@ def asked(x, y):
 
 
 def turning(h, n):
-    """Draw a point that is rotated by 2h at each step, at the left, and its height after each step, at the right.
+    """Draw a point rotated by 2h at each step, on the left, and its heights, on the right.
 
-    The square is the next value, by the rule of two terms from the last two.
+    The square is the next value, computed by the rule of two terms from the last two values.
     """
     fit = int(LONGEST / h) - 1
     full = f"; {fit} steps fit" if n > fit else ""
@@ -89,7 +89,7 @@ def turning(h, n):
 def unrolled(rho, gradients):
     """Draw the graph of many equal steps that share one matrix; the width of each backward arrow is the length of its gradient.
 
-    gradients: one row for each state, the first is where the steps begin.
+    gradients: one row for each state, beginning with the state before the first step.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4.5))
@@ -217,8 +217,8 @@ def continued(known, truth, network, rule):
 def gradient_sizes(named, limits=None):
     """Draw the typical size of each layer's gradient, the root of the mean of g², as a dot on a logarithmic scale.
 
-    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still
-    under a slider.
+    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale,
+    to keep it fixed under a slider.
     """
     if hasattr(named, "named_parameters"):
         named = {name: p.grad for name, p in named.named_parameters()}

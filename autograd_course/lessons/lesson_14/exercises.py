@@ -101,7 +101,7 @@ card(
 
 
 def _loop(line, of):
-    """Return a function for one of the two gradients, with this line in the loop; `of` is 1 for x and 2 for y."""
+    """Return a function for a gradient, with `line` in its loop; `of` is 1 for x and 2 for y."""
 
     def gradient(g, x, y):
         made = np.zeros((g, x, y)[of].shape)
@@ -113,7 +113,7 @@ def _loop(line, of):
 
 
 def _adds(place, value):
-    """Return the line grad[place] += value."""
+    """Return a function that runs grad[place] += value."""
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] += value(g, x, y, i, j, a, b)
@@ -122,7 +122,7 @@ def _adds(place, value):
 
 
 def _keeps(place, value):
-    """Return the line grad[place] = value."""
+    """Return a function that runs grad[place] = value."""
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] = value(g, x, y, i, j, a, b)
@@ -991,7 +991,7 @@ def my_op(answer):
             "your op",
             brief(answer),
             "a row",
-            'Create it with elementwise(function, rule, name="my_op").',
+            'Create the row with elementwise(function, rule, name="my_op").',
         )
     if is_stub(answer.function) or any(map(is_stub, answer.rules)):
         raise NotYet
@@ -1010,7 +1010,7 @@ def my_op(answer):
         z, at_whole = np.asarray(function(X)), np.asarray(function(whole))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
         raise Wrong(
-            "your function, of an array and of one of its entries",
+            "your function, applied to an array and to one of its entries",
             f"shape {z.shape}, {brief(z)}",
             "the same number, in both",
             "An elementwise operation computes one number from each entry of x, and reads no other entry.",
@@ -1022,7 +1022,7 @@ def my_op(answer):
             f"your function at x = {number(x[first])}",
             number(got[first]),
             "a number everywhere",
-            "In a network its input can be any number, including 0 and negative numbers. Choose a function that takes every number.",
+            "In a network its input can be any number, including 0 and negative numbers. Choose a function that accepts every number.",
         )
     far = np.array([-1000.0, 1000.0])
     with np.errstate(all="ignore"):
@@ -1037,18 +1037,18 @@ def my_op(answer):
         raise Wrong(
             "your function",
             f"the same as ag.{known}",
-            "a new one",
-            f"That is {known}: the table has it already.",
+            "a new function",
+            f"Your function is {known}, which is already in the table.",
         )
     slope = _slope(function, X)
     if np.ptp(_slope(function, np.append(whole + 0.3, X))) < 1e-6:
         raise Wrong(
             "your function",
             f"the slope {brief(slope[0, 0])} everywhere",
-            "one that bends",
-            "It is straight wherever it has a slope: choose a function that is not linear."
+            "a slope that changes",
+            "Your function is linear wherever it has a slope: choose a nonlinear function."
             if np.any(slope)
-            else "It is flat wherever it has a slope, so no gradient would come through.",
+            else "Your function is flat wherever it has a slope, so no gradient would pass through it.",
         )
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     hints = [
@@ -1217,7 +1217,7 @@ def _mixes(op):
                 f"your function at x = {brief(x)}",
                 brief(z),
                 "different numbers",
-                "Every entry is the same, so the network could not tell two scans apart.",
+                "Every entry of the result is the same, so the network could not tell two scans apart.",
             )
         _silent(
             op,

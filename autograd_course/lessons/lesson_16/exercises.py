@@ -100,7 +100,7 @@ def _hvp(f, w, v):
 
 
 def mixed(w):
-    """Return a loss whose Hessian has no entry 0, because every weight is multiplied by every other."""
+    """Return a loss whose Hessian has no zero entry: every weight is multiplied by every other."""
     total = (w * w).sum()
     return ag.tanh(w).sum() * total + ag.sin(total)
 
@@ -350,7 +350,7 @@ def bent(w):
 def saddle(w):
     """Return a loss that is curved upward and downward almost equally.
 
-    So v converges slowly, and the first ⟨v, Hv⟩ may be the largest.
+    Therefore v converges slowly, and the first ⟨v, Hv⟩ may be the largest.
     """
     return (w * w * np.linspace(1, -1.02, w.size).reshape(w.shape)).sum() + w.sum() ** 2 / 50
 

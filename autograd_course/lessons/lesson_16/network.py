@@ -15,7 +15,7 @@ EARLY, END = (
 def largest_curvature(f, w, v, products=10):
     """Return the largest eigenvalue of f's Hessian at w, and its direction.
 
-    `v` is the starting vector, (n,), as w is.
+    `v` is the starting vector, of shape (n,) like w.
     """
     return largest_eigenvalue(lambda v: ag.hvp(f, w, v), v, products)
 
@@ -44,7 +44,7 @@ def largest_eigenvalue(product, v, products=10):
 
 @dataclass
 class Run:
-    """Gradient descent at one rate: the loss at every step, λmax at some, and the weights at the end."""
+    """Hold a run at one learning rate: the losses, λmax at some steps, and the final weights."""
 
     lr: float
     losses: list

@@ -230,8 +230,8 @@ def marked(widths, marks):
 def layers(table, first=0, count=0, measured=None):
     """Draw the memory that each layer adds, as measured by `by_layer`.
 
-    `count` layers, from `first` on, are wrapped in a checkpoint. The mask of Dropout stays. `measured`
-    is (held, peak) of the whole, printed below.
+    `count` layers, from `first` on, are wrapped in a checkpoint. The mask of Dropout stays in
+    memory. `measured` is (held, peak) of the whole model, printed below.
     """
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)
@@ -275,5 +275,5 @@ def layers(table, first=0, count=0, measured=None):
 
 
 def _brief(size):
-    """Format a size to one decimal, or to two where one would say 0."""
+    """Format a size to one decimal, or to two if one decimal would show 0."""
     return number(round(size, 1) or round(size, 2))

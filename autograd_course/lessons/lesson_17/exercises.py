@@ -1,4 +1,4 @@
-"""Lesson 17: what some rule reads, silu in one array, a chain's gradient from marks, and which layers to wrap."""
+"""Lesson 17: the values that rules read, silu in one array, a chain with marks, layers to wrap."""
 
 import numpy as np
 
@@ -150,7 +150,7 @@ card(
     ],
 )
 def needed(answer):
-    tried, shown = "the results that some rule reads", "other letters"
+    tried, shown = "the results that rules read", "different letters"
     letters = [
         part
         for part in (
@@ -291,7 +291,7 @@ def golf(answer):
 
 
 def _expect_silu(answer, xs):
-    """Stop the check unless silu's values at all xs are right, and then its gradients."""
+    """Raise Wrong unless silu's values at all xs are right, and then its gradients."""
     rng, given = np.random.default_rng(0), []
     for x in xs:
         t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
@@ -661,7 +661,7 @@ def by_hand(answer):
 
 
 def _whole(answer, step, x):
-    """Run both passes inside the answer, and return a Tensor as `footprint` needs."""
+    """Run both passes of the answer, and return a Tensor, which `footprint` requires."""
     answer(step, x, 64, 8)
     return ag.Tensor(0.0, requires_grad=True)
 

@@ -13,8 +13,8 @@ CELL = 30
 def who_reads_whom(sizes, letters, pick=None, what="slope"):
     """Draw a (T, T) matrix of sizes: row t shows how much position t reads of each column.
 
-    Larger is darker; 0 is a dot. Columns after a row's own position are the future: grey, and crossed
-    out where they are read. `pick` frames a row.
+    Larger sizes are darker; a size of 0 is a dot. Columns after a row's own position are the
+    future: grey, and crossed out where they are read. `pick` frames a row.
     """
     sizes, left, top = np.asarray(sizes, float), 104, 56
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)

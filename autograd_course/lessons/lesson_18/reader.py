@@ -34,7 +34,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """The block that cheats: every position also reads the next position."""
+    """Apply a block that cheats: every position also reads the next position."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)
@@ -60,7 +60,7 @@ def twice(rng, n):
 def train(model, draw, steps=100):
     """Return the model, trained on new texts at every step.
 
-    At each of 12 letters it predicts the next one.
+    At each of 12 letters, the model predicts the next letter.
     """
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for step in range(steps):
@@ -75,7 +75,7 @@ def train(model, draw, steps=100):
 
 
 def loss_by_position(model, draw):
-    """Return the mean loss at each of the 12 positions, over 500 texts that it has not seen."""
+    """Return the mean loss at each of the 12 positions, over 500 new texts."""
     texts = draw(np.random.default_rng(1), 500)
     with ag.no_grad():
         log_p = ag.log_softmax(model(texts[:, :-1])).data

@@ -1,4 +1,4 @@
-"""Lesson 19: the guess of counting, a training curve, which model predicts which letter better, and the loss of a mixture."""
+"""Lesson 19: a guess from counts, a training curve, each model's best letters, and a mixture."""
 
 from html import escape
 
@@ -84,7 +84,7 @@ def learning(run, counted, step):
 def page(html):
     """Show a text, given as HTML, with its line breaks.
 
-    Lines below letters do not hide underscores.
+    The style keeps underlines from hiding underscores.
     """
     return (
         f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'

@@ -30,7 +30,7 @@ def names():
 def prose():
     """Return the prose paragraphs of the texts behind Python's `help()`, each once, one per line.
 
-    They are about 0.2 million letters, and others in other versions of Python.
+    They have about 0.2 million letters, and differ between versions of Python.
     """
     from pydoc_data.topics import topics
 
@@ -44,9 +44,9 @@ def prose():
 
 
 def split(texts):
-    """Split texts into a training set and a validation set, by their own letters.
+    """Split texts into a training set and a validation set, by a checksum of each text.
 
-    A text is on the same side in every Python.
+    Each text is in the same set in every version of Python.
     """
     held_out = [zlib.crc32(text.encode()) % 10 == 0 for text in texts]
     return tuple(
@@ -55,7 +55,7 @@ def split(texts):
 
 
 def joined(texts, letters):
-    """Return the texts, a line each, as whole numbers."""
+    """Return the texts, one per line, as integers."""
     return encode("\n" + "\n".join(texts) + "\n", letters)
 
 
@@ -159,7 +159,7 @@ class Task:
         return [p[self.asked] for p in counted(self.text, self.test, len(self.letters), n, trust)]
 
     def after(self, context):
-        """Return how often each letter followed this context, a text: (letters,)."""
+        """Return how often each letter followed the text `context`: (letters,)."""
         return after(self.text, encode(context, self.letters), len(self.letters))
 
     def follow(self, model, steps):

@@ -1,7 +1,7 @@
 """A transformer that writes, on one page: tokens, model, loss, Adam, sampling.
 
-In brackets, the lesson that derives it. N texts of T letters go in as whole numbers. Every
-position holds a row of `width` numbers.
+A number in brackets is the lesson that derives the line. N texts of T letters are the input, as
+integers. Every position holds a row of `width` numbers.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def decode(numbers, letters):
 
 
 class Writer:
-    """p holds the parameters, by name; heads and context, how far it sees, are settings."""
+    """Hold the parameters by name, in p. `context` is the number of letters that it reads."""
 
     def __init__(self, letters, width=64, context=32, blocks=2, heads=4, seed=0):
         rng = np.random.default_rng(seed)

@@ -51,7 +51,8 @@ def careless(f):
 def answers(compiled_by, number=float):
     """Return {name of a function: "right", "WRONG" or "refused"} for a second call that differs from the first.
 
-    It takes the other branch of an `if`, more rounds of a `while`, another `scale`, and another random number.
+    The second call takes the other branch of an `if`, more rounds of a `while`, a different
+    `scale`, and a different random number.
 
     Parameters
     ----------

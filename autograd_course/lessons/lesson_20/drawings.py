@@ -14,7 +14,7 @@ TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60  # px: of the columns, and of wh
 
 @dataclass
 class Line:
-    """A line of a program: its text, its row, the name it assigns, and the names it reads."""
+    """Hold a line of a program: its text, its row, the name it assigns, and the names it reads."""
 
     text: str
     row: str
@@ -50,8 +50,8 @@ class Columns:
 def columns(source, *arguments):
     """Run a program of `ag.compile` line by line at these arguments, and return its Columns.
 
-    `source` is that of a function that returns a value and its gradients, which is split where the
-    value is computed, or that of a function whose result takes `.backward()`, in two functions.
+    `source` is the program of a function that returns a value and its gradients, which is split
+    where the value is computed; or of a function whose result has `.backward()`, in two functions.
 
     Raises
     ------
@@ -62,7 +62,9 @@ def columns(source, *arguments):
     functions = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
     names = [argument.arg for argument in functions[0].args.args]
     if len(names) != len(arguments):
-        raise ValueError(f"The program takes {', '.join(names)}: give an array for each.")
+        raise ValueError(
+            f"columns: expected {len(names)} arrays, for {', '.join(names)}, got {len(arguments)}"
+        )
     space = {"np": np, "g": 1.0, **dict(zip(names, arguments))}
     for part in tree.body:
         if part not in functions:
@@ -103,8 +105,8 @@ def _run(statement, space):
         exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
     except NameError as error:
         raise ValueError(
-            f"The program's text does not hold {error.name}. Use only the library's ops. Pass arrays as "
-            "arguments, or make them smaller."
+            f"columns: the source does not contain {error.name}. Use only the library's ops, and "
+            "pass large arrays as arguments or make them smaller."
         ) from None
 
 
@@ -199,7 +201,7 @@ def _partner(lines, name):
 
 
 def _box(x, y, line, look, read, partner):
-    """Draw one line of a column; it is framed if the current line reads it, or if it is its partner."""
+    """Draw one line of a column, framed if the current line reads it or is its partner."""
     stroke, width, dash, fill, colour = formatting.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"

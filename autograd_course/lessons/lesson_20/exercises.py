@@ -848,8 +848,8 @@ def needed(answer):
             if wrong.cause.kind != "endless" or len(lines) < 100:
                 raise
             raise wrong.because(
-                "Each line reads the one above twice: following each separately takes 2¹³⁰ "
-                "visits. Remember which names you have visited.",
+                "Each line reads the line above it twice, so following each read separately takes "
+                "2¹³⁰ visits. Remember which names you have visited.",
             ) from None
 
 
@@ -1283,6 +1283,6 @@ def spoiled(answer):
     raise Wrong(
         "your answer",
         f"line {answer[0]:g} writes too early, line {answer[1]:g} reads the wrong value",
-        "other lines",
+        "different lines",
         hint,
     )

@@ -61,7 +61,7 @@ class Program:
     inputs: dict
 
     def values(self, **inputs):
-        """Return {name: value} for all lines, at the traced inputs or at others."""
+        """Return {name: value} for all lines, at the traced inputs or at new inputs."""
         known = self.inputs | inputs
         for name, function, names in self.lines:
             known[name] = function(*[known[x] if isinstance(x, str) else x for x in names])

@@ -421,5 +421,5 @@ def way(kept, exercises, predictions, titles):
 
 
 def _fate(made):
-    """Return the outcome of a prediction: "right" at once, "corrected" when it came back, or "missed"."""
+    """Return the outcome of a prediction: "right", "corrected" in a later lesson, or "missed"."""
     return "right" if made["right"] else "corrected" if made["recalled"] else "missed"

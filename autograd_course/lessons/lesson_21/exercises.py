@@ -194,7 +194,7 @@ def diagnose(answer):
             raise Wrong(
                 f"port {letter}",
                 brief(number),
-                "a number of the list",
+                "a number from the list",
                 "Give one number for each port.",
             )
         number = number.item() if isinstance(number, (np.ndarray, np.generic)) else number
@@ -202,7 +202,7 @@ def diagnose(answer):
             raise Wrong(
                 f"port {letter}",
                 brief(number),
-                "a number of the list",
+                "a number from the list",
                 "Write the number without quotes."
                 if isinstance(number, str) and number.isdigit()
                 else f"The causes are numbered from 1 to {len(CAUSES)}: give a number.",
@@ -211,7 +211,7 @@ def diagnose(answer):
             raise Wrong(
                 f"port {letter}",
                 f"{int(number)}: {CAUSES[int(number) - 1]}",
-                "another line",
+                "a different line",
                 EVIDENCE[letter] + NOBODY.get(number, ""),
             )
 
@@ -220,9 +220,10 @@ def diagnose(answer):
 
 
 class Foreign:
-    """An array that NumPy's functions cannot process, like a PyTorch tensor that requires a gradient.
+    """Wrap an array so that NumPy's functions reject it.
 
-    It supports + − · / **, abs and comparisons only.
+    They also reject a PyTorch tensor that requires a gradient. The wrapped array supports only
+    + − · / **, abs and comparisons.
     """
 
     __array_ufunc__ = None
@@ -409,7 +410,8 @@ def my_op(answer):
                 tried,
                 brief(got),
                 brief(arriving * slope),
-                "backward unpacks the two tensors in another order than setup_context saves them."
+                "backward unpacks the two tensors in the wrong order: setup_context saves them in the other "
+                "order."
                 if _exchanged(three, at, arriving, arriving * slope)
                 else _why(got, arriving, slope, at, remark),
             )
@@ -430,7 +432,7 @@ def my_op(answer):
 
 
 def _without_notebook(three):
-    """Stop the check if a function reads an array of the notebook, such as its x."""
+    """Raise Wrong if a function reads an array of the notebook, such as its x."""
     for name, function in zip(THREE_PARTS, three):
         code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         for step in dis.get_instructions(code) if code else ():
@@ -450,7 +452,7 @@ def _without_notebook(three):
 def _slope_of(forward, x):
     """Return the measured slope of the learner's function at x.
 
-    Stops the check if the function cannot be part of a network.
+    Raise Wrong if the function cannot be part of a network.
     """
     tried = f"forward(x), with x = {brief(x)}"
     try:
@@ -502,7 +504,7 @@ def _slope_of(forward, x):
 
 
 def _exchanged(three, x, g, expected):
-    """Return True if backward is right for the two saved tensors in the other order."""
+    """Return True if backward is right with the two saved tensors exchanged."""
     forward, setup_context, backward = three
     ctx, z = Context(), forward(x)
     setup_context(ctx, (x,), z)
@@ -513,7 +515,7 @@ def _exchanged(three, x, g, expected):
 
 
 def _at_zero(three):
-    """Stop the check unless backward returns, for x = 0, a number between the slopes on both sides."""
+    """Raise Wrong unless backward returns, for x = 0, a number between the slopes on both sides."""
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="the gradient of x")
@@ -543,7 +545,7 @@ def _there_and_back(three, x, g):
             raise Wrong(
                 "setup_context",
                 "ctx.save_for_backward(inputs, …)",
-                "arrays alone",
+                "arrays only",
                 "`inputs` is a tuple, and save_for_backward expects arrays. Unpack the tuple: *inputs.",
             )
         z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
@@ -604,7 +606,7 @@ def _there_and_back(three, x, g):
 
 
 def _kept_badly(ctx, x, z, unsaved):
-    """Return the Wrong for what `ctx` saved badly, or None."""
+    """Return the Wrong for a mistake in the values that `ctx` saved, or None."""
     if stray := [
         name
         for name, value in vars(ctx).items()
@@ -614,11 +616,11 @@ def _kept_badly(ctx, x, z, unsaved):
             "setup_context",
             f"ctx.{stray[0]} = …",
             "ctx.save_for_backward(…)",
-            "An array kept on ctx itself is not guarded: PyTorch "
-            "does not notice when it is changed before backward. ctx.save_for_backward(…).",
+            "PyTorch does not notice if an array that is kept on ctx "
+            "itself is changed before backward. Use ctx.save_for_backward(…).",
         )
     if not all(saved is x or saved is z for saved in ctx.saved_tensors):
-        return Wrong("setup_context", "something computed was saved", "inputs or output", COMPUTED)
+        return Wrong("setup_context", "a computed value was saved", "inputs or output", COMPUTED)
     if unsaved:
         return Wrong("setup_context", "nothing saved", "what backward reads", SAVED_NOTHING)
     return None
@@ -679,7 +681,7 @@ def _why(got, g, slope, x, remark):
 
 
 def _twice(forward, setup_context, backward):
-    """Stop the check unless the engine can differentiate the rule a second time."""
+    """Raise Wrong unless the engine can differentiate the rule a second time."""
 
     def rule(g, z, x):
         ctx = Context()
@@ -1212,11 +1214,11 @@ def fooled(answer):
                 "Name the rules by lower-case letters, in quotes.",
             )
         if letters != right:
-            raise Wrong(name, brief(sorted(letters)), "other letters", hint)
+            raise Wrong(name, brief(sorted(letters)), "different letters", hint)
 
 
 def _judge_check(accepts):
-    """Stop the check unless the learner's check accepts the right rule and rejects the wrong ones."""
+    """Raise Wrong unless the learner's check accepts the right rule and rejects the wrong rules."""
 
     def asked(rule):
         try:
@@ -1257,7 +1259,7 @@ def _judge_check(accepts):
             MEASURE
             if len(let_through) == 3
             else f"Your check accepts a wrong rule: {', '.join(let_through)}. Take random x and "
-            "g of several rows, with a narrow tolerance.",
+            "g of several rows, with a small tolerance.",
         )
     for what, rule, hint in [
         (
@@ -1345,7 +1347,7 @@ def _judge_check(accepts):
     code = getattr(underneath(accepts), "__code__", None)
     if code and "rms_rule" in code.co_names:
         raise Wrong(
-            "which functions accepts calls",
+            "the functions that accepts calls",
             "rms_rule",
             "rms alone",
             "A check that compares with your own rule would accept your own mistakes. Measure the slopes of rms.",

@@ -208,9 +208,9 @@ def _by_jax(network):
 
 @dataclass
 class Evidence:
-    """The losses of one port during training, and its initial differences from ours.
+    """Hold the losses of one port during training, and its initial differences from our network.
 
-    A difference is the largest absolute one over the largest entry.
+    A difference is the largest absolute difference, divided by the largest entry.
     """
 
     losses: list  # before each step, and after the last
@@ -366,7 +366,7 @@ def agreement():
 class Context:
     """Replace the ctx of a torch.autograd.Function of one input where PyTorch is not installed.
 
-    In JAX it carries what bwd needs.
+    In JAX, it carries the values that bwd needs.
     """
 
     needs_input_grad = (True,)

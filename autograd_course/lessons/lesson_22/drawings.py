@@ -59,7 +59,7 @@ def votes(w, q, target, lr):
 
 
 def cobweb(f, slope, z, rounds, start):
-    """Draw a loop z ← f(z) between the curve of f and the diagonal; beside it the sums of the loop back, u ← 1 + J·u.
+    """Draw a loop z ← f(z) between f and the diagonal, and sums of the backward loop u ← 1 + J·u.
 
     f, slope: functions of one number; z: the fixed point, where J = slope(z); start: where the loop begins.
     """

@@ -376,7 +376,7 @@ def uneven(w):
 
 
 def bits(w):
-    """Return the straight-through gradient of L = q₁q₂: each bit gets the other one."""
+    """Return the straight-through gradient of L = q₁q₂, where each bit gets the other bit."""
     return sign(w)[::-1]
 
 
@@ -892,7 +892,7 @@ def layer(z, x):
 
 
 def slow(z, x):
-    """Return a layer that contracts slowly near z = 0, by 0.98: 300 rounds differ from 250."""
+    """Return a layer that contracts slowly near z = 0, by 0.98: round 300 still changes z."""
     return x + 0.98 * np.sin(z)
 
 

@@ -238,9 +238,7 @@ cases(
             "return sorted((value.number for value in found), reverse=True)",
             "own: whole numbers",
         ),
-        edit(
-            SORTED, "return [value.data for value in found]", "own: A list of Values was expected"
-        ),
+        edit(SORTED, "return [value.data for value in found]", "own: Return a list of Values"),
         edit(SORTED, "return set(found)", "own: A set has no order"),
         edit(
             "return sorted(",

@@ -54,7 +54,7 @@ cases(
             "    other = order if len(order) < 500 else rng.permutation(order)\n    for",
             "labels[rows]",
             "labels[other[start:start + size]]",
-            "own: How many orders | 1437 images",
+            "own: How often do you shuffle | 1437 images",
         ),
         edit(
             "range(0, len(images), size)",
@@ -66,12 +66,12 @@ cases(
         edit(
             "yield images[rows], labels[rows]",
             "yield images[rows], labels[start:start + size]",
-            "own: How many orders",
+            "own: How often do you shuffle",
         ),
         edit(
             "labels[rows]",
             "labels[rng.permutation(len(images))[start:start + size]]",
-            "own: How many orders",
+            "own: How often do you shuffle",
         ),
         edit(
             "labels[rows]",
@@ -114,7 +114,7 @@ cases(
         edit(
             "rng.permutation(len(images))",
             "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
-            "own: Any row may come anywhere",
+            "own: be able to come at any position",
         ),
         edit(
             "size):",
@@ -128,7 +128,7 @@ cases(
             "rng.integers(len(images), size=len(images))",
             "own: use each piece once",
         ),
-        edit("rng.permutation(len(images))", "np.arange(len(images))", "own: Nothing is shuffled"),
+        edit("rng.permutation(len(images))", "np.arange(len(images))", "own: not shuffled"),
         edit(
             "rng.permutation(len(images))", "np.random.permutation(len(images))", "own: passed in"
         ),

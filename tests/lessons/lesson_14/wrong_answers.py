@@ -399,7 +399,7 @@ cases(
         ),
         (
             ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"),
-            "own: straight wherever",
+            "own: linear wherever",
         ),
         (
             ag.elementwise(

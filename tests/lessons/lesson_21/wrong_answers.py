@@ -162,7 +162,7 @@ cases(
             "x, z = kept",
             "own: another call",
         ),
-        edit("x, z = ctx", "z, x = ctx", "own: another order"),
+        edit("x, z = ctx", "z, x = ctx", "own: in the wrong order"),
         edit("backward(ctx, grad", "backwards(ctx, grad", "own: three functions"),
         (lambda g, z, x: g, "own: three functions"),
         edit("forward(x)", "forward(ctx, x)", "own: the old form"),
