@@ -190,7 +190,9 @@ def test_arguments_that_do_not_fit_are_said():
         columns(step.source, *ARRAYS[:3])
     mask = ag.compile(ag.value_and_grad(lambda x: ag.sum(x * np.tri(16))))
     mask(np.ones((16, 16)))
-    with pytest.raises(ValueError, match=r"does not contain c1\. .* pass large arrays as arguments"):
+    with pytest.raises(
+        ValueError, match=r"does not contain c1\. .* pass large arrays as arguments"
+    ):
         columns(mask.source, np.ones((16, 16)))
     product = ag.compile(
         ag.value_and_grad(lambda x, y: ag.sum(x @ y))
