@@ -1,4 +1,6 @@
-'''Exercises: `check("01.central", answer)` in a notebook, and everything about an exercise in one place, `lessons/lesson_NN/exercises.py`.
+'''Declare an exercise in one place, `lessons/lesson_NN/exercises.py`, and check answers to it.
+
+In a notebook, `check("01.central", answer)` checks an answer. The declaration of this exercise:
 
     import numpy as np
     from ...grading import Wrong, exercise, expect, expect_call
@@ -24,55 +26,75 @@
             doubled(right, "Exactly double: how far apart are your two points?"),
             one_sided(),
             printed(right),
-            (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved.")])
+            (
+                lambda f, x, h: f(x + h) - f(x - h),
+                "That is how far the value moved. Divide by how far x moved.",
+            ),
+        ],
+    )
     def central(answer):
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
-Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run `python -m autograd_course.sync_notebooks`: it
-becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
-Further answers, on which the tests try it, are in `tests/lessons/lesson_01/wrong_answers.py`, under the same name:
+Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run
+`python -m autograd_course.sync_notebooks`: it becomes the question, stub, check and hints cells.
+Run the command again after every change here; never edit these cells. Further answers for the tests
+are in `tests/lessons/lesson_01/wrong_answers.py`, under the name of the exercise:
 
     cases(
         "01.central",
         wrong=[(lambda f, x, h: 3 * x ** 2, "none")],
         accepted=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
 
-- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of optional exercises are not
-  counted as the lesson's, nor are those of a section whose heading ends in "(optional)".
-- `importance` is 3 if later lessons build on the exercise, 2 if some of them use it, and 1 if a learner can skip it.
-- The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is shown.
-- `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
-  learner's function and does the same. `shown` describes the expected value in words, where the number would give the answer away.
-- `expect_rule(answer, ag.multiply, 0)` tries a rule of the table: random upstream gradients, whole numbers, broadcasting, one array in
-  both places, two calls. `expect_engine(answer)` tries a scalar engine: a class with + and *, `.backward()` and `.grad`.
-  `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the wrong answers that go with them.
-- `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: a learner who
-  gives the same answer gets that hint, and a test checks this. mistakes.py holds those that many exercises share. Beside pairs there may be
-  recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
-- `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
-  once: `edit(old, new, old, new, hint)`. An old text that does not occur exactly once in the solution raises an error.
-  Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
-- `wrong`: further wrong answers, edits among them, each with the kind of cause that its verdict must name: one of causes.py,
-  such as "sign"; "none"; "own: a name" for a hint of the exercise; "mistake 3" for that of its third mistake. So every hint may
-  be reworded. An exercise needs at least four wrong answers, its mistakes among them.
-- `accepted`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
-  expression, or an edit without a hint. The tests run each through the check, whose verdict must be
-  "right"; and, where the notebook continues with `yours_or_ours`, through all cells that follow.
+- `difficulty` is "easy", "medium", "hard" or "optional". The lesson's minutes leave out optional
+  exercises and sections whose heading ends in "(optional)".
+- `importance` is 3 if later lessons build on the exercise, 2 if some of them use it, and 1 if a
+  learner can skip it.
+- The decorated function is the check. It stops at the first difference; if it returns, the answer
+  is right, and `why` is shown.
+- `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text.
+  `expect_call(f, *args, gives=...)` calls the learner's function and compares its result. `shown`
+  describes the expected value in words, where the number would give the answer away.
+- `expect_rule(answer, ag.multiply, 0)` tests a rule of the table with random upstream gradients,
+  whole numbers, broadcasting, one array in both places, and two calls. `expect_engine(answer)`
+  tests a scalar engine: a class with + and *, `.backward()` and `.grad`.
+  `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the matching wrong answers.
+- `mistakes`: pairs (wrong answer, hint). The wrong answer is a value, or a function like the
+  learner's. Each pair is used twice: a learner who gives this answer gets the hint, and a test
+  checks it. mistakes.py holds the mistakes that many exercises share. The list may also contain
+  recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g,
+  sentence)`, or a function that you write.
+- `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with
+  a slip in it. It may change several places: `edit(old, new, old, new, hint)`. An old text that
+  does not occur exactly once in the solution raises an error. For an answer in several parts,
+  `central.mistakes_in(0)` returns the hints for the first part.
+- `wrong`: further wrong answers (also edits), each with the kind of cause that its verdict must
+  name: a kind of causes.py, such as "sign"; "none"; "own: a name" for a hint of the exercise;
+  "mistake 3" for the hint of its third mistake. So you can reword a hint without changing a test.
+  An exercise needs at least four wrong answers, including its mistakes.
+- `accepted`: right answers in other styles (loops, einsum, a library function, different algebra).
+  Each is the text of a stub cell, one expression, or an edit without a hint. The tests run each
+  through the check, whose verdict must be "right"; and, where the notebook continues with
+  `yours_or_ours`, through all cells that follow.
 - `names=lambda: {"train": train}`: the names from the notebook that the solution uses. They are
-  defined where edits and other styles are run, beside np, ag, the names of the module, and the
+  defined when edits and accepted answers run, along with np, ag, the names of the module, and the
   names that the solutions of the lesson's earlier exercises define.
-- Recognised automatically: nothing returned, printed instead, a wrong shape (a broadcast axis, a lost axis, transposed), swapped
-  parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, truncation,
-  and the common errors of Python.
-- Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict
-  says where: `look      at the - in line 2, x - y`.
-- For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and `hint` may be "".
-- A check may return a remark, which is shown below "right" after the word "but", such as "it fails where a graph is deep".
-- `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
-  solution's, so that a lesson that builds on it goes on.
-- Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
-- A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
+- Recognised automatically: nothing returned, printed instead, a wrong shape (a broadcast axis, a
+  lost axis, transposed), swapped parts of a tuple, exactly double, half or negative, degrees, base
+  of a logarithm, a constant factor or addend, truncation, and the common errors of Python.
+- If none of the exercise's own hints fits, and the answer differs from the solution in one or two
+  places, the verdict names them: `look      at the - in line 2, x - y`.
+- For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and
+  `hint` may be "".
+- A check may return a remark, which is shown below "right" after the word "but", such as "it fails
+  on a deep graph".
+- `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
+  learner's answer if it is right, and otherwise the solution's, so that the rest of the lesson
+  runs.
+- The verdict is "not yet" if the answer is or contains `None` or `...`, if the body of a function
+  is still `...`, or if `...` caused an error.
+- A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)`
+  inside it.
 '''
 
 import re
@@ -157,13 +179,13 @@ class Exercise:
         )
 
     def run(self, one):
-        """Return the (wrong answer, hint) of an edit, computed again; else `one` itself."""
+        """Return the (wrong answer, hint) of an edit, computed again, or else `one` itself."""
         return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
     def answer(self, code):
-        """Return the answer given by a stub cell with this code.
+        """Return the answer that a stub cell with this code defines.
 
-        It is run with what the lesson defined before it.
+        The code can use the names that the lesson defined before the cell.
         """
         scope = dict(self._scope)
         exec(code, scope)
@@ -173,7 +195,8 @@ class Exercise:
     def _scope(self):
         """Return the names that code of this exercise can use.
 
-        They are np, ag, those of the module, those of `names`, and the solutions before this one.
+        They are np, ag, the names of the module and of `names`, and the names that the solutions of
+        earlier exercises define.
         """
         scope = {"np": np, "ag": autograd_lib, **self.check.__globals__}
         for one in takewhile(lambda one: one is not self, EXERCISES.values()):
@@ -202,7 +225,7 @@ def exercise(
 ):
     """Register the decorated function as the check of exercise `name`; return the Exercise.
 
-    The verdict on a wrong answer links to the text `playground`, drawn in the playground.
+    The verdict on a wrong answer links to the playground, which draws the text `playground`.
     """
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in mistakes:
@@ -235,16 +258,13 @@ def exercise(
 
 
 def _text(markdown):
-    """Return a text as it goes into a notebook.
-
-    It is not indented, and each paragraph and list item is one line.
-    """
+    """Return the text without indentation, with each paragraph and list item on one line."""
     text = cleandoc(markdown)
     return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
 
 
 def check(name, answer):
-    """Return the Verdict on `answer` for exercise `name`. Never raises.
+    """Return the Verdict on `answer` for exercise `name`; never raise an error.
 
     `answer` is the learner's value, function or class.
     """
@@ -266,7 +286,7 @@ def check(name, answer):
             "not yet",
             (
                 "",
-                "The cell above has a syntax error, so it did not run. Fix it, run it, then this one.",
+                "The cell above has a syntax error, so it did not run. Fix and run it, then run this cell.",
             ),
         )
     try:
@@ -286,13 +306,16 @@ def check(name, answer):
             remark = exercise.check(answer)
     except NotYet:
         return Verdict(
-            "not yet", ("", "Replace each ... (or pass) above, run that cell, then this one.")
+            "not yet", ("", "Replace each ... (or pass) above, run that cell, then run this one.")
         )
     except (Exception, SystemExit) as error:
         if unfinished(answer, blank_indices(exercise.stub)) or likely(error).kind == "error: blank":
             return Verdict(
                 "not yet",
-                ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."),
+                (
+                    "",
+                    "The cell still contains ... (or pass). Replace it, run that cell, then run this one.",
+                ),
             )
         if isinstance(error, Wrong):
             shown, cause = [*zip(("tried", "got", "expected"), error.shown)], error.cause
@@ -320,7 +343,7 @@ def check(name, answer):
 
 
 def _tried(error):
-    """Describe the call that raised `error` in words, by the exercise's own text if it has one."""
+    """Describe the call that raised `error`, with the exercise's own text if there is one."""
     difference = getattr(error, "raised_in", None)
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 
@@ -329,7 +352,7 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if its check accepts it without a remark, and otherwise the solution.
+    """Return the learner's answer if its check accepts it without a remark, else the solution.
 
     `names` are the notebook's variables that the solution uses: `yours_or_ours("05.backward",
     backward, order=order)`.

@@ -1,4 +1,4 @@
-"""Answers written as the code of a stub cell: the solution, the solution with a slip in it, a right answer in another style."""
+"""Represent answers as code of a stub cell: the solution, a slip in it, or a different style."""
 
 import ast
 import re
@@ -13,8 +13,8 @@ class edit:
         edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")
         edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `accepted`
 
-    Each old text must occur exactly once in the solution. Otherwise declaring the exercise raises
-    ValueError.
+    Each old text must occur exactly once in the solution. Otherwise the declaration of the exercise
+    raises ValueError.
     """
 
     def __init__(self, *texts):
@@ -33,7 +33,10 @@ class edit:
             "|".join(map(re.escape, self.changes)), lambda found: self.changes[found[0]], solution
         )
         if count < len(self.changes):
-            raise ValueError(f"edit: the old texts {list(self.changes)} overlap in the solution.")
+            raise ValueError(
+                f"edit: the old texts {list(self.changes)} overlap in the solution; "
+                "use one longer text."
+            )
         return changed
 
 
@@ -41,7 +44,7 @@ class edit:
 def defined(stub):
     """Return the names that the learner's cell defines: "two_knobs", or "(from_left, from_right)".
 
-    In the stub, its value is `...`.
+    The stub assigns `...` to these names.
     """
     names = [
         line.name if hasattr(line, "name") else line.targets[0].id

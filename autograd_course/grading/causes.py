@@ -1,7 +1,7 @@
-"""Why an answer is wrong, as data: what differs (a Difference) and why (a Cause).
+"""Describe why an answer is wrong, as data: what differs (a Difference) and why (a Cause).
 
-The grader decides by these alone. The sentences that a learner reads are written last, in sentences.py, so every one of
-them may be reworded; tests assert on the kind.
+The grader works with these data only. sentences.py writes the sentences that a learner reads, and
+tests assert on the kind of a cause, so every sentence may be reworded.
 """
 
 import re
@@ -94,9 +94,9 @@ NO_EXPLANATION = {"", "first entry", "right elsewhere"}
 
 @dataclass(frozen=True)
 class Part:
-    """Say which part of an answer in several parts differs.
+    """Name the part that differs in an answer with several parts.
 
-    It is number `number` of `count`, from 1; `alone` is True if the others are right.
+    It is part `number` of `count`, counted from 1; `alone` is True if all other parts are right.
     """
 
     number: int
@@ -113,17 +113,17 @@ class Cause:
     Parameters
     ----------
     kind : str
-        A key of sentences.SENTENCES; "own", a hint of the exercise; "", not known.
+        A key of sentences.SENTENCES; "own" for a hint of the exercise; "" if it is unknown.
     facts : tuple
-        What the sentence of this kind mentions: shapes, a factor.
+        The values that the sentence of this kind mentions, such as shapes or a factor.
     text : str
         The hint of the exercise, for the kind "own".
     own : bool
         True if the exercise named the cause, and not the grader.
     by : callable, optional
-        The exercise's function that recognised it: its text may hold the numbers of this call.
+        The exercise's function that recognised the cause. `text` may contain numbers of this call.
     part : Part, optional
-        Which part of the answer it is about.
+        The part of the answer to which the cause applies.
     """
 
     kind: str = ""
@@ -151,7 +151,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Call:
-    """Name a call of the learner's function; `words` is the exercise's own text for it, if it has one."""
+    """Name a call of the learner's function.
+
+    `words` is the exercise's own text for the call, if there is one.
+    """
 
     function: object
     args: tuple
@@ -160,13 +163,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Note:
-    """Stand for a result that is described, not shown: `kind` is a key of sentences.NOTES."""
+    """Represent a result that is described, not shown: `kind` is a key of sentences.NOTES."""
 
     kind: str
 
 
 class Words(str):
-    """Hold a text of an exercise, which a verdict shows unchanged. Any other string is a value, shown in quotes."""
+    """Hold a text of an exercise, which a verdict shows without the quotes of a string."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +179,13 @@ class Difference:
     Parameters
     ----------
     where : Call or Words
-        What was tried.
+        The call, or a text that describes what was tried.
     got, expected : object
-        Values; an exception, if one was raised; a Note; Words.
+        A value, an exception that was raised, a Note, or Words.
     entry : tuple of int, optional
         The index of the first entry in which two arrays differ.
     when : str
-        A key of sentences.WHEN, such as "again": when the call was made.
+        A key of sentences.WHEN, such as "again", that tells when the call was made.
     """
 
     where: object
@@ -207,7 +210,7 @@ def needs_facts(hint):
 def said(error):
     """Return the error's own text.
 
-    For an endless recursion, the place where it was stopped is left out, since that is chance.
+    For an endless recursion, leave out where it stopped, because that place is arbitrary.
     """
     try:
         return (
@@ -220,7 +223,7 @@ def said(error):
 
 
 def likely(error):
-    """Return the likely Cause of a common error of Python."""
+    """Return the likely Cause of a common Python error."""
     if isinstance(error, SystemExit):
         return Cause("error: exit")
     for kind, pattern in ERRORS.items():

@@ -1,4 +1,4 @@
-"""expect and expect_call: the learner's answer beside the right one."""
+"""Compare the learner's answer with the right one: expect and expect_call."""
 
 import io
 from contextlib import contextmanager, redirect_stdout
@@ -34,11 +34,11 @@ def expect(
 
     Numbers and arrays have to be close and of the same shape; a tuple is compared part by part.
 
-    `tried` and `shown` are texts, or functions that write them when they are needed. `hints` are
-    looked through in order. (wrong, sentence) recognises the value `wrong`, or the result of the
-    function `wrong` for the same `args`; any other hint is called as `hint(got, expected)` and
-    returns a sentence or None. `function` is the learner's, called with `args`; `sure(wrong)` is
-    True if it agrees with `wrong` on other arguments too.
+    `tried` and `shown` are texts, or functions that return the texts when a verdict needs them.
+    `hints` are tried in order. A hint (wrong, sentence) recognises the value `wrong`, or the result
+    of the function `wrong` for the same `args`; any other hint is called as `hint(got, expected)`
+    and returns a sentence or None. `function` is the learner's function, called with `args`;
+    `sure(wrong)` is True if it agrees with `wrong` on other arguments too.
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
@@ -58,7 +58,7 @@ def expect(
 
 
 def call_of(function, args, tried=None):
-    """Return the Call for a Difference; `tried` is a text for it, or a function that writes one."""
+    """Return the Call for a Difference; `tried` is its text, or a function that returns it."""
     return Call(function, tuple(args), _text(tried) or "")
 
 
@@ -67,7 +67,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
 
     Without `tried`, the verdict shows the call.
 
-    Every function of the learner's is called twice, each time on copies. It must end, return the
+    The learner's function is called twice, each time with copies of `args`. It must end, return the
     same result both times, and change neither the caller's arrays and lists nor an earlier result.
     """
     wanted = Words(_text(shown)) if shown else gives
@@ -107,7 +107,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
 def _arrays(got, args):
     """Return the arrays in a result, if the arguments are only numbers, arrays and functions.
 
-    For others the list is empty, since an array of a Tensor could be the Tensor's own.
+    For other arguments return an empty list, because the result may be an array of a Tensor.
     """
     try:
         Given(args)
@@ -140,7 +140,8 @@ def _with_marks(call, arrays):
 def returned(function, *args, tried, shown, hints=()):
     """Return the result of the learner's function; stop the check if the result cannot be used.
 
-    The check stops if `function` is not a function, returns None, does not end, or overwrites `args`.
+    The check stops if `function` is not a function, returns None, does not end, or overwrites
+    `args`.
     """
     got, overwritten = returned_once(function, args, tried, Words(_text(shown)), hints)
     if overwritten:
@@ -212,11 +213,11 @@ def without(g, sentence=Cause("no g")):
 
 @contextmanager
 def calls_of(*names, scope=()):
-    """Yield a set that collects which functions of the library the block calls: "hvp", "Tensor.backward".
+    """Yield a set of the library functions that the block calls: "hvp", "Tensor.backward".
 
-    It is meant for a question that asks for the calculation itself. The library's own functions do not look
-    these names up, so only calls in the learner's code are collected. `scope` holds the names of the learner's code, in which a function may
-    have been imported by itself.
+    Use it for a question that asks for the calculation itself. The library's own functions do not
+    look these names up, so only calls in the learner's code are collected. `scope` holds the names
+    of the learner's code, which may have imported a function by name.
     """
     called, held = set(), []
     for name in names:
@@ -256,15 +257,13 @@ def expect_own_work(function, args, banned, hint):
         names = ", ".join(
             name if "." not in name else f".{name.split('.')[1]}()" for name in sorted(called)
         )
-        raise Wrong(
-            "which functions of the library your function calls", names, "none of these", hint
-        )
+        raise Wrong("the library functions that your function calls", names, "none of these", hint)
 
 
 def waits(answer, called=False):
     """Return True if the answer is a placeholder, `...` or None.
 
-    With `called`, `answer` was returned by a function, and a None in it is accepted.
+    If `called`, `answer` is the result of a function, and a None inside it is accepted.
     """
     if isinstance(answer, (tuple, list, dict)):
         return any(
@@ -277,7 +276,7 @@ def waits(answer, called=False):
 def unfinished(answer, indices=False):
     """Return True if an answer, or the code of its functions, contains a `...`.
 
-    `indices` is as in `has_blank`.
+    `indices` has the same meaning as in `has_blank`.
     """
     if isinstance(answer, type):
         answer = dict(vars(answer))

@@ -1,22 +1,22 @@
-"""Compare a learner's function with the right one on varied arguments, by `expect_over`.
+"""Compare a learner's function with the right one on varied arguments: `expect_over`.
 
-    def build(d):                                   # one call's arguments, drawn again at each call of build
+    def build(d):  # one call's arguments, drawn again at each call of build
         n, m = d.size(), d.size()
         x = d(n, m)
-        return d.g(n), np.sum(x, axis=1), x         # g, z, x
+        return d.g(n), np.sum(x, axis=1), x  # g, z, x
     expect_over(answer, right, build, hints=mistakes)
 
 Sizes are 1, equal to each other, different, and larger. Values are of both signs, whole, partly 0,
-all equal, of one sign, large, and small. Every draw is followed by a second one of the same sizes,
-and both get another g from `d.g`, which is once all 0. Sometimes one array is used in two places,
+all equal, of one sign, large, and small. Every draw is followed by a second draw with the same
+sizes, and both get a new g from `d.g`; one g is all 0. Sometimes one array is used in two places,
 whole or with every second entry. At the end the first draw is repeated, and some arrays are
-repeated with another g. So the check finds functions that keep something from one call to the
+repeated with a different g. So the check finds functions that keep a value from one call to the
 next, and functions that are right for one shape or sign only. Numbers in the answer's own code are
 tried too, because its behaviour may change there: as values, on both sides of each and beyond; as
-the length of an axis; and as a number of calls. An exercise restricts the draws where it makes
-them: `d.above(n)` for the argument of a logarithm, `d.size(2)` for an axis longer than 1, and
-`d.size(0)` for an axis that may be empty. A `most` for a size limits an axis that is slow when
-long.
+the length of an axis; and as a number of calls. An exercise restricts the draws in `build`:
+`d.above(n)` for the argument of a logarithm, `d.size(2)` for an axis longer than 1, and `d.size(0)`
+for an axis that may be empty. The argument `most` of `d.size` limits an axis that would be slow if
+it were long.
 """
 
 import inspect
@@ -56,7 +56,7 @@ _seed = cache(
 
 
 class Named(dict):
-    """Hold keyword arguments, as the engine passes them: the last of what `build` makes."""
+    """Hold the keyword arguments that the engine passes: the last argument that `build` makes."""
 
 
 class Draw:
@@ -85,7 +85,8 @@ class Draw:
     def size(self, least=1, most=5):
         """Return the length of an axis.
 
-        It is often `least`, now and then `most` + 4; two are often equal, in two rounds all.
+        The length is often `least`, and sometimes `most` + 4. Two lengths are often equal; in two
+        rounds, all lengths are equal.
         """
         drawn = self.sizes.choice(
             [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
@@ -102,13 +103,13 @@ class Draw:
     def shape(self, *axes):
         """Return a tuple of axis lengths.
 
-        Each of the given numbers of axes occurs, and now and then a last axis of length 1.
+        Each of the given numbers of axes occurs, and sometimes the last axis has length 1.
         """
         lengths = [self.size() for _ in range(self.choice(*axes))]
         return (*lengths[:-1], 1) if self.round % 10 == 7 and lengths else (*lengths,)
 
     def choice(self, *choices):
-        """Return one of the choices, the same for the same sizes; each of them occurs."""
+        """Return one of the choices, the same one for the same sizes; every choice occurs."""
         return choices[int(self.sizes.integers(len(choices)))]
 
     def __call__(self, *shape):
@@ -133,19 +134,19 @@ class Draw:
         return self._drawn(self.arriving, shape, kind) * times
 
     def above(self, *shape):
-        """Return numbers above 0."""
+        """Return positive numbers."""
         kind = self.kind if self.kind in ("equal", "large", "small", "near") else "above"
         return np.abs(self._drawn(self.values, shape, kind)) + (
             0 if kind in ("large", "small", "near") else 0.01
         )
 
     def another(self, *choices):
-        """Return one of the choices, which may differ for another g.
+        """Return one of the choices, which may differ for a different g.
 
-        Use it to choose the function whose slope is asked for.
+        Use it to choose the function whose slope the learner computes.
 
-        If the choices are numbers, return a number from the answer's code that lies between them,
-        if there is one.
+        If the choices are numbers and the answer's code contains a number between them, return that
+        number.
         """
         if self.near and not any(map(callable, choices)):
             whole = all(type(x) is int for x in choices)
@@ -155,20 +156,20 @@ class Draw:
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
-        """Return one of these functions, chosen by `another`; one in three is multiplied by −40."""
+        """Return one of `functions`, chosen by `another`; one in three is multiplied by −40."""
         f = self.another(*few)
         return f if self.arriving.integers(3) else _turned(f)
 
     def times(self, *few):
-        """Return a count: one of these, chosen by `another`, and once 130, above any likely limit."""
+        """Return one of the given counts, chosen by `another`; once 130, above any likely limit."""
         return self._long(0, 300) or (
             130 if self.round == 5 and self.another_g else self.another(*few)
         )
 
     def places(self, n, *shape, ends=1):
-        """Return whole numbers from 0 to n − 1, some repeated, or each once.
+        """Return indices from 0 to n − 1, some of them repeated, or each index once.
 
-        With `ends=2` also from −n on, counted from the end.
+        With `ends=2`, return indices from −n on too, counted from the end.
         """
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)
@@ -176,14 +177,14 @@ class Draw:
         return self.values.integers(low, n if self.round % 4 else max(1, n // 2), shape)[()]
 
     def axis(self, n, none=True):
-        """Return an axis of n: from either end, several in a tuple or, with `none`, None."""
+        """Return one of n axes, counted from either end, or a tuple of axes, or None if `none`."""
         some = tuple(range(-n, 0))[: 1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _near(self, rng, shape):
-        """Return an array made from the numbers in the answer's code, each in its turn.
+        """Return an array made from the numbers in the answer's code, which take turns.
 
-        It holds one number everywhere, one and values around it, or many side by side.
+        The array repeats one number, holds values around it, or holds many numbers side by side.
         """
         self.drawn += 1
         turn = np.roll(np.random.default_rng(self.drawn).permutation(self.near), self.round)
@@ -233,10 +234,10 @@ def expect_over(
 
     The arguments are `first` and everything that `build(draw)` makes.
 
-    `tried` formats the arguments of a call for a message. `apart` says that no argument depends on
-    another one (as z depends on x), so that each may change alone, or be the same array as another;
-    otherwise only g may. A function among the `hints` is the cause only if it agrees with the
-    learner's function on other draws too.
+    `tried` formats the arguments of a call for a message. Set `apart` if no argument depends on
+    the others (as z depends on x). Then each argument may change alone, or share an array with a
+    second argument; otherwise only g may. A function among the `hints` is the cause only if it
+    agrees with the learner's function on other draws too.
     """
 
     def every():
@@ -280,7 +281,7 @@ def expect_over(
 def there_and_back(op):
     """Return an op of Tensors as a function of x and g.
 
-    The function gives the value of the op, and the gradient of x for the upstream gradient g.
+    The function returns the value of the op, and the gradient of x for the upstream gradient g.
     """
 
     def through(x, g):
@@ -294,9 +295,9 @@ def there_and_back(op):
 
 
 def numbers_of(answer):
-    """Return the sizes of the numbers in an answer's code, in ascending order.
+    """Return the absolute values of the numbers in an answer's code, in ascending order.
 
-    The code of the learner's functions that it calls is included.
+    The code of the learner's functions that the answer calls is included.
     """
     found, met, todo = set(), set(), [(answer, {})]
     while todo:
@@ -349,7 +350,7 @@ def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
 def lengths_of(answer, most=LONG):
     """Return lengths from the whole numbers up to `most` in an answer's code.
 
-    First comes one more than each, then each.
+    Each number plus 1 comes first, followed by the numbers themselves.
     """
     return [
         int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)
@@ -359,7 +360,8 @@ def lengths_of(answer, most=LONG):
 def _turning(answer, some):
     """Yield Draws for the numbers in the answer's code.
 
-    First those within `some` are used as values; then each is used as a length, at three places.
+    The numbers within `some` are used as values first; then each number is used as the length of an
+    axis, at three places.
     """
     values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
@@ -390,7 +392,7 @@ def _tolerance(args, rtol, atol):
 
 
 def _in_place_of(place, args):
-    """Yield the other arguments that may replace `place`: whole, and in every second entry."""
+    """Yield the arguments that may replace `place`: whole, and in every second entry."""
     for x in args:
         if _may_stand_for(x, place):
             yield x
@@ -398,9 +400,9 @@ def _in_place_of(place, args):
 
 
 def _may_stand_for(x, place):
-    """Return True if `x` is another array that may replace `place`.
+    """Return True if `x` is a different array that may replace `place`.
 
-    It has the same shape and dtype, and is finite, and above 0 if `place` is.
+    `x` must have the same shape and dtype and be finite. If `place` is above 0, `x` must be too.
     """
     return (
         x is not place
@@ -414,7 +416,7 @@ def _may_stand_for(x, place):
 
 
 def _expect_met_again(function, right, args, later, tried, rtol):
-    """Stop the check if a second call with the same arrays and another g is wrong."""
+    """Stop the check if a second call with the same arrays and a different g is wrong."""
     f, given = _plain(function, args), copies(args)
     run(f, args, given)
     pairs = zip(given, copies(later))
@@ -435,7 +437,7 @@ def _expect_met_again(function, right, args, later, tried, rtol):
 def _expect_left_alone(function, args, later, tried):
     """Stop the check if a second call overwrites the result of the first one.
 
-    The second call gets other numbers in the same shapes.
+    The second call gets different numbers in the same shapes.
     """
     f = _plain(function, args)
     got = run(f, args).value
@@ -451,9 +453,9 @@ def _expect_left_alone(function, args, later, tried):
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
     """Return `cause` if it holds for nearly all wrong results of the answer.
 
-    Else return a Cause that says where the answer is right.
+    Otherwise return a Cause that names a call on which the answer is right.
 
-    It does not name a call on which many wrong answers are right too.
+    The Cause never names a call on which many wrong answers are right too.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
@@ -491,7 +493,7 @@ def _tells(args, gives):
 
 
 def _named(function):
-    """Return the function, called with a Named in the last place."""
+    """Return `function` wrapped so that it takes its keyword arguments as a Named, passed last."""
     if not callable(function):
         return function
 
@@ -584,7 +586,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
 
 
 def _largest(x):
-    """Return the largest absolute value in an argument; at least 1."""
+    """Return the largest absolute value in an argument, but at least 1."""
     if isinstance(x, (list, tuple)):
         return float(np.max([1, *map(_largest, x)]))
     numbers = isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float)

@@ -1,4 +1,7 @@
-"""likely_cause: name the Cause of a difference, first from the mistakes of the exercise, then from mistakes common to many answers."""
+"""Name the Cause of a difference: likely_cause.
+
+The mistakes of the exercise are tried first, followed by mistakes common to many answers.
+"""
 
 import inspect
 import io
@@ -72,7 +75,7 @@ def _remembered(wrong, given):
 
 
 def mistaken(wrong, args):
-    """Return the same as `_ended`, cached for the same arguments.
+    """Return the result of `_ended`, cached for equal arguments.
 
     An exercise may have sixty mistakes, and all of them are tried at every check.
     """
@@ -98,10 +101,10 @@ def _recognised(got, wrong, args, expected, rtol, atol):
 
 
 def _for_another_g(wrong, function, args, letters):
-    """Return True if the rule agrees with the mistake `wrong` for another g too.
+    """Return True if the rule agrees with the mistake `wrong` for a different g too.
 
-    So an agreement by chance for this g is not counted. Only g is changed, because z belongs to x.
-    A function that takes no g is not tried again.
+    This excludes an agreement by chance. Only g is changed, because z belongs to x. A function that
+    takes no g is not tried again.
     """
     if not callable(wrong) or letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return True
@@ -115,7 +118,7 @@ def _for_another_g(wrong, function, args, letters):
 
 
 def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
-    """Return the likely Cause of a difference: by the author's hints, then by general ones."""
+    """Return the likely Cause of a difference, by the author's hints and then by general ones."""
     for hint in hints:
         if isinstance(hint, tuple):
             if needs_facts(hint[1]):
@@ -223,7 +226,7 @@ def _misshapen(have, want):
 def _without_g(have, want, args, letters):
     """Return a Cause if the upstream gradient is missing, or None.
 
-    The upstream gradient is the first argument, if the learner calls it g.
+    The upstream gradient is the first argument, if the learner named it g.
     """
     if (
         letters[:1] != ("g",)
@@ -244,8 +247,8 @@ def _without_g(have, want, args, letters):
 def not_linear(rule, args, letters):
     """Return a Cause if the result is not linear in g, or an empty Cause.
 
-    g is the first argument, if the learner calls it so; the Cause is empty if this cannot be
-    tested.
+    g is the first argument, if the learner gave it that name. The Cause is also empty if linearity
+    cannot be tested.
     """
     if letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return Cause()
@@ -326,7 +329,7 @@ def _factor(got, expected):
 
 
 def _coarse(have, want):
-    """Return a Cause if the numbers are right in a dtype of few digits, or None."""
+    """Return a Cause if the numbers are right to the digits of a shorter dtype, or None."""
     if (
         have.dtype.kind != "f"
         or have.dtype.itemsize >= 8
@@ -337,7 +340,10 @@ def _coarse(have, want):
 
 
 def _truncated(got, expected, args):
-    """Return a Cause if the result holds new whole numbers in place of floats, or None."""
+    """Return a Cause if the result holds whole numbers where floats are expected, or None.
+
+    Whole numbers that are arguments do not count.
+    """
     given = [one.ravel() for one in map(as_numbers, args) if one is not None]
     whole = (
         given

@@ -1,7 +1,7 @@
 """Find the one or two places where a wrong answer differs from a right one in its syntax tree.
 
-If there are two, one of them may be right in another style. To find out, the check runs the
-solution with this place exchanged.
+If there are two places, one of them may be right and only differ in style. To find out, the check
+runs the solution with the learner's code in that place.
 """
 
 import ast
@@ -89,7 +89,7 @@ def slip(exercise, answer):
 def _fits(exercise, mine, other, translated):
     """Return True if the solution stays right with this piece of the learner's code in it.
 
-    Then the piece is another style, and not an error.
+    Then the piece differs in style only, and is not an error.
     """
     if other is None:
         return False
@@ -158,9 +158,9 @@ def _defined(code):
 
 
 def _places(mine, other):
-    """Return [(node of mine, node of other or None), …]: the smallest pieces that differ.
+    """Return the smallest pieces that differ: [(node of mine, node of other or None), …].
 
-    Each tree is read in its own names.
+    Names are compared by their number in each tree.
     """
     return _differ(_body(mine), _body(other), mine, other, (_names(mine), _names(other)))
 
@@ -177,9 +177,9 @@ def _body(node):
 
 @lru_cache(maxsize=512)  # called repeatedly for the same trees
 def _names(node):
-    """Return {name: number} of the names bound in a node.
+    """Return {name: number} for the names bound in a node.
 
-    Arguments come first, then all that is assigned to, in the order of the text.
+    The arguments come first, followed by all assigned names in the order of the text.
     """
     bound = [part.arg for part in ast.walk(node) if isinstance(part, ast.arg)]
     stored = [
@@ -236,7 +236,7 @@ def _differ(a, b, within, beside, names):
 
 
 def _one_too_many(a, b, within, beside, names):
-    """Return [(the extra entry of a, None)] if list a is list b with one entry more, else []."""
+    """Return [(the extra entry of a, None)] if list a is list b with one extra entry, else []."""
     for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
         if not _differ(a[:at] + a[at + 1 :], b, within, beside, names):
             return [(a[at], None)]
@@ -253,7 +253,7 @@ def _number(x):
 def _said(place, right, alone):
     """Return the line and the text to look at, such as: the - in line 2, x - y.
 
-    It adds that something is missing only if the place is `alone`. If two places differ, each may
+    Mention a missing piece only if the place is `alone`. Of two places that differ, each may
     contain the text that the other lacks, as in an answer whose parts are swapped.
     """
     line = f"line {place.lineno}"

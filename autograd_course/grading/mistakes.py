@@ -1,7 +1,9 @@
-"""Common mistakes: each turns the right answer into a wrong one and its hint.
+"""Define common mistakes; each turns the right answer into a wrong one and its hint.
 
-    mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]     # 14 and −2.5 are right
-    mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]                  # right is a function
+    # 14 and −2.5 are right
+    mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]
+    # right is a function
+    mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]
 
 The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the
 tests give it to the check. `right` is a value, or a function for an exercise that expects one. The
@@ -17,7 +19,7 @@ from .compare import scaled
 
 
 def _changed(right, change):
-    """Return the right value changed, or a function whose result is."""
+    """Return the right value after `change`, or a function that applies `change` to its result."""
     return (lambda *args: change(right(*args))) if callable(right) else change(right)
 
 
@@ -60,7 +62,7 @@ def local_alone(
 
 
 def central_difference(f, x, h=1e-5):
-    """Return the central difference of f at x: a right answer to make wrong ones from."""
+    """Return the central difference of f at x, the right answer that the mistakes change."""
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
@@ -77,7 +79,10 @@ def printed(right, hint=Cause("printed")):
 
 
 def in_place(right, hint=Cause("array overwritten")):
-    """Return (wrong function, hint); the function returns the right result, but sets its first array to 0."""
+    """Return (wrong function, hint).
+
+    The function returns the right result, but sets its first array to 0.
+    """
 
     def wrong(*args):
         result = right(*args)

@@ -1,4 +1,4 @@
-"""expect_rule and expect_engine: the test inputs of a rule and of a scalar engine, and the wrong ones that they recognise."""
+"""Test a rule (expect_rule) and a scalar engine (expect_engine), and recognise wrong ones."""
 
 from functools import lru_cache, partial
 from itertools import product
@@ -20,17 +20,18 @@ from .verdict import NotYet, Wrong
 
 
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
-    """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`, such as ag.multiply.
+    """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`.
 
-    The rule is tried on floats, as in the engine: numbers, one array in every place, arrays, arrays
-    that broadcast, and the grid of SPECIAL numbers wherever the row has a slope there: 0, below 0,
-    large, small. Each input is tried twice, with a random upstream gradient, and the rule must not
-    change its arrays. It is not tried at a kink, where the exercise decides which value is right.
-    `whole`: the rule itself sums over the broadcast axes, down to the shape of its input; without
-    it the rule is as in ops.py, where the engine computes this sum. `inputs`, a list of tuples,
-    replaces these inputs; it is required for every row that is not elementwise. `hints` are (wrong rule, hint) pairs to
-    recognise before those of `of_rule`. `params` are the row's keywords; an axis is tried as it is
-    and counted from the end.
+    `row` is a row of the table, such as ag.multiply. The rule is tried on floats, as in the engine:
+    numbers, one array in every place, arrays, arrays that broadcast, and the grid of SPECIAL
+    numbers wherever the row has a slope there: 0, below 0, large, small. Each input is tried twice,
+    with a random upstream gradient, and the rule must not change its arrays. It is not tried at a
+    kink, where the exercise decides which value is right. If `whole`, the rule itself sums over the
+    broadcast axes, down to the shape of its input; otherwise the rule is as in ops.py, where the
+    engine computes this sum. `inputs`, a list of tuples, replaces these inputs; it is required for
+    every row that is not elementwise. `hints` are (wrong rule, hint) pairs, which are tried before
+    the pairs of `of_rule`. `params` are the row's keywords; an axis is tried as given, and counted
+    from the end.
     """
     if is_stub(rule):
         raise NotYet
@@ -89,7 +90,7 @@ def as_given(row, given):
 def _as_the_engine(given, arg):
     """Return the arguments with NumPy scalars in place of numbers, as the engine passes them.
 
-    So (x > 0).astype(float) is right.
+    So a rule may use their methods, as in (x > 0).astype(float).
     """
     return (
         given
@@ -145,7 +146,7 @@ def _both_axes(inputs, params):
 def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     """Return [(wrong rule, hint), …] for an exercise that calls expect_rule.
 
-    The arguments are the same.
+    Pass the same arguments as in that call.
     """
     right, names = _right(row, arg, whole, params), row.input_names
     mine = names[arg]
@@ -225,9 +226,9 @@ def _right(row, arg, whole, params):
 
 
 def rule_cases(row, inputs, params):
-    """Return [(g, z, x, y, …), …] on which a rule is tried.
+    """Return the cases [(g, z, x, y, …), …] on which a rule is tried.
 
-    The first has numbers, for a verdict that can be worked out by hand.
+    The first case consists of numbers, so that its verdict can be worked out by hand.
     """
     rng, arity = np.random.default_rng(3), row.arity
     signed = inputs or _signed(row)
@@ -270,7 +271,7 @@ def special_points(row, arg):
 
     A point is a list of inputs, in which a condition is once True and once False; a kink is (point,
     slope before it, slope after it). A point with a slope on one side only is at the edge of the
-    domain, as x = 0 is for log x in the rule of power's y, and belongs to none of the three.
+    domain, as x = 0 is for log x in the rule of power's y, and is in none of the three lists.
     """
 
     def slope(xs):
@@ -312,7 +313,7 @@ def special_points(row, arg):
 def _special_cases(row, arg):
     """Return [(g, z, x, y, …), …] at the special points with one slope.
 
-    The last one has all of them in one array.
+    The last case has all of these points in one array.
     """
     rng, points = np.random.default_rng(4), special_points(row, arg)[0]
     inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
@@ -331,7 +332,7 @@ def _differ(wrong, right, given):
 def not_between(got, function, x, h=1e-8):
     """Return [(i, lesser, greater), …] where got[i] is not between the one-sided slopes at x[i].
 
-    The slopes are measured.
+    The slopes are measured with the step h.
     """
     z, up, down = (np.asarray(function(at)) for at in (x, x + h, x - h))
     low, high = np.sort([up - z, z - down], axis=0) / h
@@ -348,10 +349,11 @@ def expect_engine(Scalar):
     """Stop the check unless the class `Scalar` computes gradients as an engine must.
 
     `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every
-    input (0 or None before). Tried: a path, a node used twice, one that waits for a later user, two
-    backward calls, a second graph on the same input, an input that L does not reach, 40 doublings
-    (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it
-    calls itself, and SLOW if `.backward()` raises StepLimitExceeded there.
+    input (0 or None before). The check tries a path, a node used twice, a node that waits for a
+    later user, two backward calls, a second graph on the same input, an input that L does not
+    depend on, and 40 doublings (2⁴⁰ paths). The function returns DEEP, for the verdict, if the
+    engine fails at 5000 additions in a row because it calls itself, and SLOW if `.backward()`
+    raises StepLimitExceeded there.
     """
     if not isinstance(Scalar, type):
         raise Wrong(
@@ -435,23 +437,23 @@ FAULTS = {
     "early": "A gradient was passed on before all its contributions had arrived. Which users of this value had not been visited? Visit each value after all its users.",
     "kept": "Two calls gave three times the gradient: a value still holds its gradient from the first call. Which value was not reset?",
     "seeded twice": "Two calls gave four times the gradient: a value still holds its gradient from the first call. Which value was not reset?",
-    "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the backward pass begins?",
+    "unseeded": "No input receives a gradient. What is the gradient of L itself, where the backward pass begins?",
     "local": "Those are local gradients. Multiply each by the upstream gradient of its operation.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",
     "every path": "Every path is followed separately. Visit each value once, after all its users.",
 }
 DEEP = (
-    "It fails where a graph is deep, with 5,000 additions in a row: your function calls itself, and Python allows only about a thousand nested calls. "
+    "It fails on a deep graph, with 5,000 additions in a row: your function calls itself, and Python allows only about a thousand nested calls. "
     "A loop over a list has no such limit."
 )
 SLOW = (
-    "It is too slow where a graph is large: 5,000 additions are no more than 5,000 visits. Does each visit look at all "
+    "It is too slow on a large graph: 5,000 additions need only 5,000 visits. Does each visit look at all "
     "the other values too?"
 )
 
 
 def engine(fault=None):
-    """Return a scalar engine with one of FAULTS, or with none."""
+    """Return a scalar engine with one of FAULTS, or without a fault."""
 
     class Scalar:
         def __init__(self, data, inputs=(), locals=()):

@@ -1,4 +1,4 @@
-"""same: whether two answers are equal, and where they differ first."""
+"""Test whether two answers are equal, and find where they differ first."""
 
 from numbers import Number
 
@@ -41,7 +41,7 @@ def typed(x):
 
 
 def _close(got, expected, rtol, atol):
-    """Return np.allclose(got, expected), by a faster way for finite floats."""
+    """Return np.allclose(got, expected), computed faster for finite floats."""
     if got.dtype.kind in "fc" and expected.dtype.kind in "fc":
         with np.errstate(all="ignore"):
             off = np.abs(got - expected)

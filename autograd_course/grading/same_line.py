@@ -1,4 +1,4 @@
-"""same_line: the learner's rules beside the library's rows."""
+"""Compare the learner's rules with the library's rows: same_line."""
 
 import dis
 import inspect
@@ -111,21 +111,26 @@ LATER = "shown after you write yours"  # or it would be copied
 
 
 def same_line(mine, row=None, argument=0):
-    """Compare the learner's rules with the library's, by code and by trying both.
+    """Compare the learner's rules with the library's, by their code and by their results.
 
         same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
-        same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
+        same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one per argument
 
     A rule takes the arguments that the engine passes, `g, z, x, y` and the row's keywords, in this
-    order; or some of them, by these names. The verdict on each is "same line", even with other
-    letters; "different, and right"; "right, with a limit", which is then named: other keywords,
-    more axes, arrays in place of numbers, numbers so large or small that digits are lost, 0 where
-    there is no slope; "not the same", with the input that was tried; or "not yet". Each rule is
-    tried at random numbers and at special ones: 0, below 0, large, small, nearly equal, and whole
-    constants. At a kink any slope between those that meet there is right, and the verdict mentions
-    it; at a tie, as long as all slots together send
-    the upstream gradient, where for a slot without a rule of the learner's the library's counts. None in a
-    list leaves that argument out, as the condition of `where`, which has no rule. A mistake is
+    order; or some of them, by these names. The verdict on each rule is one of these:
+
+    - "same line", even if the letters differ;
+    - "different, and right";
+    - "right, with a limit", with the limit: other keywords, more axes, arrays in place of numbers,
+      numbers so large or small that digits are lost, or 0 where there is no slope;
+    - "not the same", with the input that was tried;
+    - "not yet".
+
+    Each rule is tried at random numbers and at special ones: 0, below 0, large, small, nearly
+    equal, and whole constants. At a kink, any slope between the slopes that meet there is right,
+    and the verdict mentions it. At a tie, the parts of all slots together must equal the upstream
+    gradient; a slot for which the learner has no rule counts with the library's rule. None in a
+    list leaves its argument out, such as the condition of `where`, which has no rule. A mistake is
     shown, never raised.
     """
     if row is not None:
@@ -144,7 +149,7 @@ def same_line(mine, row=None, argument=0):
                     else [
                         (
                             "",
-                            "Say which row it is a rule of: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).",
+                            "Name the row of the rule: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).",
                         )
                     ],
                 )
@@ -154,7 +159,7 @@ def same_line(mine, row=None, argument=0):
 
 
 def _lesson(key, rules):
-    """Return the Lines of one entry of the dict."""
+    """Return the Lines for the rules of one row."""
     row = _row(key)
     if callable(rules):
         rules = [rules]
@@ -193,7 +198,7 @@ def _lesson(key, rules):
 def _one(rules, key, argument):
     """Return the Line of the learner's rule of one argument.
 
-    `rules` is {argument: rule} of those that were written.
+    `rules` maps the arguments to the rules that the learner wrote for them.
     """
     row, mine = _row(key), rules[argument]
     text = source(mine)
@@ -226,7 +231,7 @@ def _one(rules, key, argument):
                 (
                     "",
                     f"{row.name} takes {_arguments(row)}: there is no argument "
-                    f"{brief(argument)}; they are counted from 0 to {count - 1}.",
+                    f"{brief(argument)}; arguments are counted from 0 to {count - 1}.",
                 )
             ],
         )
@@ -255,8 +260,8 @@ def _one(rules, key, argument):
             note=[
                 (
                     "",
-                    "A rule is a function, such as lambda g, z, x, y: g * y. This is "
-                    "the result of a rule, or something else.",
+                    "Expected a function, such as lambda g, z, x, y: g * y. "
+                    "Pass the rule itself, not its result.",
                 )
             ],
         )
@@ -312,7 +317,9 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
                 return line._replace(verdict="same line")
             return line._replace(
                 verdict="same line, other letters",
-                note=[("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")],
+                note=[
+                    ("", f"Your rule has {', '.join(renamed)} for {', '.join(renamed.values())}.")
+                ],
             )
     for case in _ties(row, argument):
         trial = _trial(mine, how, case, letters)
@@ -329,7 +336,7 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             mines = trial.got is not None and trial.got / case.g
             between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
             said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
-                "Every slope between them is right. The library chose another of these slopes."
+                "Every slope between them is right. The library chose a different slope."
                 if between
                 else "Your slope is not between them."
             )
@@ -365,7 +372,8 @@ Trial = namedtuple("Trial", "fault lines wanted got g")
 def _cases(row, argument):
     """Return the Cases for which a rule has to be right.
 
-    For an elementwise row they are numbers where it has a slope; else arrays, in the simplest call.
+    For an elementwise row they are numbers at which the row has a slope; for other rows they are
+    arrays, in the simplest call.
     """
     if row.kind != "elementwise":
         return _on_arrays(row, argument)[:1]
@@ -395,9 +403,9 @@ def _cases(row, argument):
 # Points where a row states its slope, which is neither a limit nor between two slopes. A rule that
 # gives no number there is right elsewhere.
 STATED = {"power": [0, 0]}
-AS_STATED = "Right wherever the slope is derived. Here the library states it:"
+AS_STATED = "Right wherever the slope is derived. Here the library sets it by convention:"
 # At a point without a slope, a rule may return 0 in place of nan, and nothing else.
-NO_SLOPE = "Right wherever there is a slope. Here there is none, which nan would show:"
+NO_SLOPE = "Right wherever there is a slope. Here there is no slope, so nan is expected:"
 
 
 def _kinks(row, argument):
@@ -464,13 +472,14 @@ def _ties(row, argument):
 
 
 def _shared(rules, row, argument, trial, letters, keywords):
-    """Return a sentence that explains wrong gradients at a tie, or "" if they are right.
+    """Return a sentence that explains wrong gradients at a tie, or "" if the gradients are right.
 
-    For slots without a rule of the learner's, the library's rule is used.
+    For a slot without a rule from the learner, the library's rule is used.
     """
     if row.kind != "elementwise" and np.any(trial.got[trial.wanted == 0]):
         return (
-            "Only the entries equal to z share the upstream gradient. Here another entry gets some."
+            "Only the entries equal to z share the upstream gradient. "
+            "Here a different entry gets a part."
         )
     given, beside = [trial.got], []
     for other in range(len(row.rules)):
@@ -484,11 +493,11 @@ def _shared(rules, row, argument, trial, letters, keywords):
                 f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}"
             )
     share = np.sum(given) / np.sum(trial.g)
-    together = "Together with " + " and ".join(beside) + ", it" if beside else "It"
+    together = "Together with " + " and ".join(beside) + ", this rule" if beside else "This rule"
     return (
         ""
         if np.isclose(share, 1)
-        else f"At a tie the upstream gradient is shared. {together} passes on {share:.3g} of 1."
+        else f"At a tie, g is shared. {together} passes on {share:.3g} · g instead of g."
     )
 
 
@@ -665,7 +674,7 @@ def _convention(mine, letters, keywords):
 
 
 def _roles(function, how, letters, keywords):
-    """Return {name in the function: the library's letter}; its own names are numbered."""
+    """Map the names in the function to the library's letters, and number its own names."""
     code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
     for p in inspect.signature(function).parameters.values():
         by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)

@@ -1,4 +1,7 @@
-"""Run an answer once: limit its steps and its waiting time, capture its output, and detect changed arguments."""
+"""Run an answer once: limit its steps and waiting time, and capture its output.
+
+Changed arguments are detected.
+"""
 
 import _signal
 import copy
@@ -54,7 +57,7 @@ def _in_library(file):
 
 @cache
 def _stays_on_its_line(code):
-    """Return True if the code has a `while` in one line, such as `while True: pass`."""
+    """Return True if the code has a `while` loop on one line, such as `while True: pass`."""
     lines, places = {}, {}
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno
@@ -76,10 +79,10 @@ def bounded(function, *args, most=None):
 
     A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
     new line begins, it is an instruction. Where signals exist, in the main thread and outside a
-    browser, StepLimitExceeded is also raised after waiting for LONGEST; a slow machine does not count as
-    waiting.
+    browser, StepLimitExceeded is also raised after waiting for LONGEST; a slow machine does not
+    count as waiting.
 
-    While a trace function is already set, as by a debugger, nothing is counted.
+    If a trace function is already set, for example by a debugger, steps are not counted.
     """
     if sys.gettrace():
         return function(*args)
@@ -117,7 +120,7 @@ def bounded(function, *args, most=None):
 
 @contextmanager
 def _ringing(ring):
-    """Call `ring` every LONGEST seconds; without signals, never."""
+    """Call `ring` every LONGEST seconds, or never if signals do not exist."""
     try:
         before = _signal.signal(
             signal.SIGALRM, ring
@@ -165,7 +168,7 @@ def copies(args):
 def unchanged(before, after):
     """Return True if arrays and lists hold the same values as before.
 
-    Nothing else is compared: a dict is passed to be filled.
+    Other objects are not compared; for example, a function may fill a dict that it receives.
     """
     if isinstance(before, np.ndarray):
         return (
@@ -179,7 +182,7 @@ def unchanged(before, after):
 
 
 class Printed(io.StringIO):
-    """Pass on and store the output of the learner's function, up to MOST_PRINTED characters in one check."""
+    """Pass on and store the learner's output, up to MOST_PRINTED characters in one check."""
 
     left = MOST_PRINTED
 
@@ -200,7 +203,7 @@ class Printed(io.StringIO):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Hold what one call of a function led to.
+    """Hold the outcome of one call of a function.
 
     Parameters
     ----------
@@ -245,7 +248,7 @@ def run(function, args, given=None, most=None, printed=None):
     Parameters
     ----------
     function : callable
-        Its warnings of NumPy are not shown.
+        The function to call; its NumPy warnings are not shown.
     args : sequence
         The arguments; the call gets copies of them.
     given : sequence, optional

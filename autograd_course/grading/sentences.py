@@ -1,4 +1,7 @@
-"""Write the sentences that a learner reads from the data in causes.py. No other module of the grader holds these sentences."""
+"""Write the sentences that a learner reads from the data in causes.py.
+
+No other module of the grader holds these sentences.
+"""
 
 import re
 
@@ -14,34 +17,34 @@ from .sandbox import StepLimitExceeded
 SENTENCES = {
     # what kind of thing came back
     "iterator": "The result is of type {0}, which can be read only once. Convert it to a list: list(…).",
-    "a set": "{0} values were expected, but this is a set, which has no order.",
-    "one value": "{0} values were expected, and this is one.",
-    "number of values": "{0} values were expected, and you gave {1}.",
-    "number of parts": "{0} values were expected, and you gave {1}: give them in this order, in brackets.",
-    "one part": "{0} values were expected, and this is one: give them in this order, in brackets.",
-    "not a text": "The answer is a text, in quotes.",
-    "not a truth value": "The answer is True or False.",
+    "a set": "Expected {0} values in order, got a set, which has no order.",
+    "one value": "Expected {0} values, got one.",
+    "number of values": "Expected {0} values, got {1}.",
+    "number of parts": "Expected {0} values, got {1}: write them in this order, in brackets.",
+    "one part": "Expected {0} values, got one: write them in this order, in brackets.",
+    "not a text": "Expected a text, in quotes.",
+    "not a truth value": "Expected True or False.",
     "a comparison times g": "This is a Boolean. Comparisons bind last, so put the comparison in parentheses. "
     "Multiply g by it: g * (…).",
-    "truth values": "That is True and False, one for each entry, where numbers are expected.",
-    "several numbers": "A single number was expected, but this holds {0}: is a sum missing, or is there a bracket or a comma too many?",
-    "not an array": "An array was expected, but this is of type {0}.",
-    "not a number": "A number was expected, but this is of type {0}.",
-    "complex": "The result is a complex number, where a real number is expected: x.real and x.imag are its parts.",
+    "truth values": "Expected numbers, got True or False for each entry.",
+    "several numbers": "Expected a single number, got a list or an array (number of entries: {0}): is a sum missing, or is there a bracket or a comma too many?",
+    "not an array": "Expected an array, got an object of type {0}.",
+    "not a number": "Expected a number, got an object of type {0}.",
+    "complex": "Expected a real number, got a complex number: x.real and x.imag are its parts.",
     # the shape
-    "shape": "Shape {0}, where {1} was expected.",
-    "shape: not summed": "Shape {0}, where {1} was expected: sum over the axis that was broadcast.",
-    "shape: axis of 1 lost": "Shape {0}, where {1} was expected: an axis of length 1 is lost. A sum or a mean keeps it "
-    "with keepdims=True; squeeze, ravel and a single index take it away.",
-    "shape: transposed": "Shape {0}, where {1} was expected: is the result transposed?",
-    "shape: axis lost": "Shape {0}, where {1} was expected: axis {2} is gone.",
-    "shape: other layout": "Shape {0}, where {1} was expected: the right number of entries in another shape.",
+    "shape": "Expected shape {1}, got {0}.",
+    "shape: not summed": "Expected shape {1}, got {0}: sum over the axis that was broadcast.",
+    "shape: axis of 1 lost": "Expected shape {1}, got {0}: an axis of length 1 is missing. A sum or a mean keeps it "
+    "with keepdims=True; squeeze, ravel and a single index remove it.",
+    "shape: transposed": "Expected shape {1}, got {0}: is the result transposed?",
+    "shape: axis lost": "Expected shape {1}, got {0}: axis {2} is missing.",
+    "shape: other layout": "Expected shape {1}, got {0}: the number of entries is right.",
     # the numbers
     "nan": "The result is nan, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number.",
     "swapped": "The right values in the wrong order: are the two swapped?",
     "order": "The right values in the wrong order: are two of them swapped?",
     "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15 digits, unless you pass "
-    "another dtype.",
+    "a different dtype.",
     "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
     "not linear in g": "A rule is linear in g: for −g its result changes sign, and for 2g it doubles. Here, your rule's result does not.",
     "double": "Exactly double.",
@@ -65,7 +68,7 @@ SENTENCES = {
     "rounded": "Right, but rounded to {0} decimals: keep all of them.",
     "rounded to 1": "Right, but rounded to 1 decimal: keep all of them.",
     "first entry": "The first entry that differs is {0}.",
-    "right elsewhere": "It is right in another case: {0}. What is different here?",
+    "right elsewhere": "It is right in a different case: {0}. What is different here?",
     # what the function does
     "not a function": "The check calls your answer: give it the function, not a result.",
     "function in a tuple": "Expected a function, got a list or tuple that contains one: is a comma or a bracket in the wrong place?",
@@ -78,12 +81,12 @@ SENTENCES = {
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
     "result overwritten": "Your function returns the same array every time and overwrites it at the next call, so "
     "earlier results change. Create a new array inside the function.",
-    "state: second call": "The first call is right, but the second call returns another result for the same arguments: "
+    "state: second call": "The first call is right, but the second call returns a different result for the same arguments: "
     "your function keeps something between the calls.",
     "state: other arguments": "The result is right in a second call: your function keeps something from an earlier call with other arguments.",
-    "state: other g": "The result is right for new arrays: your function keeps something from an earlier call with another g.",
+    "state: other g": "The result is right for new arrays: your function keeps something from an earlier call with a different g.",
     # an error of Python or NumPy; {0} is the name in its message
-    "error: blank": "Your answer still contains a ...: replace it by a value.",
+    "error: blank": "Your answer still contains a ...: replace it with a value.",
     "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
     "error: name of NumPy": "NumPy's names have the prefix np: write np.{0}.",
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
@@ -91,20 +94,20 @@ SENTENCES = {
     "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",
     "error: arguments": "A function was called with the wrong number of arguments. If it is your function, the question lists its arguments, in their order.",
     "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
-    "(If you passed an array where a function is needed, pass the function.)",
+    "(If you passed an array where a function is expected, pass the function.)",
     "error: number called": "A number or an array was called like a function. Is a * missing in front of a bracket? Entries are in square brackets, g[i, j]. Where a function is expected, pass the function itself.",
     "error: float as whole number": "Python expects a whole number here, but / gives a float: // drops the fraction.",
     "error: truth of an array": "x may be an array here, but if, and, or, a < b < c, and Python's own in, max, sorted and count need a single True or False. Use np.where, & and |, with each comparison in brackets.",
     "error: item of many": "item() returns the only number of an array, but this array has several.",
-    "error: view": "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…).",
+    "error: view": "NumPy's view reads the same bytes as a different dtype. To change the shape, write x.reshape(…).",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and x.reshape(…) changes the shape, not x.view(…).",
-    "error: transpose": "NumPy's transpose takes every axis in its new order. Two of them change places with np.swapaxes(x, i, j), the last two with x.mT.",
+    "error: transpose": "NumPy's transpose takes every axis in its new order. To swap two axes, write np.swapaxes(x, i, j), or x.mT for the last two.",
     "error: broadcast": "The shapes of two arrays do not fit. Did a sum, a mean or a squeeze lose an axis? keepdims=True keeps it, with length 1.",
-    "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log.",
+    "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate in NumPy, clamp is np.clip, and ln is np.log.",
     "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
     "error: negative whole power": "NumPy cannot raise integers to negative integer powers: divide, or write it as y ** -1.0.",
     "error: function as value": "Expected a value, got a function: call it, f(x). Or are the parameters in another order?",
-    "error: caret": "A power is ** in Python: ^ is something else.",
+    "error: caret": "In Python, write a power as **: ^ is a different operator.",
     "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
     "error: create_graph": "The library needs no such argument: a backward pass may run again, and the result of ag.grad can be differentiated.",
     "error: gradient": "Pass the upstream gradient as grad, or by position: z.backward(g).",
@@ -112,10 +115,10 @@ SENTENCES = {
     "error: number attribute": "That is a plain Python number, which has no .{0}.",
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (.data and .grad are arrays.)",
     "error: NumPy already": "It is a NumPy array already. Write x.copy() for a copy.",
-    "error: in place name": "An array has no .{0}_, PyTorch's change in place: make a new array, by arithmetic or a function of np.",
+    "error: in place name": "An array has no .{0}_, which changes a PyTorch tensor in place: make a new array, with arithmetic or a function of np.",
     "error: number method": "That is a single number, which has no .{0}: {1}.",
     "error: array attribute": "An array has no .{0}: {1}.",
-    "error: list attribute": "A {0} has no .{1}. sum(…), len(…) and for read its entries, and np.array(…) makes an array of it.",
+    "error: list attribute": "A {0} has no .{1}. Read its entries with sum(…), len(…) or for, or convert it with np.array(…).",
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
@@ -131,17 +134,17 @@ NOTES = {  # results that are described, not shown
     "a function": "a function",
     "overwritten": "the result of the first call, overwritten",
     "new array": "a new array at each call",
-    "first call differs": "another result at the first call than at the second",
-    "same always": "the same result, whatever was called before",
+    "first call differs": "a different result at the first call than at the second",
+    "same always": "the same result, regardless of earlier calls",
     "no library function": "none of these",
 }
 
 WHEN = {  # when a call was made: (what was tried, what was expected)
     "": ("{0}", "{0}"),
-    "again": ("{0}, once more", "{0}"),
-    "and again": ("{0}, and once more", "{0}"),
+    "again": ("{0}, called again", "{0}"),
+    "and again": ("{0}, called twice", "{0}"),
     "other g": ("{0}, with the arrays of the previous call", "{0}"),
-    "another call": ("{0}, and then another call", "{0}, as it was returned"),
+    "another call": ("{0}, and then a second call", "{0}, as it was returned"),
     "array after": ("the array given to {0}, after the call", "{0}, as it was"),
     "list after": ("the list given to {0}, after the call", "{0}, as it was"),
 }
@@ -196,7 +199,7 @@ def _of_part(part, text):
 
 
 def rows(difference):
-    """Return the texts of a Difference: the call that was tried, its result, and the expected result."""
+    """Return the texts of a Difference: the call, its result and the expected result."""
     tried, wanted = WHEN[difference.when]
     where, entry = difference.where, difference.entry
     got, expected = (shown(x, entry) for x in (difference.got, difference.expected))
@@ -209,7 +212,10 @@ def rows(difference):
 
 
 def shown(value, entry=None, digits=8):
-    """Return one side of a Difference as a text, with its entry at `entry` if it is not shown whole."""
+    """Return one side of a Difference as a text.
+
+    If the value is not shown whole, the text includes its entry at `entry`.
+    """
     if isinstance(value, Words):
         return str(value)
     if isinstance(value, Note):

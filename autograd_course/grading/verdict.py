@@ -15,8 +15,8 @@ from .sentences import named, rows, sentence, shortest
 class Verdict:
     """Hold the result of a check: `status` is "not yet", "wrong" or "right".
 
-    `rows` are (label, text) pairs. As text it begins with the status. The text of "see" is a
-    function; as HTML it is a link to the playground, which draws it.
+    `rows` are (label, text) pairs. The text form begins with the status. In the row "see", the text
+    is a function; in HTML it is a link to the playground, which draws the function.
     """
 
     # Each has a line style and no colour, because colours have other meanings in the lessons.

@@ -105,7 +105,7 @@ def test_where_numpy_was_imported_makes_no_difference():
 def test_other_letters():
     found = same_line(lambda upstream, out, a, b: upstream * b, ag.multiply, 0)
     assert (found.status, found.lines[0].verdict) == ("right", "same line, other letters")
-    assert "Yours has upstream, out, a, b for g, z, x, y." in found.text
+    assert "Your rule has upstream, out, a, b for g, z, x, y." in found.text
     assert (
         verdict(lambda g, z, y, x: g * x, ag.multiply, 0) == "same line, other letters"
     )  # it is called by position
@@ -221,7 +221,7 @@ def test_a_rule_may_return_0_where_there_is_no_slope():
         (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
         (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
         (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),
-        (6.0, ag.multiply, 0, "A rule is a function"),
+        (6.0, ag.multiply, 0, "Expected a function"),
     ],
 )
 def test_not_the_same(mine, row, i, cause):
@@ -312,7 +312,7 @@ def test_shares_that_add_up_and_are_no_slopes():
 def test_another_choice_at_a_kink_is_said(mine, row):
     found = same_line(mine, row)
     assert (found.status, found.lines[0].verdict) == ("right", "different, and right")
-    assert "x = 0" in found.lines[0].note[0][1] and "The library chose another" in found.text
+    assert "x = 0" in found.lines[0].note[0][1] and "The library chose a different" in found.text
 
 
 ALL, NONE, HALF = (
@@ -325,10 +325,10 @@ ALL, NONE, HALF = (
 @pytest.mark.parametrize(
     "rules, shares",
     [
-        ([ALL], "the library’s rule for y, it passes on 1.5 of 1"),
-        ([NONE], "the library’s rule for y, it passes on 0.5 of 1"),
-        ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, it passes on 2 of 1"),
-        ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, it passes on 0 of 1"),
+        ([ALL], "the library’s rule for y, this rule passes on 1.5 · g"),
+        ([NONE], "the library’s rule for y, this rule passes on 0.5 · g"),
+        ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, this rule passes on 2 · g"),
+        ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, this rule passes on 0 · g"),
     ],
 )
 def test_a_forgotten_tie_is_wrong(rules, shares):
@@ -359,19 +359,19 @@ def test_a_tie_that_is_shared_in_another_way_is_another_choice(row, rules):
     for line in found.lines[:2]:
         assert (
             line.verdict == "different, and right"
-            and "The library chose another" in line.note[-1][1]
+            and "The library chose a different" in line.note[-1][1]
         )
     assert verdict(HALF, ag.maximum) == "different, and right"
 
 
 def test_ties_of_a_whole_array():
     once = lambda g, z, x, *, axis=None, keepdims=False: g * (x == np.max(x, axis, keepdims=True))  # noqa: E731
-    assert "It passes on 6 of 1." in same_line(once, ag.max).text
+    assert "This rule passes on 6 · g instead of g." in same_line(once, ag.max).text
     (line,) = same_line(lambda g, x, low, high: g * ((low < x) & (x < high)), ag.clip).lines
     assert (
         line.verdict == "not the same"
         and "your rule" not in str(line.note)
-        and "passes on 0 of 1" in str(line.note)
+        and "passes on 0 · g" in str(line.note)
     )
 
 
@@ -439,9 +439,9 @@ def test_not_yet(mine):
 @pytest.mark.parametrize(
     "call, says",
     [
-        ((lambda g: g,), "which row"),
-        ((3, ag.add), "A rule is a function"),
-        (([1, 2], ag.add), "A rule is a function"),
+        ((lambda g: g,), "Name the row"),
+        ((3, ag.add), "Expected a function"),
+        (([1, 2], ag.add), "Expected a function"),
         ((lambda g: g, "add"), "pass the row itself"),
         ((lambda g: g, ag.dot), "composed of other rows"),
         ((lambda g: g, ag.nn), "row itself"),
@@ -676,9 +676,9 @@ def test_no_number_where_the_library_states_one_is_a_limit():
     "mine, cause",
     [
         (lambda g, z, x: g * (x == z) / (x.size - np.unique(x).size + 1), "passes on 0."),
-        (lambda g, z, x: g * np.isclose(x, z) / np.sum(np.isclose(x, z)), "another entry"),
-        (lambda g, z, x: g * (abs(x) == abs(z)) / np.sum(abs(x) == abs(z)), "another entry"),
-        (lambda g, z, x: g * x * (x == z) / np.sum(x * (x == z)), "another entry"),  # z = 0
+        (lambda g, z, x: g * np.isclose(x, z) / np.sum(np.isclose(x, z)), "a different entry"),
+        (lambda g, z, x: g * (abs(x) == abs(z)) / np.sum(abs(x) == abs(z)), "a different entry"),
+        (lambda g, z, x: g * x * (x == z) / np.sum(x * (x == z)), "a different entry"),  # z = 0
         (lambda g, z, x: g * (x == z) / np.unique(x, return_counts=True)[1].max(), "passes on 0."),
     ],
     ids=["repeats", "near tie", "absolute value", "weighted", "most frequent"],

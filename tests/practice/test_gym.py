@@ -406,12 +406,12 @@ def test_rules(key):
         ("rule.where.y", "g", "Where c holds", "goes to x"),
         ("rule.softmax.x", "z * (g - np.sum(g * z, axis=axis))", "keepdims=True", "asks first"),
         ("rule.softmax.x", "g", "differs", "g is added"),
-        ("rule.softmax.x", "0", "Shape", "Off by the factor g"),
+        ("rule.softmax.x", "0", "Expected shape", "Off by the factor g"),
         ("rule.power.x", "g * y * z / x", "y = 1", "y = 0"),
         ("rule.power.y", "g * z * y * np.log(x)", "log z", "z stands"),
         ("rule.divide.x", "g * y / x", "slope 1 / y", "z stands"),
         ("rule.divide.y", "-g", "x − y", "in place of z"),
-        ("rule.reshape.x", "g", "in another shape", "transposed"),
+        ("rule.reshape.x", "g", "the number of entries is right", "transposed"),
         ("rule.add.x", "g[0]", "variable.", ".."),
     ],
 )
@@ -561,7 +561,7 @@ def test_invalid_axes_are_reported(text):
         (
             "rule.relu.x",
             "g * (x > 0) + 1.5 * g * (x == 0)",
-            "but 0 is right. It is right in another case: ",
+            "but 0 is right. It is right in a different case: ",
         ),
         (
             "rule.expand_dims.x",

@@ -266,7 +266,7 @@ def hidden(x):
         (9, "That is the square alone. Add 5 to it."),
         (-4, "(−3)² is −3 times −3: a positive number."),
         (-1, "A square is a number times itself, not times 2."),
-        (4, "Square first, then add 5. A power is ** in Python: ^ is something else."),
+        (4, "Square first, then add 5. In Python, write a power as **: ^ is a different operator."),
         (2, "Compute 0 − 3 first, then its square, and then add 5."),
         (8, "0 − 3 is −3, and its square is 9. Then add 5."),
         (

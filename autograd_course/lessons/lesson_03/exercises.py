@@ -292,7 +292,10 @@ WRONG_Y = [
         "dy is a nudge and belongs only on paper. The rule is the factor of dy, times g.",
     ),
     (lambda g, z, x, y: -1.5 * g, "−3/2 is right only at x = 6 and y = 2: write it with z and y."),
-    (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else."),
+    (
+        lambda g, z, x, y: -g * x / y ^ 2,
+        "In Python, write a power as **: ^ is a different operator.",
+    ),
 ]
 
 
@@ -522,7 +525,10 @@ def reflected(answer):
             "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put parentheses around y - 1.",
         ),
         (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent is called y: there is no n."),  # noqa: F821
-        (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
+        (
+            lambda g, z, x, y: g * y * x ^ (y - 1),
+            "In Python, write a power as **: ^ is a different operator.",
+        ),
         (
             lambda g, z, x, y: g * y * z ** (y - 1),
             "z is already the power. Raise x, not z.",

@@ -247,7 +247,7 @@ FROM_Z = [
             "One factor z too many: dz/dq · dq/dx is z times (1 − 1/q).",
         ),
         (lambda g, z, x: g * z - z * z, "g multiplies both terms: put parentheses around z − z²."),
-        (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
+        (lambda g, z, x: g * z ^ 2, "In Python, write a power as **: ^ is a different operator."),
         (lambda g, z, x: g * (1 - z), "A factor z is missing: dz/dq is −z/q, and 1/q is z."),
         (
             lambda g, z, x: g * z * (1 - 1 / z),

@@ -26,7 +26,7 @@ cases(
         edit("-g * z / y", "-g / y**2", "own: A factor x is missing"),
         edit("z / y", "z / y**2", "own: One division too many"),
         edit("z / y", "z * y", "own: you divide everything by y"),
-        edit("-g * z / y", "-g * x / y ^ 2", "own: A power is **"),
+        edit("-g * z / y", "-g * x / y ^ 2", "own: In Python, write a power"),
         edit("g / y", "g * y", "own: 50 is g"),
         edit(": g / y", ": g", "own: z rises by 1 / y"),
         edit("g / y", "g // y", "cut off"),
