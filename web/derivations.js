@@ -231,8 +231,8 @@ function sumOverOwnIndex(tree, point, sizes) {
     for (const one of parts(tree[2]).filter(([kind]) => kind === "entry"))
         refuseUnbound(one, index => inside.includes(index) || index in sizes && index in point);
     if (Object.keys(sizes).every(index => index in point))
-        throw new Mismatch("Every index is on the left or under a sum, so there is nothing to add over.");
-    throw new Mismatch(`There is no index ${own} here, so there is nothing to add over.`);
+        throw new Mismatch("Every index is on the left or under a sum, so the sum has no index.");
+    throw new Mismatch(`There is no index ${own} here to sum over.`);
 }
 
 function refuseUnbound(entry, isBound) {
@@ -365,7 +365,7 @@ function judge(spec, number, typed) {
         return {kind: "equal", message: `It is equal, but write it without ${listed(surplus)}: use only ${allowed.join(", ")}${where && `, where ${where}`}.`, tree};
     }
     if (number && bag(tree) === bag(read(spec.steps[number - 1].right, spec)))
-        return {kind: "equal", message: "It is equal, but it is the line above: take one more step.", tree};
+        return {kind: "equal", message: "It is equal, but it repeats the line above: take one more step.", tree};
     return {kind: "right", message: "", tree};
 }
 
@@ -449,7 +449,7 @@ function* repairs(spec, step, tree, right) {
         yield [["*", number(x), tree], "A constant factor is wrong.", `${x} times your line is right.`];
     for (const [sign, term] of several)
         for (const x of [2, 0.5, 3, 4])
-            yield [["+", tree, ["*", number(sign * (x - 1)), term]], "A constant factor in one term is wrong.", `It has to be ${x} times \`${asText(term)}\`.`];
+            yield [["+", tree, ["*", number(sign * (x - 1)), term]], "A constant factor in one term is wrong.", `Write ${x} times \`${asText(term)}\`.`];
 
     function* letterRepairs(isOld) {
         const factors = those("*", "/").flatMap(([, ...two]) => two), all = [tree, ...mine.map(([, term]) => term), ...factors];
@@ -484,17 +484,17 @@ function* repairs(spec, step, tree, right) {
                            `Write ${index} in place of ${old} in \`${asText(one)}\`.`];
         for (const one of those("name", "transpose")) {
             const other = one[0] === "transpose" ? one[1] : ["transpose", one];
-            yield [swapped(one, other), "One matrix is transposed where it should not be, or the reverse.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
+            yield [swapped(one, other), "One matrix is transposed but should not be, or should be transposed.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
         }
         for (const one of those("sum"))
             for (const index of sizes) {
                 yield [swapped(one, ["sum", index, one[2]]), "The sum is over the wrong index.",
-                       `You add over ${one[1]}. Which index does the left side not have?`];
+                       `You sum over ${one[1]}. Which index does the left side lack?`];
                 if (step.indices.includes(one[1]))
                     yield [swapped(one, one[2]), "There is a sum too many.", `The left side has the index ${one[1]}, so there is no sum over it.`];
             }
         for (const index of sizes.filter(index => !step.indices.includes(index)))
-            yield [["sum", index, tree], "A sum is missing.", `The left side has no ${index}, so add over ${index}.`];
+            yield [["sum", index, tree], "A sum is missing.", `The left side has no ${index}, so sum over ${index}.`];
     }
 
     function* factorRepairs() {
@@ -516,7 +516,7 @@ function* repairs(spec, step, tree, right) {
             for (const factor of [name(letter), ["^", name(letter), number(2)]])
                 for (const operator of "*/") {
                     const [where, said] = operator === "*" ? ["A factor is missing", `The factor \`${asText(factor)}\` is missing`]
-                                                           : ["A divisor is missing", `It has to be divided by \`${asText(factor)}\``];
+                                                           : ["A divisor is missing", `Your line must be divided by \`${asText(factor)}\``];
                     yield [[operator, tree, factor], `${where}.`, `${said}.`];
                     yield [["negative", [operator, tree, factor]], `${where}, and the sign is wrong.`, `${said}, and the sign is wrong.`];
                 }
@@ -566,9 +566,9 @@ function differs(spec, step, tree, right, points) {
         return `Your line is ${kind(mine[0][0])}, and the left side is ${kind(due[0][0])}.`;
     const finite = mine.map(one => one.flat(Infinity).every(Number.isFinite));
     if (!finite.includes(true))
-        return "At every point that was tried, your line has no value, or one that is too large.";
+        return "At every point that was tried, your line has no value, or its value is too large.";
     if (finite.includes(false))
-        return "At some points your line has no value, or one that is too large.";
+        return "At some points your line has no value, or its value is too large.";
     const allowed = step.letters ? step.letters.split(" ") : letters(spec);
     for (const [name] of spec.letters.filter(([name, given]) => allowed.includes(name) && typeof given !== "string" && !shape(given[0]).length)) {
         const moves = [tree, right].map(one => {

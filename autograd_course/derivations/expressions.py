@@ -124,16 +124,16 @@ def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide
     letters : sequence of str
         The names that the formula may contain.
     arrays : sequence of str
-        Those of the names that are matrices: side by side, or with `·` between them, two matrices
-        are multiplied as matrices.
+        The letters that are matrices. Two matrices side by side, or with `·` between them, are
+        multiplied as matrices.
     vectors : sequence of str
-        Those of the arrays that have one index, so that `sum(g)` is the sum of all entries of g.
+        The arrays that have one index, so that `sum(g)` is the sum of all entries of g.
     indices : sequence of str
         The names that an index may have.
     tight : bool
-        Whether a product without a sign binds more tightly than a division.
+        If True, a product without a sign binds more tightly than a division.
     wide : bool
-        Whether a number that is added to an exponent, or subtracted, is part of it: x^n-1.
+        If True, a number added to an exponent or subtracted from it is part of the exponent: x^n-1.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _plain(text):
 
 
 class _Parser:
-    """A recursive-descent parser, one character of lookahead per token."""
+    """Parse a formula by recursive descent, one character of lookahead per token."""
 
     def __init__(self, text, letters, arrays, vectors, indices, tight, wide):
         if len(text) > LONGEST:
@@ -384,7 +384,7 @@ _RANK = {"+": 1, "-": 1, "negative": 2, "*": 3, "@": 3, "/": 3, "sum": 3, "^": 5
 
 
 def _least_on_the_left(kind, left):
-    """Return how tightly the left operand has to bind; a sum would take in the right one."""
+    """Return how tightly the left operand has to bind; a sum there would include the right one."""
     if kind in "+-":
         return 1
     last = left
@@ -394,7 +394,7 @@ def _least_on_the_left(kind, left):
 
 
 def as_tex(tree):
-    """Return TeX for the tree, drawn as it was read."""
+    """Return TeX for the tree, which shows how the text was parsed."""
     kind = tree[0]
     if kind == "number":
         return f"{tree[1]:g}"

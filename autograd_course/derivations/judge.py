@@ -43,14 +43,15 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation.
+    """Hold one line of a derivation.
 
-    `left` is TeX; `right` is the line as a learner may type it; `letters` are the letters that it may
-    contain, separated by spaces, or "" for all of them; `indices` are the indices of the left side;
-    `mistakes` are pairs (a wrong line, a sentence that teaches); one that has the right value, such
-    as a copy of the left side, is compared by its pieces, and its sentence begins with "It is equal". A
-    step with `worked=True` is shown, and the learner does not type it. `rivals` are two other
-    reasons, offered beside `reason` where the question asks for the reason.
+    `left` is TeX; `right` is the line as a learner may type it; `letters` are the letters that the
+    line may contain, separated by spaces, or "" for all of them; `indices` are the indices of the
+    left side; `mistakes` are pairs (a wrong line, a sentence that explains the mistake). If such a
+    line has the right value, as a copy of the left side does, it is compared by its pieces, and its
+    sentence begins with "It is equal". A step with `worked=True` is shown, and the learner does not
+    type it. `rivals` are two other reasons, offered beside `reason` if the question asks for the
+    reason.
     """
 
     left: str
@@ -68,10 +69,10 @@ class Derivation:
     """Hold the lines of a derivation, and the letters that they use.
 
     `letters` maps each letter to the shape of its random value, to the `range` of whole numbers
-    from which it is drawn, or to the formula that defines it from the letters before. "p[i]" as a
-    key defines the entries of an array. `sizes` maps each
-    index to the number of its values. `code` is the answer of an exercise, with {} where the last
-    line goes, and `renamed` has the letters that have another name there.
+    from which it is drawn, or to a formula in the letters before it. A key such as "p[i]" defines
+    the entries of an array. `sizes` maps each index to the number of its values. `code` is the
+    answer of an exercise, with {} in place of the last line, and `renamed` has the letters that
+    have a different name in that answer.
     """
 
     letters: dict
@@ -87,19 +88,19 @@ class Derivation:
 
     @cached_property
     def matrices(self):
-        """The letters whose value is a matrix."""
+        """Return the letters whose value is a matrix."""
         values = self.points()
         return [name for name in self.names if _is_matrix(values[name])]
 
     @cached_property
     def vectors(self):
-        """The letters whose value is a vector, which `points` keeps as a column."""
+        """Return the letters whose value is a vector, which `points` keeps as a column."""
         values = self.points()
         return [name for name in self.matrices if values[name].shape[-1] == 1]
 
     @cached_property
     def drawn(self):
-        """The letters whose values are drawn at random and are numbers."""
+        """Return the letters whose values are drawn at random and are numbers."""
         return [
             letter
             for letter, value in self.letters.items()
@@ -118,7 +119,7 @@ class Derivation:
         )
 
     def as_code(self, text):
-        """Return the answer of the exercise with a typed last line, written from its tree."""
+        """Return the exercise's answer as code, with the typed last line in it."""
         names = {("name", old): ("name", new) for old, new in self.renamed.items()}
         return self.code.format(as_text(replace(self.read(text), names), code=True))
 
@@ -159,7 +160,7 @@ def _is_matrix(value):
 
 
 def _expanded(numbers, sizes):
-    """Return (points, *shape) as (points, 1 for each index, rows, columns)."""
+    """Return numbers of shape (points, *shape) as (points, 1 for each index, rows, columns)."""
     shape = numbers.shape[1:]
     rows_and_columns = shape + (1,) * (2 - len(shape))
     return numbers.reshape(len(numbers), *(1,) * len(sizes), *rows_and_columns)
@@ -189,13 +190,13 @@ def evaluate(tree, values, sizes, bound):
     Returns
     -------
     ndarray
-        Shape (points, one axis for each index, rows, columns); an axis is 1 where nothing depends
-        on it.
+        Shape (points, one axis for each index, rows, columns); an axis has length 1 if the
+        value does not depend on it.
 
     Raises
     ------
     Mismatch
-        If an index is not bound, leads out of its array, or if shapes do not fit.
+        If an index is not bound or out of range, or if shapes do not fit.
     """
     kind, first = tree[:2]
     if kind == "number":
@@ -233,7 +234,7 @@ def evaluate(tree, values, sizes, bound):
 def _sum_over_own_index(own, term, values, sizes, bound):
     """Return the value of `sum_m …` with an index m that the derivation does not have.
 
-    The index of a sum may have any name, so a free index of the derivation that fits takes its place.
+    The index of a sum may have any name, so a free index of the derivation that fits replaces it.
     """
     entries = [part for part in parts(term) if part[0] == "entry"]
     used = {index for _, _, indices in entries for index in indices}
@@ -248,10 +249,8 @@ def _sum_over_own_index(own, term, values, sizes, bound):
     for entry in entries:
         _refuse_unbound(entry, bound + own + inside)
     if set(sizes) <= set(bound):
-        raise Mismatch(
-            "Every index is on the left or under a sum, so there is nothing to add over."
-        )
-    raise Mismatch(f"There is no index {own} here, so there is nothing to add over.")
+        raise Mismatch("Every index is on the left or under a sum, so the sum has no index.")
+    raise Mismatch(f"There is no index {own} here to sum over.")
 
 
 def _refuse_unbound(entry, bound):
@@ -294,11 +293,11 @@ def _entry(name, indices, values, sizes, bound):
 class Verdict:
     """The verdict on a typed line.
 
-    kind: "right", "equal" (it has the right value, and is not the line that is asked), "wrong" or
+    kind: "right", "equal" (it has the right value, but is not the line asked for), "wrong" or
         "unreadable".
     message: the text shown at once.
-    hint: the text shown when the learner asks again; "" if there is none.
-    tree: how the line was read, None if it could not be.
+    hint: the text shown when the learner asks again; "" if there is no hint.
+    tree: the tree of the line, None if the line could not be read.
     """
 
     kind: str
@@ -353,7 +352,9 @@ def _judge(derivation, number, typed):
         above = derivation.read(derivation.steps[number - 1].right)
         if pieces == sorted(map(str, parts(above))):
             return Verdict(
-                "equal", "It is equal, but it is the line above: take one more step.", tree=tree
+                "equal",
+                "It is equal, but it repeats the line above: take one more step.",
+                tree=tree,
             )
     return Verdict("right", tree=tree)
 
@@ -391,7 +392,7 @@ def _listed(words):
 def _values(derivation, step, tree, points=None):
     """Return the values of a line at all points, for all indices of the left side.
 
-    Raises Mismatch if the line has none.
+    Raises Mismatch if the line has no value.
     """
     points = derivation.points() if points is None else points
     value = evaluate(tree, points, derivation.sizes, step.indices)
@@ -460,9 +461,9 @@ def _symptom(derivation, step, tree, right):
     mine, due = mine.reshape(len(mine), -1), due.reshape(len(due), -1)
     has_value = np.isfinite(mine).all(axis=1)
     if not has_value.any():
-        return "At every point that was tried, your line has no value, or one that is too large."
+        return "At every point that was tried, your line has no value, or its value is too large."
     if not has_value.all():
-        return "At some points your line has no value, or one that is too large."
+        return "At some points your line has no value, or its value is too large."
     points = derivation.points()
     numbers = [name for name in derivation.names if points[name].size == POINTS]
     allowed = step.letters.split() or derivation.names
@@ -492,7 +493,10 @@ def _depends(derivation, step, tree, name):
 
 
 def _repairs(derivation, step, tree, right):
-    """Yield (repaired tree, hint on the place of the mistake, hint on the repair), the likeliest first."""
+    """Yield (repaired tree, hint on the place of the mistake, hint on the repair).
+
+    The likeliest repair comes first.
+    """
     # A repair that the step accepts comes before one with a letter that has to go.
     letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
     yield from _sign_repairs(tree, right)
@@ -524,7 +528,7 @@ def _repairs(derivation, step, tree, right):
         yield (
             ("+", tree, ("*", ("number", sign * (number - 1)), term)),
             "A constant factor in one term is wrong.",
-            f"It has to be {number:g} times `{as_text(term)}`.",
+            f"Write {number:g} times `{as_text(term)}`.",
         )
 
 
@@ -594,14 +598,14 @@ def _index_repairs(derivation, step, tree):
         turned = one[1] if one[0] == "transpose" else ("transpose", one)
         yield (
             replace(tree, {one: turned}),
-            "One matrix is transposed where it should not be, or the reverse.",
+            "One matrix is transposed but should not be, or should be transposed.",
             f"Write `{as_text(turned)}` in place of `{as_text(one)}`.",
         )
     for one, index in product([part for part in every if part[0] == "sum"], sizes):
         yield (
             replace(tree, {one: ("sum", index, one[2])}),
             "The sum is over the wrong index.",
-            f"You add over {one[1]}. Which index does the left side not have?",
+            f"You sum over {one[1]}. Which index does the left side lack?",
         )
         if one[1] in step.indices:
             yield (
@@ -613,7 +617,7 @@ def _index_repairs(derivation, step, tree):
         yield (
             ("sum", index, tree),
             "A sum is missing.",
-            f"The left side has no {index}, so add over {index}.",
+            f"The left side has no {index}, so sum over {index}.",
         )
 
 
@@ -627,7 +631,7 @@ def _function_repairs(tree):
 
 
 def _entry_repairs(derivation, letters, tree):
-    """Yield repairs that put another entry in the place of one, with the indices that fit it."""
+    """Yield repairs that replace one entry by a different entry, with indices that fit."""
     others = list(_all_entries(derivation, letters))
     for one, other in product([part for part in parts(tree) if part[0] == "entry"], others):
         if one[1] != other[1] and one[2] != other[2]:
@@ -735,7 +739,7 @@ def _factor_repairs(derivation, letters, tree):
         where, said = (
             ("A factor is missing", f"The factor `{as_text(factor)}` is missing")
             if operator == "*"
-            else ("A divisor is missing", f"It has to be divided by `{as_text(factor)}`")
+            else ("A divisor is missing", f"Your line must be divided by `{as_text(factor)}`")
         )
         yield (operator, tree, factor), f"{where}.", f"{said}."
         yield (

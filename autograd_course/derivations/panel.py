@@ -1,6 +1,7 @@
-"""derive("03.divide"): show a derivation in a lesson, one line after the other.
+"""Show a derivation in a lesson, one line after another: derive("03.divide").
 
-No function here raises an error, and no line has to be typed, because each line can be shown instead.
+No function here raises an error, and the learner does not have to type any line, because each line
+can be shown instead.
 """
 
 import re
@@ -85,7 +86,7 @@ class DerivationPanel(Panel):
             self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Accept the current line, record it, and ask for the next."""
+        """Accept the current line, record it, and ask for the next line."""
         self._go_on(text, shown, "It is shown above." if shown else "**Right.**")
         record.derived(self.name, self.lines)
         if self.line:
@@ -138,8 +139,8 @@ class DerivationPanel(Panel):
 class FromMemory(widgets.VBox):
     """Ask for a line that was shown in an earlier lesson, after the lines before it.
 
-    `index` counts the lines that the learner types. Once the line has been typed, it is no longer
-    recorded as shown, and does not come back.
+    `index` counts the lines that the learner types. Once the learner has typed the line, it is no
+    longer recorded as shown, and is not asked again.
     """
 
     def __init__(self, name, index):
@@ -308,7 +309,7 @@ def _button(text, tooltip):
 
 
 def named(derivation, number):
-    """Return the name of the box of a line, as a screen reader says it."""
+    """Return the name of a line's box for a screen reader."""
     steps = derivation.steps
     left = [step.left for step in steps[: number + 1] if step.left != "="][-1]
     return f"right-hand side of line {number + 1} of {len(steps)}: {plain(left)}"
@@ -326,7 +327,7 @@ def _bracketed(part):
 
 
 def spoken(key):
-    """Return the name of a key, as a screen reader says it."""
+    """Return the name of a key for a screen reader."""
     return _SPOKEN.get(key, key)
 
 
@@ -346,7 +347,7 @@ def keys(derivation):
 
 
 def _as_html(derivation):
-    """Return the derivation for a page and for paper: empty boxes, and the lines in a fold."""
+    """Return the derivation for a page and for print: empty boxes, and the lines in a fold."""
     drawn = [_drawn(derivation, step, step.right) for step in derivation.steps]
     lines = [f"{line}\u2003{step.reason}" for step, line in zip(derivation.steps, drawn)]
     rows = [
