@@ -125,8 +125,8 @@ ANSWERED = {
     "y = x if x > 0": "Python",
     "try:\n    y = x\nexcept ValueError:\n    pass": "try",
     "y = tanhh(x)": "tanh",
-    "y = foo(x)": "does not know",
-    "y = np.linalg.inv(A)": "does not know",
+    "y = foo(x)": "has no function",
+    "y = np.linalg.inv(A)": "has no function",
     "x @ y": "write *",
     "1/0*x": "division by zero",
     "10**10**10*x": "too large",
@@ -139,8 +139,8 @@ ANSWERED = {
     "y = detach(x)*2": "does not depend",
     "A = [[1, 2], [3, 4]]\nx = [1, 2, 3]\nA @ x": "(2, 2)",
     "x = [1, 2, 3]\nx[5]": "5",
-    "y = x.backwards()": "does not know",
-    "y = x.numpy()": "does not know",
+    "y = x.backwards()": "has no function",
+    "y = x.numpy()": "has no function",
     "print(x)": "Write an expression",
     "x" * 2001: "2,000",
     "(" * 60 + "x" + ")" * 60 + "+": "Python",
@@ -151,8 +151,8 @@ ANSWERED = {
     "const f = (x) => Math.tanh(3 * x) + Math.pow(x, 2);": "another language",
     "double f(double x) { return x * x + 3 * x; }": "another language",
     "what is the gradient of softmax?": "a formula, not",
-    "train_loader = torch.utils.data.DataLoader(data)\nfor x, y in train_loader:\n    loss = model(x)": "Write a few numbers",
-    "y = AutoModel.from_pretrained(w)": "Write a few numbers",
+    "train_loader = torch.utils.data.DataLoader(data)\nfor x, y in train_loader:\n    loss = model(x)": "Write out a few numbers",
+    "y = AutoModel.from_pretrained(w)": "Write out a few numbers",
     "\\documentclass{article}\n\\begin{document}\n$x^2$": "the formula alone",
     "x^2 + y^2 = 1": "An equation",
     "∫ x dx": "the integral alone",
@@ -1533,7 +1533,7 @@ def log1pexp(x):
   return jnp.log(1. + jnp.exp(x))
 
 jax.grad(log1pexp)(3.)
-""": "leave decorators",
+""": "leave out decorators",
     """\
 import numpy as np
 import math
@@ -2335,15 +2335,15 @@ ANSWERED |= {
     "def gradient_descent(x):\n    for i in range(1000):\n        derivative = 4 * (x - 5)\n        x -= 0.1 * derivative\n    return x\ngradient_descent(0)": "one forward pass",
     "def derivative(x):\n    return 2*x - 6\nold = 8\nlr = 0.01\nfor step in range(10):\n    gradient = derivative(old)\n    new = old - lr * gradient\n    print(new)\n    old = new": "one forward pass",
     "y = x 3 - 3x 2 at x = 1": "Write x**3 for a power",
-    "model = torch.hub.load('pytorch/vision', 'resnet18')\nout = model(torch.rand(1, 3))": "nothing can be loaded",
-    "import json\nwith open('weights.json') as f:\n    w = json.load(f)\ny = w['a'] * x": "nothing can be loaded",
+    "model = torch.hub.load('pytorch/vision', 'resnet18')\nout = model(torch.rand(1, 3))": "cannot load data",
+    "import json\nwith open('weights.json') as f:\n    w = json.load(f)\ny = w['a'] * x": "cannot load data",
     # Functions of libraries that are not known.
-    "from scipy.optimize import minimize\ndef f(x):\n    return sum(x**2)\nx0 = np.array([1.3, 0.7])\nres = minimize(f, x0, method='nelder-mead')": "minimize of scipy",
+    "from scipy.optimize import minimize\ndef f(x):\n    return sum(x**2)\nx0 = np.array([1.3, 0.7])\nres = minimize(f, x0, method='nelder-mead')": "minimize from scipy",
     "from torchvision import (\n    datasets,\n    transforms,\n)\ntransform = transforms.Compose([transforms.ToTensor()])": (
-        "Line 5: Compose of torchvision"
+        "Line 5: the playground has no function Compose from torchvision"
     ),
-    "from sklearn.datasets import make_moons\nX, y = make_moons(n_samples=100)\nL = mean((X @ w - y)**2)": "make_moons of sklearn",
-    "import pandas as pd\ndf = pd.DataFrame({'x': [1.0, 2.0]})\nL = (df['x'] * w).sum()": "DataFrame of pandas",
+    "from sklearn.datasets import make_moons\nX, y = make_moons(n_samples=100)\nL = mean((X @ w - y)**2)": "make_moons from sklearn",
+    "import pandas as pd\ndf = pd.DataFrame({'x': [1.0, 2.0]})\nL = (df['x'] * w).sum()": "DataFrame from pandas",
 }
 # Texts whose gradient differs from the measured slope, marked ≠ in the table: a constant, a kink,
 # or the pitfall of where.

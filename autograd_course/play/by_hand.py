@@ -1,4 +1,7 @@
-"""Find the gradients that a program computes by hand, such as dx, dL_dw and grad_w, which the playground does itself."""
+"""Find the gradients that a program computes by hand, such as dx, dL_dw and grad_w.
+
+The playground leaves them out, because it computes the gradients itself.
+"""
 
 import ast
 import re
@@ -15,9 +18,10 @@ def computes(statement):
 
 
 def gradients_by_hand(tree):
-    """Return the names of the gradients that a program computes itself, such as dx, dL_dw and grad_w.
+    """Return the names of the gradients that a program computes itself, such as dx and grad_w.
 
-    Nothing but other gradients and updates, `w -= lr*dw`, reads them; a dx that is read elsewhere is no gradient.
+    Only other gradients and updates such as `w -= lr*dw` read a gradient; a dx that is read
+    elsewhere does not count as a gradient.
     """
     lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
     functions = {node.name for node in walk(tree, ast.FunctionDef)}
@@ -50,7 +54,7 @@ def gradients_by_hand(tree):
 
 
 def _is_gradient(name, names):
-    """Return whether a name is that of a derivative in the program: dx, df_dx, grad_x, x_grad or gradient."""
+    """Return whether a name stands for a derivative: dx, df_dx, grad_x, x_grad or gradient."""
     if name in ("gradient", "derivative", "deriv", "slope", "backward"):
         return True
     words = re.fullmatch(
@@ -73,7 +77,7 @@ def _is_gradient(name, names):
 
 
 def _is_chain(value, found):
-    """Return whether an expression is a product of gradients only, by the chain rule."""
+    """Return whether an expression is a product of gradients only, as in the chain rule."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
         return all(
             getattr(one, "id", "") in found or _is_chain(one, found)

@@ -1,6 +1,8 @@
-"""List the functions that a text of the playground may call, each with the name that PyTorch has for it.
+"""List the functions that a text of the playground may call, each with its name in PyTorch.
 
-The list contains the functions that people use in such texts and that need only a few operations of the engine. It leaves out functions that can make a large array from a short text (`pad`, `tile`, `broadcast_to`).
+The list contains the functions that people use in such texts and that need only a few operations of
+the engine. It leaves out functions that can make a large array from a short text (`pad`, `tile`,
+`broadcast_to`).
 """
 
 import math
@@ -15,21 +17,24 @@ MOST_ENTRIES = 1000  # of an array
 
 
 class Function(NamedTuple):
-    """Hold the function of the engine that is called, and the name of PyTorch's."""
+    """Hold the engine's function that is called, and the name of PyTorch's function."""
 
     call: object
     torch: str
 
 
 def _largest(*values, **options):
-    """Return the maximum of one array or of several values, as Python's, NumPy's and PyTorch's `max` between them do."""
+    """Return the maximum of one array or of several values.
+
+    It accepts the arguments of Python's, NumPy's and PyTorch's `max`.
+    """
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = values[0]
     return ag.max(*values, **options) if len(values) == 1 else reduce(ag.maximum, values)
 
 
 def _smallest(*values, **options):
-    """Return the minimum, as `_largest` the maximum."""
+    """Return the minimum of one array or of several values; the arguments are as for `_largest`."""
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = values[0]
     return ag.min(*values, **options) if len(values) == 1 else reduce(ag.minimum, values)
@@ -89,7 +94,7 @@ def _reduced(losses, reduction):
 
 
 def _loss(entries):
-    """Return the loss whose entry for each prediction is `entries(prediction, target)`."""
+    """Return a loss function whose entry for each prediction is `entries(prediction, target)`."""
 
     def loss(prediction, target, reduction="mean"):
         return _reduced(entries(prediction, target), reduction)
@@ -98,7 +103,10 @@ def _loss(entries):
 
 
 def _cross_entropy(z, target, reduction="mean"):
-    """Return the cross-entropy of scores; the target is a class, one for each row, or probabilities."""
+    """Return the cross-entropy of scores.
+
+    The target is a class, one class for each row, or probabilities.
+    """
     if np.ndim(constant_data(z)) not in (1, 2):
         raise ValueError("cross_entropy: expected scores in an array, such as z = [2, 1, -1]")
     logs = ag.log_softmax(z)
@@ -115,7 +123,7 @@ def _nll(logs, target, reduction="mean"):
 
 
 def _spread(function):
-    """Return `var` or `std` with PyTorch's keywords as well."""
+    """Return `function`, which is `var` or `std`, with PyTorch's keywords added."""
 
     def spread(x, axis=None, ddof=0, unbiased=False, correction=None, **options):
         ddof = correction if correction is not None else int(unbiased) or ddof
@@ -146,17 +154,20 @@ def _binary_cross_entropy(p, target):
 
 
 def constant(x):
-    """Return the values of `x` as a constant, from which no gradient passes: PyTorch's `detach`."""
+    """Return the values of `x` as a constant without a gradient, like PyTorch's `detach`."""
     return ag.Tensor(x.data) if isinstance(x, ag.Tensor) else x
 
 
 def constant_data(x):
-    """Return the numbers of `x`, a Tensor or not."""
+    """Return the numbers of `x`, which may be a Tensor."""
     return x.data if isinstance(x, ag.Tensor) else x
 
 
 def array(x):
-    """Return a number, an array or nested lists of them as one value; Tensors among them stay in the graph."""
+    """Convert a number, an array, or nested lists of them to one value.
+
+    Tensors in the lists stay in the graph.
+    """
     if isinstance(x, (list, tuple)):
         parts = [array(part) for part in x]
         if any(isinstance(part, ag.Tensor) for part in parts):
@@ -181,7 +192,7 @@ def _leaky_relu(x, negative_slope=0.01):
 
 
 def _gelu(x, approximate="tanh"):
-    """Return gelu, by its formula with tanh or exactly, as PyTorch does by default."""
+    """Return gelu, computed with the tanh formula or, by default, exactly, as in PyTorch."""
     if approximate in ("tanh", True):
         return ag.gelu(x)
     return x / 2 * (1 + ERF(x / math.sqrt(2)))
@@ -337,7 +348,7 @@ MODULES = {
 
 
 def _shape(name, shape):
-    """Return the shape that the arguments of `ones`, `zeros` … state."""
+    """Return the shape that the arguments of `ones`, `zeros` and similar functions give."""
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
     shape = tuple(int(size) for size in shape)
     if any(size < 0 for size in shape) or math.prod(shape) > MOST_ENTRIES:
@@ -348,7 +359,7 @@ def _shape(name, shape):
 
 
 def _range(start, stop=None, step=1):
-    """Return `np.arange` of numbers, at most 1,000 of them."""
+    """Return `np.arange` with at most 1,000 entries."""
     start, stop = (0, start) if stop is None else (start, stop)
     if not step or not abs((stop - start) / step) <= 1000:
         raise ValueError("arange: expected at most 1,000 entries and a nonzero step")
@@ -356,14 +367,17 @@ def _range(start, stop=None, step=1):
 
 
 def _spaced(start, stop, num=50, steps=None):
-    """Return `np.linspace` of at most 1,000 numbers; PyTorch calls their number `steps`."""
+    """Return `np.linspace` with at most 1,000 entries; `steps` is PyTorch's name for `num`."""
     return np.linspace(start, stop, *_shape("linspace", (num if steps is None else steps,)))
 
 
 def _random(draw, scaled=False):
-    """Return a function that makes random numbers, always the same: a picture must not change by itself.
+    """Return a function that returns the same random numbers at each call with the same seed.
 
-    `draw(generator, shape)` draws them. If `scaled`, two numbers before the shape are a place and a width, as for np.random.normal.
+    So a picture does not change by itself.
+
+    `draw(generator, shape)` draws the numbers. If `scaled`, two arguments before the shape are the
+    location and the scale, as in np.random.normal.
     """
 
     def make(*given, size=None, shape=None, loc=0.0, scale=1.0, mean=None, stddev=None, seed=0):
@@ -384,7 +398,7 @@ def _random(draw, scaled=False):
 
 
 def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
-    """Return random numbers between two limits, 0 and 1 unless they are given."""
+    """Return random numbers between two limits, which are 0 and 1 by default."""
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     low, high = (
         next((one for one in several if one is not None), default)

@@ -1,6 +1,7 @@
-"""Compute a Program with Tensors, one node of its tree after the other, and count the steps.
+"""Compute a Program with Tensors, one node of its tree after another, and count the steps.
 
-Nothing here can reach Python's own functions, files or modules: a name is a variable of the text or a function of the table.
+No name in a text can reach Python's own functions, files or modules: a name is a variable of the
+text or a function of the table.
 """
 
 import ast
@@ -54,7 +55,10 @@ OPERATORS = {
 
 
 class Run(NamedTuple):
-    """Hold the output (a Tensor), the variables at the end, {name: value}, and the inputs, {name: Tensor}."""
+    """Hold the output (a Tensor), the final variables and the inputs.
+
+    The variables are {name: value}, and the inputs are {name: Tensor}.
+    """
 
     output: ag.Tensor
     variables: dict
@@ -90,8 +94,8 @@ def run(program, values=()):
     Raises
     ------
     CannotDraw
-        If it cannot be computed, takes more than 20,000 steps, holds an array of more than 1,000 entries, or does not depend
-        on an input.
+        If the Program cannot be computed, takes more than 20,000 steps, holds an array of more than
+        1,000 entries, or does not depend on an input.
     """
     inputs = {}
     for name, start in program.inputs.items():
@@ -122,7 +126,7 @@ def run(program, values=()):
 
 
 def constant_value(node, known=()):
-    """Return the array of numbers that an expression without inputs gives, or None if it gives something else."""
+    """Return the array that an expression without inputs evaluates to; None for other results."""
     walk = _Interpreter(known)
     with np.errstate(all="ignore"):
         value = walk.value(node)
@@ -214,7 +218,7 @@ class _Interpreter:
             self.assign(one, part)
 
     def call(self, body, given):
-        """Return the result of a function of the text for these arguments."""
+        """Call a function of the text with these arguments, and return its result."""
         if self.depth >= MOST_CALLS:
             raise CannotDraw(f"A function calls itself more than {MOST_CALLS} times.")
         outside, self.variables = self.variables, {**self.variables, **given}
@@ -419,7 +423,7 @@ class _Interpreter:
                 return value.ndim
             case "size":
                 return value.size
-        raise self.error(node, f"{node.attr} is called as a function: .{node.attr}()")
+        raise self.error(node, f"{node.attr} is a function; call it: .{node.attr}()")
 
     def called(self, node):
         function, values = node.func, []
@@ -427,7 +431,7 @@ class _Interpreter:
             values = [self.number(function.value)]  # x.tanh() is tanh(x)
             function = ast.copy_location(ast.Name(function.attr, ast.Load()), function)
             if function.id not in FUNCTIONS:
-                raise self.error(node, f"the playground does not know the function {function.id}")
+                raise self.error(node, f"the playground has no function {function.id}")
             function = FUNCTIONS[function.id].call
         else:
             function = self.value(function)
@@ -473,7 +477,10 @@ class _Interpreter:
         return value
 
     def guarded(self, node, function, *values, **named):
-        """Return function(*values), bounded; turn errors of the engine or Python into CannotDraw with the line."""
+        """Return function(*values), with bounded sizes.
+
+        Errors of the engine or of Python become CannotDraw, with the line number.
+        """
         try:
             value = function(*values, **named)
         except (CannotDraw, _Return):
@@ -491,7 +498,7 @@ class _Interpreter:
         ) as error:
             told = str(error).partition("\n")[0]
             if re.search(r"positional argument|unexpected keyword", told):
-                told = f"the playground does not know all of these arguments of {called(node)}; leave out those after the first"
+                told = f"the playground does not support all of these arguments of {called(node)}; leave out all arguments after the first"
             raise self.error(node, told) from None
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MOST_WHOLE:
             value = float(value) if abs(value) < 1e300 else math.inf
@@ -503,7 +510,7 @@ class _Interpreter:
 
 
 def _is_module(node, variables):
-    """Return True if a node names a module, such as torch.nn.functional, and not a variable of the text."""
+    """Return True if a node names a module such as torch.nn.functional, and not a variable."""
     while isinstance(node, ast.Attribute) and node.attr in MODULES:
         node = node.value
     return isinstance(node, ast.Name) and node.id in MODULES and node.id not in variables

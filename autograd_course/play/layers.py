@@ -1,7 +1,8 @@
 """Write layers, models and small classes out as functions and numbers.
 
-`fc = nn.Linear(2, 3)` becomes an input fc_weight, an input fc_bias and a function fc(x). An object of a class of the text becomes
-its attributes and methods: self.w of `net = Net()` is the name w, or net_w where w is taken, and net(x) is its `forward`.
+`fc = nn.Linear(2, 3)` becomes an input fc_weight, an input fc_bias and a function fc(x). An object
+of a class of the text becomes its attributes and methods: self.w of `net = Net()` becomes the name
+w, or net_w if w is taken, and net(x) becomes a call of its `forward`.
 """
 
 import ast
@@ -42,7 +43,7 @@ def written_out(body, known):
     Parameters
     ----------
     body : list of ast statements.
-    known : names of classes that the playground has, which stay as they are.
+    known : names of classes that the playground supports, which are left unchanged.
     """
     writer = _Writer(body, known)
     if not writer.classes and not writer.makes_layers(body):
@@ -74,7 +75,7 @@ class _Writer:
         return any(self.is_made(bare(one.value)) for one in body if isinstance(one, ast.Assign))
 
     def is_made(self, value):
-        """Return whether an expression makes a layer with numbers of its own, a model or an object."""
+        """Return whether an expression makes a layer with its own weights, a model or an object."""
         if not isinstance(value, ast.Call):
             return False
         return called(value) in {"Linear", "Sequential", *self.classes} and (
@@ -82,7 +83,7 @@ class _Writer:
         )
 
     def statements(self, body):
-        """Return the statements of the text, with those that make objects replaced by the objects."""
+        """Return the statements of the text; those that make objects become the objects."""
         self.instances = set()
         for one in body:
             if isinstance(one, ast.Assign) and self.is_made(bare(one.value)):
@@ -103,7 +104,7 @@ class _Writer:
         return written
 
     def hoist(self, statement, written):
-        """Give a model that is called where it is made, `Net()(x)`, a name and a line of its own."""
+        """Assign a model that is called where it is made, `Net()(x)`, to a name on its own line."""
         for call in walk(statement, ast.Call):
             if isinstance(call.func, ast.Call) and called(call.func) in {
                 *self.classes,
@@ -199,7 +200,7 @@ class _Writer:
         return statements
 
     def state(self, function, object_name, mine):
-        """Return the names of the attributes with a value that a method reads and sets."""
+        """Return the names of the attributes that have a value and that a method reads and sets."""
         uses = [one for one in walk(function, ast.Attribute) if called(one.value) == object_name]
         reads, sets = (
             {one.attr for one in uses if isinstance(one.ctx, kind)}
@@ -208,7 +209,7 @@ class _Writer:
         return [mine[one] for one in sorted(reads & sets) if one in mine and one not in self.unset]
 
     def beginning(self, name, begins, call):
-        """Return the part of `__init__` that is kept: its arguments and the attributes that it sets."""
+        """Return the kept part of `__init__`: its arguments and the attributes that it sets."""
         first, *arguments = begins.args.args
         defaults = begins.args.defaults
         given = dict(
@@ -266,7 +267,7 @@ class _Writer:
 
 
 class _Attributes(ast.NodeTransformer):
-    """Write self.w as the name that it has, and self.fc.weight as fc_weight."""
+    """Replace self.w by its name, and self.fc.weight by fc_weight."""
 
     def __init__(self, attributes):
         self.attributes = attributes
@@ -279,7 +280,7 @@ class _Attributes(ast.NodeTransformer):
 
 
 class _Given(ast.NodeTransformer):
-    """Write the values that a function is called with in place of its arguments."""
+    """Replace the arguments of a function by the values with which it is called."""
 
     def __init__(self, values, spend):
         self.values, self.spend = values, spend
@@ -293,7 +294,10 @@ class _Given(ast.NodeTransformer):
 
 
 def _unrolled(layers):
-    """Yield the layers of a list, and those of `*[nn.Linear(2, 2) for _ in range(3)]` one by one."""
+    """Yield the layers of a list one by one, including a starred list comprehension.
+
+    An example is `*[nn.Linear(2, 2) for _ in range(3)]`.
+    """
     for layer in layers:
         listed = layer.value if isinstance(layer, ast.Starred) else layer
         times = _times(listed)
@@ -316,7 +320,7 @@ def _times(comprehension):
 
 
 def bare(value):
-    """Return `Net()` of `Net().to(device)`."""
+    """Return `Net()` for `Net().to(device)`."""
     while isinstance(value, ast.Call) and called(value) in KEPT:
         value = getattr(value.func, "value", None)
     return value

@@ -1,7 +1,8 @@
-"""Take the forward pass out of a program that also shows things, trains, or asks for gradients.
+"""Extract the forward pass from a program that also shows output, trains, or asks for gradients.
 
-People paste whole examples. The playground differentiates by itself, so what remains of `loss.backward()`, of `jax.grad(f)(3.0)`
-and of `tape.gradient(y, x)` is which value is differentiated, and a training loop is drawn as its first pass.
+People paste whole examples. The playground differentiates by itself, so from `loss.backward()`,
+`jax.grad(f)(3.0)` and `tape.gradient(y, x)` it keeps only which value is differentiated. A training
+loop is drawn as its first iteration.
 """
 
 import ast
@@ -44,7 +45,7 @@ class Pasted(NamedTuple):
 
 
 def forward_pass(body):
-    """Return the Pasted of a parsed program's statements.
+    """Return the forward pass of a program, given its parsed statements, as a Pasted.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def forward_pass(body):
         )
     if not statements and reading.known_class:
         raise CannotDraw(
-            f"The class {reading.known_class} is known here. Paste the lines that use it,"
+            f"The playground has the class {reading.known_class}. Paste the lines that use it,"
             f" for example a = {reading.known_class}(2.0), then y = a*a."
         )
     asked = reading.asked
@@ -86,7 +87,11 @@ def forward_pass(body):
 
 
 def _single(statements):
-    """Yield the statements with `a, b = 1, 2` as two assignments, and with `x: float = 2` and `x.append(a)` as one."""
+    """Yield the statements in their single form.
+
+    `a, b = 1, 2` becomes two assignments, and `x: float = 2` and `x.append(a)` become one
+    assignment each.
+    """
     for statement in statements:
         if isinstance(statement, ast.AnnAssign) and statement.value:
             statement = ast.copy_location(
@@ -119,7 +124,7 @@ def _append(statement):
 
 
 def _shown(statement):
-    """Return the name that a line only shows: loss of `loss`, `loss.item()` and `loss.data`."""
+    """Return the name of a value that a line only shows: loss for `loss.item()` and `loss.data`."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     while isinstance(value, ast.Attribute) or isinstance(value, ast.Call) and not value.args:
         if called(value) not in SHOWN_BY:
@@ -129,7 +134,7 @@ def _shown(statement):
 
 
 class _Reading:
-    """Walk over a program's statements, and remember its requests and the statements left out."""
+    """Walk over a program's statements; record requests for gradients and statements left out."""
 
     def __init__(self, body):
         tree = ast.Module(body, [])
@@ -153,7 +158,7 @@ class _Reading:
         return [one for statement in _single(statements) for one in self.parts(statement)]
 
     def parts(self, statement):
-        """Return the statements that replace `statement`, none if it is left out."""
+        """Return the statements that replace `statement`; an empty list leaves it out."""
         match statement:
             case ast.With():
                 names = {called(item.context_expr) for item in statement.items}
@@ -177,7 +182,10 @@ class _Reading:
         return [_Plain(self).visit(statement)]
 
     def constants(self, statement):
-        """Return the assignments of new names in a block that records nothing, as constants; updates are left out."""
+        """Return the assignments of new names in a block without recording, as constants.
+
+        Updates are left out.
+        """
         kept = []
         for one in _single(statement.body):
             new = isinstance(one, ast.Assign) and not {*stored(one)} & self.held.keys()
@@ -193,7 +201,10 @@ class _Reading:
         return kept
 
     def definition(self, statement):
-        """Return a function without what trains and shows; one that asks for gradients is left out."""
+        """Return a function without the statements that train and show output.
+
+        A function that asks for gradients is left out.
+        """
         if statement.name in self.by_hand:
             self.trains = True
             return self.leave_definition(statement)
@@ -229,7 +240,7 @@ class _Reading:
         statement.body = statement.body or [ast.Pass()]
         if trained and not isinstance(statement, ast.If):
             statement.body.append(ast.Break())
-            self.left_out.append(f"# every turn but the first of `{_head(statement)}`")
+            self.left_out.append(f"# every iteration after the first of `{_head(statement)}`")
         plain = _Plain(self)
         for part in ("iter", "test"):
             if hasattr(statement, part):
@@ -281,7 +292,10 @@ class _Reading:
         return [statement]
 
     def leave(self, statement, text=""):
-        """Leave out a statement; later statements that read a name only it assigns are left out too."""
+        """Leave out a statement, and return the empty list that replaces it.
+
+        Later statements are left out too if they read a name that only this statement assigns.
+        """
         if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
             targets = set(stored(statement))
             self.gone |= targets - self.held.keys()
@@ -310,7 +324,7 @@ class _Reading:
             return self.leave(statement)
         if self.added:
             self.left_out.append(
-                f"# the gradients of {self.added}, to which those of the next are added"
+                f"# the gradients of {self.added}, to which the gradients of the next value are added"
             )
         self.added = ast.unparse(value)
         self.upstream, self.gradient_call = (given[0] if given else None), None
@@ -320,7 +334,7 @@ class _Reading:
         return [self.result(value)]
 
     def asks(self, statement):
-        """Return whether a statement asks for the gradient of a value by its name, and remember the name."""
+        """Return whether a statement asks for the gradient of a named value; record the name."""
         for call in walk(statement, ast.Call):
             if called(call) not in ("grad", "gradient", "diff") or self.differentiated(call):
                 continue
@@ -336,7 +350,10 @@ class _Reading:
         return False
 
     def differentiated(self, node):
-        """Return the function whose gradient a node is: f of `grad(f)`, and of df after `df = grad(f)`."""
+        """Return the function that a node differentiates: f for `grad(f)`.
+
+        The result is f also for the name df after `df = grad(f)`.
+        """
         if isinstance(node, ast.Name):
             return self.gradients.get(node.id)
         if not isinstance(node, ast.Call) or not node.args:
@@ -364,7 +381,7 @@ class _Reading:
     # --- What shows ---
 
     def only_shows(self, statement):
-        """Return whether a statement shows, trains, or sets what belongs to gradients."""
+        """Return whether a statement shows output, trains, or sets the state of gradients."""
         value, targets = statement.value, getattr(statement, "targets", None)
         for one in targets or [getattr(statement, "target", None)]:
             if isinstance(one, ast.Attribute) and one.attr in OF_GRADIENTS:
@@ -392,14 +409,17 @@ class _Reading:
 
 
 def _clears(statement):
-    """Return whether a statement sets gradients to 0: `w.grad.zero_()`, `opt.zero_grad()`, `w.grad = None`."""
+    """Return whether a statement sets gradients to 0.
+
+    Examples are `w.grad.zero_()`, `opt.zero_grad()` and `w.grad = None`.
+    """
     if any(called(call) in ("zero_", "zero_grad") for call in walk(statement, ast.Call)):
         return True
     return any(called(one) == "grad" for one in getattr(statement, "targets", ()))
 
 
 def _without_jit(value):
-    """Return the function f of `jit(f)`."""
+    """Return the function f for `jit(f)`."""
     while isinstance(value, ast.Call) and called(value) in AROUND and value.args:
         value = value.args[0]
     return value
@@ -409,7 +429,10 @@ SECOND = ast.Constant("the gradient of a gradient")
 
 
 class _Plain(ast.NodeTransformer):
-    """Write `x.double()` as x, `loss_fn(y, t)` as mse_loss(y, t), and random numbers without their key or generator."""
+    """Simplify calls: x for `x.double()`, mse_loss(y, t) for `loss_fn(y, t)`.
+
+    Random numbers lose their key or generator.
+    """
 
     def __init__(self, reading):
         self.gone, self.layers, self.mapped = reading.gone, reading.layers, reading.mapped
@@ -455,7 +478,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node):
-        """Write `v = x.max(dim=1)` for `v, i = x.max(dim=1)`, whose second value is the place of the maximum."""
+        """Write `v = x.max(dim=1)` for `v, i = x.max(dim=1)`, whose second value is the index."""
         self.generic_visit(node)
         first = node.targets[0]
         if isinstance(first, ast.Tuple) and len(first.elts) == 2 and self.gives_places(node.value):
@@ -472,14 +495,14 @@ class _Plain(ast.NodeTransformer):
         return node.value if node.attr == "values" and self.gives_places(node.value) else node
 
     def gives_places(self, node):
-        """Return whether a node is PyTorch's `max` or `min` along an axis, which also returns places."""
+        """Return whether a node is PyTorch's `max` or `min` along an axis, with indices."""
         if not isinstance(node, ast.Call) or called(node) not in ("max", "min"):
             return False
         given = {one.arg for one in node.keywords}
         return "dim" in given or self.torch and "axis" in given
 
     def is_key(self, name):
-        """Return whether a name is that of a key or generator of random numbers."""
+        """Return whether a name is the key or the generator of random numbers."""
         return name in self.gone or bool(re.fullmatch(r"(\w*_)?(sub)?(key|rng)\d*|k\d", name))
 
 

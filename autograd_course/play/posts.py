@@ -1,7 +1,8 @@
-"""Find the code of a post in a forum, between its sentences, prompts, outputs and error messages.
+"""Find the code in a forum post, between sentences, prompts, outputs and error messages.
 
-`code_of` leaves out what is certainly no code. `is_said` is asked only if the rest cannot be read.
-Formulas inside a sentence are not looked for: which of its words are letters would be a guess.
+`code_of` leaves out lines that are certainly not code. `is_said` is called only if the rest cannot
+be read. Formulas inside a sentence are ignored, because it would be a guess which of its words are
+letters.
 """
 
 import re
@@ -30,10 +31,10 @@ WORDS = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?,? [^\W\d_]+,? [^\W\d_]+")
 
 
 def code_of(text):
-    """Return the text without what surrounds its code, and the lines left out.
+    """Return the code of a text, and the lines left out.
 
-    Of a text with fenced blocks only these remain; of one with prompts, its prompted lines and the program before the first prompt.
-    A traceback is left out.
+    If the text has fenced blocks, only the blocks remain. If it has prompts, the prompted lines and
+    the program before the first prompt remain. A traceback is left out.
 
     Raises
     ------
@@ -68,9 +69,10 @@ def code_of(text):
 
 
 def is_said(line, text):
-    """Return whether a line that Python cannot read is an output, a sentence or an answer such as `f'(x) = 2x`.
+    """Return whether a line that Python cannot read is an output, a sentence or an answer.
 
-    In a `text` of code that asks for gradients, every sentence and every line that assigns nothing is.
+    An answer is a line such as `f'(x) = 2x`. If `text` is code that asks for gradients, every
+    sentence counts, and so does every line that assigns nothing.
     """
     line = line.strip()
     if PRINTED.match(line) or ANSWER.match(line):

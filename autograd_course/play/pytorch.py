@@ -25,7 +25,7 @@ ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plai
 
 
 def torch_text(program, values=()):
-    """Return lines of PyTorch that compute the Program's gradients at these values of its inputs."""
+    """Return PyTorch code that computes the Program's gradients at these values of its inputs."""
     values = {**program.inputs, **dict(values)}
     stored = {
         node.id
@@ -66,7 +66,7 @@ def _tensor(node):
 
 
 def _is_plain(node):
-    """Return whether a node is a number or a list of numbers; its only names are constants, such as torch.pi."""
+    """Return whether a node is a number or a list of numbers, without names except constants."""
     return not any(
         isinstance(part, ast.Call) or isinstance(part, ast.Name) and part.id != "torch"
         for part in ast.walk(node)
@@ -168,7 +168,7 @@ class _Torch(ast.NodeTransformer):
         return ast.keyword(name, self.visit(node.value))
 
     def function(self, node, name):
-        """Return the call of a known function as PyTorch writes it; its arguments are visited already."""
+        """Return the PyTorch call of a known function, whose arguments are already visited."""
         known = FUNCTIONS[name].torch
         if known == "detach":
             return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])

@@ -1,7 +1,8 @@
-"""Read a text as a function of named inputs: from what people type or paste to a small program of arithmetic.
+"""Read a text as a function of named inputs: convert typed or pasted text to simple arithmetic.
 
-A text is data, never code: it is parsed, and every kind of syntax, every name and every attribute in it must be on a list.
-interpreter.py then walks the tree; nothing typed is compiled or evaluated by Python.
+A text is data, never code: it is parsed, and every kind of syntax, every name and every attribute
+in it must be on a list. interpreter.py then walks the tree; Python never compiles or evaluates a
+typed text.
 """
 
 import ast
@@ -40,10 +41,10 @@ LIKE = {"ones_like", "zeros_like"}  # they read only a shape, so their argument 
 # What cannot be drawn, and what to write in its place.
 INSTEAD = {
     ast.With: "training is not shown here. Paste one forward pass, without the loop and without `with`",
-    ast.ClassDef: "a class cannot be read here. Paste the lines that compute; Value(2.0) and torch.tensor(2.0) are known",
-    ast.Try: "leave `try` out and paste the lines that compute",
+    ast.ClassDef: "a class cannot be read here. Paste the lines that compute; Value(2.0) and torch.tensor(2.0) are supported",
+    ast.Try: "leave out `try` and paste the lines that compute",
     ast.DictComp: "write the dict out, for example {'w': 1.0, 'b': 0.5}",
-    ast.JoinedStr: "leave texts out; only numbers and arrays are computed here",
+    ast.JoinedStr: "leave out strings; the playground computes with numbers and arrays only",
     ast.Subscript: "an entry cannot be assigned. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
     ast.Starred: "write the values one by one in place of the *",
@@ -56,7 +57,7 @@ INSTEAD = {
     "Sequential": "write the layers one after the other, for example relu(W1 @ x + b1)",
     "Module": "write the layers out, for example W @ x + b",
     "Flatten": "write x.reshape(1, -1) in place of Flatten",
-    "Dropout": "leave Dropout out, or multiply with a mask such as [1.0, 0.0, 1.0]",
+    "Dropout": "leave out Dropout, or multiply by a mask such as [1.0, 0.0, 1.0]",
     "MSELoss": "write the loss as mean((y - t)**2)",
     "BCELoss": "write the loss as binary_cross_entropy(p, t)",
     "CrossEntropyLoss": "write the loss as -log_softmax(z)[k], with the number of the class for k",
@@ -83,19 +84,19 @@ INSTEAD = {
     "integrate": "the playground cannot integrate",
     **dict.fromkeys(
         ("DataLoader", "from_pretrained", "read_csv", "load_dataset", "load", "loadtxt", "open"),
-        "nothing can be loaded here. Write a few numbers out and the loss of them, for example x = [1.0, 2.0], then L = mean((w*x - 1)**2)",
+        "the playground cannot load data. Write out a few numbers and their loss, for example x = [1.0, 2.0], then L = mean((w*x - 1)**2)",
     ),
-    "input": "nothing can be asked here. Every name without a value gets a slider",
+    "input": "the playground cannot ask for input. Every name without a value gets a slider",
 }
 
 
 class Program(NamedTuple):
-    """Hold a text that was read.
+    """Hold the program that was read from a text.
 
-    inputs : {name: float or array} with the values that they start at, in their order in the text.
+    inputs : {name: float or array} with their start values, in the order of the text.
     statements : list of ast statements that compute `output` from the inputs.
     output : str, the name of the value to draw.
-    upstream : ast expression or None, the argument of `backward`: the upstream gradient of the output.
+    upstream : ast expression or None, the argument of `backward`: the output's upstream gradient.
     left_out : list of str, the statements that were left out.
     """
 
@@ -117,11 +118,11 @@ def read(text):
     Raises
     ------
     CannotDraw
-        If it is something else; the message says in one sentence what to write instead.
+        If the text cannot be read; the message says in one sentence what to write instead.
     """
     if len(text) > MOST_LETTERS:
         raise CannotDraw(
-            f"The text has {len(text):,} letters; shorten it to at most {MOST_LETTERS:,}."
+            f"The text has {len(text):,} characters; shorten it to at most {MOST_LETTERS:,}."
         )
     try:
         typed, left_out = _typed(text)
@@ -162,9 +163,10 @@ def read(text):
 
 
 def _begun(program, free):
-    """Return the Program with start values for its free inputs at which its value and gradients are finite.
+    """Return the Program with start values for its free inputs.
 
-    For example, log(x - 4) does not start at x = 1.
+    At these values its value and gradients are finite. For example, log(x - 4) does not start at x
+    = 1.
     """
     free = [name for name in program.inputs if name in free]
     rising = [float(i + 1) for i in range(len(free))]
@@ -205,7 +207,10 @@ def _typed(text):
 
 
 def _readable(text, left_out):
-    """Return the text as Python, and what is left out: outputs and sentences, if it cannot be read with them."""
+    """Return the text as Python, and the parts that are left out.
+
+    Outputs and sentences are left out if the text cannot be read with them.
+    """
     refused, plain = None, text
     imported = [name for line in left_out for name in re.findall(r"\bimport\b.* as (\w+)", line)]
     try:
@@ -228,7 +233,7 @@ def _readable(text, left_out):
 
 
 def _parsed(text, typed):
-    """Return the tree of a text; what Python cannot read in it is explained by the text as it was typed."""
+    """Return the tree of a text; an error message refers to the text as it was typed."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -244,7 +249,7 @@ def _parsed(text, typed):
 
 
 def _name_modules(tree, imports):
-    """Give everything that the text imports under a name of its own, `import torch as T`, a known name."""
+    """Replace names of imports, such as T of `import torch as T`, by the known names."""
     given = {name: "np" for line in imports for name in re.findall(r"^import .*\bas (\w+)", line)}
     for line in imports:  # from torch.autograd import Variable as V
         for name, own in re.findall(r"\b(\w+) as (\w+)", line) if line.startswith("from") else ():
@@ -258,7 +263,7 @@ def _name_modules(tree, imports):
 
 
 def _name_values(tree):
-    """Write Value(3) for NumberWithGrad(3), Node(3) and whatever else a text calls its values."""
+    """Write Value(3) for NumberWithGrad(3), Node(3) and any other class of values in a text."""
     classes = {one.name for one in walk(tree, ast.ClassDef)}
     for call in walk(tree, ast.Call):
         name = getattr(call.func, "id", "")
@@ -269,7 +274,10 @@ def _name_values(tree):
 
 
 def _in_order(body):
-    """Return equations in an order in which they can be computed: x = t**2 before z = x*y, as the order means nothing in mathematics."""
+    """Return equations in an order in which they can be computed: x = t**2 before z = x*y.
+
+    In mathematics the order of equations has no meaning.
+    """
     names = [called(one.targets[0]) for one in body if isinstance(one, ast.Assign)]
     if len(names) < len(body) or len({*names} - {""}) < len(body):
         return body
@@ -292,7 +300,10 @@ def _in_order(body):
 
 
 def _fresh_leaves(body):
-    """Return the statements with `b = <the value of a>` for `b = a.detach()` where `b.requires_grad = True` follows."""
+    """Return the statements with `b = <the value of a>` in place of `b = a.detach()`.
+
+    This applies only if `b.requires_grad = True` follows.
+    """
     text = [ast.unparse(one) for one in body]
     values = {called(one.targets[0]): one.value for one in body if isinstance(one, ast.Assign)}
     for one in body:
@@ -310,13 +321,16 @@ def _fresh_leaves(body):
 
 
 def _is_array(node):
-    """Return whether a node makes an array of numbers, such as torch.tensor([1., 2.]) and torch.randn(2, 3)."""
+    """Return whether a node makes an array of numbers, as torch.tensor([1., 2.]) does."""
     known = {*CONSTRUCTORS, *ARRAYS, *MODULES}
     return called(node) in known and not loaded(*getattr(node, "args", ())) - known
 
 
 def _inlined(body):
-    """Return the statements with the body of a function without arguments in place of the call `main()` that runs it."""
+    """Return the statements with a call `main()` replaced by the body of `main`.
+
+    This applies to functions without arguments.
+    """
     mains = {
         one.name: one
         for one in body
@@ -349,7 +363,7 @@ def _without_return(statement):
 
 
 def _check(tree):
-    """Raise CannotDraw if there is more in the tree than arithmetic, loops, conditions and known functions."""
+    """Raise CannotDraw if a tree has more than arithmetic, loops, if and known functions."""
     texts = set()
     for node in walk(tree, ast.Call, ast.Dict, ast.Subscript):
         if isinstance(node, ast.Dict):
@@ -366,7 +380,7 @@ def _check(tree):
         line = f"Line {getattr(node, 'lineno', '?')}: "
         if not isinstance(node, NODES):
             told = INSTEAD.get(
-                type(node), f"{type(node).__name__} is more than arithmetic, for, if and def"
+                type(node), f"expected arithmetic, for, if and def, got {type(node).__name__}"
             )
             if isinstance(node, ast.With):  # with open("x.txt")
                 told = INSTEAD.get(called(node.items[0].context_expr), told)
@@ -383,7 +397,7 @@ def _check(tree):
             if not (id(node) in texts and _is_key(node.value)):
                 raise CannotDraw(line + INSTEAD[ast.JoinedStr] + ".")
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
-            raise CannotDraw(line + "leave decorators and keyword-only arguments out.")
+            raise CannotDraw(line + "leave out decorators and keyword-only arguments.")
         if isinstance(node, ast.keyword) and node.arg is None:
             raise CannotDraw(line + "write the arguments one by one in place of the **.")
         name = node.arg if isinstance(node, (ast.arg, ast.keyword)) else called(node)
@@ -403,7 +417,10 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return {name: library} of what the imports among some lines take from libraries: modules that are not known, functions of all."""
+    """Return {name: library} for the imports in some lines.
+
+    Modules that are not known are included, and functions of every library.
+    """
     found = {}
     for line in lines:
         for one in walk(tree_of(line) or ast.Module([], []), ast.Import, ast.ImportFrom):
@@ -415,7 +432,7 @@ def _libraries(lines):
 
 
 def _check_libraries(tree, libraries):
-    """Raise CannotDraw if a function is called that is not known here and comes from another library."""
+    """Raise CannotDraw if a call uses an unknown function of another library."""
     for call in walk(tree, ast.Call):
         of = call.func
         while isinstance(of, ast.Attribute):
@@ -423,7 +440,7 @@ def _check_libraries(tree, libraries):
         name, library = called(call), libraries.get(getattr(of, "imported", ""))
         if library and name not in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN, *INSTEAD}:
             raise CannotDraw(
-                f"Line {call.lineno}: {name} of {library} is not known here."
+                f"Line {call.lineno}: the playground has no function {name} from {library}."
                 " Write its result in its place, for example x = [1.0, 2.0]."
             )
 
@@ -445,14 +462,14 @@ def _unknown(name):
         if close
         else "the playground's page lists the functions"
     )
-    return f"the playground does not know the function {name}; {meant}"
+    return f"the playground has no function {name}; {meant}"
 
 
 # --- Its inputs and its output -----------------------------------------------------------------------------------------
 
 
 def literal(node, known=(), own=()):
-    """Return the number or array that an expression of constants states, or None.
+    """Return the number or array that a constant expression evaluates to, or None.
 
     Parameters
     ----------
@@ -491,7 +508,10 @@ def _number_draws(statements):
 
 
 def _named_entries(statements):
-    """Return the statements with a name for each number in a dict: `w = 2.0` and `p = {'w': w}` for `p = {'w': 2.0}`."""
+    """Return the statements with a name for each number in a dict.
+
+    `p = {'w': 2.0}` becomes `w = 2.0` and `p = {'w': w}`.
+    """
     used = {node.id for one in statements for node in walk(one, ast.Name)}
     used |= {node.arg for one in statements for node in walk(one, ast.arg)}
     written = []
@@ -510,10 +530,11 @@ def _named_entries(statements):
 
 
 def _inputs(statements, plain):
-    """Return {name: start}, the names without a value, and the statements without those that only give an input its value.
+    """Return {name: start}, the names without a value, and the remaining statements.
 
-    Inputs are the names without a value, which start at 1, and the names that are set once, to a number or an array. If nothing
-    but functions and inputs is there, the last function is called.
+    Inputs are the names without a value, which start at 1, and the names that are set once, to a
+    number or an array. The statements that only give an input its value are left out. If the text
+    has only functions and inputs, its last function is called.
     """
     functions = _functions(statements)
     named = {*functions, *stored(*statements)}
@@ -616,7 +637,7 @@ def _spread(statement, functions, before):
 
 
 def _is_method(call):
-    """Return whether a call is one of a value, x.sum(0), and not of a module, torch.sum(x)."""
+    """Return whether a call is a method of a value, x.sum(0), not of a module, torch.sum(x)."""
     of = getattr(call.func, "value", None)
     return of is not None and called(of) not in MODULES
 
@@ -675,7 +696,10 @@ def _free(statements, own):
 
 
 def _plain_numbers(statements, upstream):
-    """Return the names that stay constants: they count, index, are whole exponents, or only the upstream gradient."""
+    """Return the names that stay constants.
+
+    They are counters, indices, whole exponents, or used only in the upstream gradient.
+    """
     whole = {
         called(statement.targets[0])
         for statement in statements
@@ -709,7 +733,7 @@ def _plain_numbers(statements, upstream):
 
 
 def _named(statements):
-    """Return the statements with a name for an expression at their end, and the name of the result."""
+    """Return the statements, with a name for an expression at their end, and the result's name."""
     lines = [one for one in statements if not isinstance(one, ast.FunctionDef)]
     last = lines[-1] if lines else None
     if last is None:
@@ -736,7 +760,7 @@ def _named(statements):
 
 
 def _needed(statements, output, upstream):
-    """Return the statements that the output needs, those that it does not, and the names that are read."""
+    """Return the statements that the output needs, the others, and the names that are read."""
     functions = {
         getattr(one, "name", None) or called(one.targets[0]): one
         for one in statements

@@ -1,6 +1,7 @@
-"""Write mathematics as people write it, `f(x) = x² sin x` or LaTeX, as Python.
+"""Convert mathematics as people write it, `f(x) = x² sin x` or LaTeX, to Python.
 
-A line that Python can read stays as it is. Only a line that it cannot read is read again here, as mathematics.
+A line that Python can read is left unchanged. Only a line that Python cannot read is read again
+here, as mathematics.
 """
 
 import ast
@@ -108,7 +109,7 @@ NOT_FACTORS = {"+", "-", "*", "/", "@", "**", ")", "]", ",", "=", "<", ">", "=="
 
 
 def as_python(text, imported=()):
-    """Return the text with every line that only mathematicians can read written for Python.
+    """Return the text, with the mathematics that Python cannot read converted to Python.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def as_python(text, imported=()):
     Raises
     ------
     CannotDraw
-        If LaTeX remains, or if something would be read as something else.
+        If LaTeX remains, or if a part would be misread.
     """
     text = re.sub(r"\A\s*=(?!=)", "", text)  # =A1^2 of a spreadsheet
     if "\n" not in text.strip() and SQUARE.search(text):
@@ -190,7 +191,7 @@ def as_python(text, imported=()):
 
 
 def not_python(typed, error):
-    """Return the sentence for a text, as it was typed, that neither Python nor this module can read."""
+    """Return the error message for a text, as it was typed, that cannot be read."""
     text = typed.translate(SIGNS)
     if re.search(
         r"=>|^julia>|\b(?:D|Sin|Cos|Tan|Exp|Log|Sqrt)\[|\bnew \w+\(|\w::\w|\bprintln|\bConsole\.|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{",
@@ -251,7 +252,7 @@ def _refuse_lost_exponents(text):
 
 
 def _refuse_commas_and_bases(text):
-    """Raise CannotDraw for what would be read as something else: 0,5x as a pair, and log_3 x as a product."""
+    """Raise CannotDraw for text that would be misread: 0,5x as a pair, and log_3 x as a product."""
     for found in COMMA.finditer(text):
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         if all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}")):
@@ -262,7 +263,10 @@ def _refuse_commas_and_bases(text):
 
 
 def _products(text, raised):
-    """Return the words of mathematics that are products of letters: xy of 3xy + x, ac of 4ac, kt of e^(-kt), mc of mc²."""
+    """Return the words of mathematics that are products of letters.
+
+    Examples are xy in 3xy + x, ac in 4ac, kt in e^(-kt), and mc in mc².
+    """
     if CODE.search(text):
         return set()
     letters = {*re.findall(r"(?<![\w.'])([A-Za-z])(?![\w('])", text)}
@@ -281,7 +285,7 @@ def _products(text, raised):
 
 
 def _is_mathematics(line, simple, variables, products):
-    """Return whether Python cannot read a line, or reads it as something else."""
+    """Return whether Python cannot read a line, or would misread it."""
     return (
         bool(MATHEMATICS.search(line))
         or not tree_of(simple.strip())
@@ -290,7 +294,10 @@ def _is_mathematics(line, simple, variables, products):
 
 
 def _joins(text, variables, products):
-    """Return whether a name in a text is a product, of arguments of the function or of letters: xy of f(x, y) = e^xy."""
+    """Return whether a name in a text is a product: xy of f(x, y) = e^xy.
+
+    The factors are arguments of the function, or letters.
+    """
     if any(re.search(rf"(?<![A-Za-z_]){word}(?!\w)", text) for word in products):
         return True
     single = {name for name in variables if len(name) == 1}
@@ -299,7 +306,7 @@ def _joins(text, variables, products):
 
 
 def _line(line, functions, products):
-    """Return a line as Python, or as it was if it cannot be read as mathematics either."""
+    """Return a line as Python, or unchanged if it cannot be read as mathematics either."""
     text = TITLE.sub("", NUMBERED.sub("", line.partition("#")[0].strip()))
     given = []  # at (1, 2)
     if point := POINT.search(text):
@@ -336,7 +343,10 @@ class _NotMathematics(Exception):
 
 
 class _Reader:
-    """Read one line by recursive descent: sums of products of powers, where nothing between two factors is a product."""
+    """Read one line by recursive descent: sums of products of powers.
+
+    Two factors side by side are multiplied.
+    """
 
     def __init__(self, text, functions, products):
         self.tokens, self.functions, self.bars = TOKEN.findall(text), functions, []
@@ -441,7 +451,10 @@ class _Reader:
         return token
 
     def application(self, name):
-        """Return a function's call, with the expression in brackets as its argument, or with the factors that follow, as in sin 2x."""
+        """Return a function's call.
+
+        The argument is the expression in brackets, or the factors that follow, as in sin 2x.
+        """
         power = ""
         if self.next == "**":
             power = self.take() + self.factor()
@@ -475,26 +488,35 @@ class _Reader:
 
 
 def _is_variable(name):
-    """Return whether a name before a bracket is a factor rather than a function: x, x_1 and α_t, but not f, f_1 or loss."""
+    """Return whether a name before a bracket is a factor, such as x, x_1 or α_t.
+
+    f, f_1 and loss are functions.
+    """
     if re.fullmatch(r"[a-z]{2,}_", name):  # alpha_, of LaTeX
         return name not in NAMED_FUNCTIONS
     return bool(re.fullmatch(r"[^\W\d_](?:_\w+|\d+)?", name)) and name[0] not in NAMED_FUNCTIONS
 
 
 def _is_word(token):
-    """Return whether a token is a word of several letters, which belongs to a sentence rather than to a product."""
+    """Return whether a token is a word of several letters, as in a sentence, not in a product."""
     return len(token) > 1 and token.isalpha() and token not in {*FUNCTIONS, "pi"}
 
 
 def _letters(token, arguments, products, after):
-    """Return x*y of xy where x and y are arguments of the function, or xy a product, and x, e of xe^x."""
+    """Return a word split into factors: x*y for xy, and x, e for xe^x.
+
+    The word is split if x and y are arguments of the function, or if xy is a product.
+    """
     if len(token) > 1 and (set(token) <= arguments or token in products):
         return ["*".join(token)]
     return [*token] if after == "**" and re.fullmatch("[txyz]e", token) else [token]
 
 
 def _lines_with_products(tree, variables, imported):
-    """Return the numbers of the lines that write a product like a call: x(x + 1), 2 (x + 1), (x + 1)(x - 1)."""
+    """Return the numbers of the lines that write a product like a call.
+
+    Examples are x(x + 1), 2 (x + 1) and (x + 1)(x - 1).
+    """
     defined = {node.name for node in walk(tree, ast.FunctionDef, ast.ClassDef)} | {
         *FUNCTIONS,
         *NAMED_FUNCTIONS,

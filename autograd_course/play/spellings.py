@@ -1,6 +1,6 @@
-"""List the names of functions and methods that compute nothing: they show, train, record or ask for gradients.
+"""List the functions and methods that compute nothing: they show, train, record or get gradients.
 
-The names of the functions that compute are in functions.py, those of layers in layers.py.
+The names of the functions that compute are in functions.py, and the names of layers in layers.py.
 """
 
 # Calls that show or train, or that prepare it.

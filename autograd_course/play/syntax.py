@@ -4,11 +4,11 @@ import ast
 
 
 class CannotDraw(Exception):
-    """Say that a text cannot be drawn, and what to write instead."""
+    """Report that a text cannot be drawn, and what to write instead."""
 
 
 def called(node):
-    """Return the last name of a call or attribute: tanh of torch.tanh, of x.tanh() and of tanh(x)."""
+    """Return the last name of a call or attribute: tanh for torch.tanh, x.tanh() and tanh(x)."""
     node = node.func if isinstance(node, ast.Call) else node
     return getattr(node, "attr", getattr(node, "id", ""))
 
@@ -19,7 +19,7 @@ def walk(node, *kinds):
 
 
 def reads(node, bound=frozenset()):
-    """Yield the names that a tree reads, without the variables of functions and comprehensions in it."""
+    """Yield the names that a tree reads, without variables of its functions or comprehensions."""
     match node:
         case ast.FunctionDef(args=arguments, body=body):
             for default in arguments.defaults:
@@ -45,12 +45,15 @@ def reads(node, bound=frozenset()):
 
 
 def loaded(*nodes):
-    """Return the set of the names that `reads` finds in some trees."""
+    """Return the set of names that some trees read."""
     return {name.id for node in nodes for name in reads(node)}
 
 
 def stored(*nodes):
-    """Return the names that are assigned in some trees, with repetitions, without variables of functions in them."""
+    """Return the names that some trees assign, with repetitions.
+
+    Variables of functions inside the trees are left out.
+    """
     names = []
     for node in nodes:
         if isinstance(node, ast.Name):

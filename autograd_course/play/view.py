@@ -1,6 +1,7 @@
-"""Show a text box, and under it the picture of the function that is typed there.
+"""Show a text box, and below it the picture of the typed function.
 
-`picture` draws a Program at given values of its inputs and remembers nothing; the widget and the page only call it.
+`picture` draws a Program at given values of its inputs and keeps no state; the widget and the page
+only call it.
 """
 
 from html import escape
@@ -44,7 +45,7 @@ def picture(program, values, step=0):
     Raises
     ------
     CannotDraw
-        If it cannot be computed, or its graph has more than 150 values.
+        If the Program cannot be computed, or its graph has more than 150 values.
     """
     computed = run(program, values)
     if len(graph.order(computed.output)) > MOST_OPS:
@@ -64,7 +65,7 @@ def picture(program, values, step=0):
 
 
 def _graph(output):
-    """Return the Picture of a graph; on a phone, one that is too wide scrolls in place of being compressed."""
+    """Return the Picture of a graph; on a phone, a graph that is too wide scrolls."""
     nodes = graph.read(output)
     text, placed = graph.describe(nodes), graph.layout(nodes)
     if placed is None:
@@ -78,7 +79,7 @@ def _graph(output):
 
 
 def _step(output, step):
-    """Return the Picture of a step of the backward pass; it scrolls on a phone where `_graph` does."""
+    """Return the Picture of a backward step; on a phone, it scrolls if that of `_graph` does."""
     story = stepper.frames(output)
     frame = story[min(step, len(story) - 1)]
     drawn = stepper.picture(frame)
@@ -91,7 +92,7 @@ def _step(output, step):
 
 
 def _table(program, computed):
-    """Return the table of every input's gradient beside its measured slope, and the same in lines."""
+    """Return a table of every input's gradient beside its measured slope, also as lines of text."""
     computed.output.sum().backward()
     values = {name: np.array(tensor.data) for name, tensor in computed.inputs.items()}
     rows, lines = [], []
@@ -137,9 +138,10 @@ def _not_finite(computed):
 
 
 def measured(program, values, name, index=()):
-    """Return the slope of the sum of the output along one entry of an input, by a central difference.
+    """Return the measured slope of the sum of the output along one entry of an input.
 
-    The step is 1e-5 of the entry, at least 1e-5; the error is of the order of its square.
+    The slope is a central difference. Its step is 1e-5 of the entry, at least 1e-5; the error is of
+    the order of its square.
     """
     h = 1e-5 * max(1.0, abs(float(values[name][index])))
     sides = []
@@ -151,7 +153,7 @@ def measured(program, values, name, index=()):
 
 
 def folds(program):
-    """Return HTML of the folds below the picture: the same in PyTorch, the compiled program, the lines left out."""
+    """Return HTML of the folds below the picture: PyTorch, compiled program, lines left out."""
     parts = [
         ("The same in PyTorch", listing(torch_text(program)).html),
         ("The program that ag.compile writes", listing(_compiled(program)).html),
@@ -182,7 +184,7 @@ def _compiled(program):
 
 
 def _slider(value):
-    """Return (min, max, step, start) around 0 that reaches beyond the value, with the value as one of its stops."""
+    """Return (min, max, step, start) of a range around 0, beyond the value, which is a stop."""
     value = float(value)
     step = round_step(max(3.0, 1.5 * abs(value)) / STOPS)
     return -STOPS * step, STOPS * step, step, value
@@ -191,13 +193,14 @@ def _slider(value):
 def controls(program, at=()):
     """Return {name: (min, max, step, start)} of every number that can be moved, and {STEP: range}.
 
-    An array of at most 16 entries has a control for each entry, called `A[0, 1]`; a larger one has none.
+    An array of at most 16 entries has a control for each entry, called `A[0, 1]`; a larger array
+    has no controls.
 
     Parameters
     ----------
     program : Program
     at : {name: float}
-        Where to start instead, by the names of the controls; others are ignored.
+        Different start values, by the names of the controls; other names are ignored.
     """
     at, found = dict(at), {}
     for name, start in program.inputs.items():
@@ -211,7 +214,7 @@ def controls(program, at=()):
 
 
 def gathered(program, moved):
-    """Return {input: float or array} with the entries as the controls have them."""
+    """Return {input: float or array} with the entries set to the values of the controls."""
     values = {}
     for name, start in program.inputs.items():
         value = np.array(start, dtype=float)
@@ -249,7 +252,10 @@ def explorer(text, at=()):
 
 
 class Playground(widgets.VBox):
-    """Hold the text box, its message and the explorer of the text, `.explorer`, which `playground` shows."""
+    """Hold the widget that `playground` shows.
+
+    It consists of the text box, its message, and the explorer of the text, `.explorer`.
+    """
 
     def __init__(self, text, at):
         self.box = widgets.Textarea(
@@ -313,16 +319,17 @@ class Playground(widgets.VBox):
 
 
 def playground(text=START, /, **at):
-    """Draw any function that is typed: its graph, its gradients, and the backward pass step by step.
+    """Draw a typed function: its graph, its gradients, and the backward pass step by step.
 
     Parameters
     ----------
     text : str
-        An expression such as `L = tanh(w*x + b)`, or lines pasted from micrograd, PyTorch, JAX or NumPy. Every name without a
-        value gets a slider, and so does every name that is set once to a number; of an array of at most 4 × 4 every entry
-        gets a number box. The text is read as arithmetic and never run as Python.
+        An expression such as `L = tanh(w*x + b)`, or lines pasted from micrograd, PyTorch, JAX or
+        NumPy. Every name without a value gets a slider, and so does every name that is set once to
+        a number; every entry of an array of at most 4 × 4 gets a number box. The text is read as
+        arithmetic; Python never runs it.
     **at : float
-        Where the sliders start, by name; `step` is the step of the backward pass.
+        The start values of the sliders, by name; `step` is the step of the backward pass.
 
     Returns
     -------
