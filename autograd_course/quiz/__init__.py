@@ -1,1 +1,1 @@
-"""Questions that are not code: predictions, recall, the card, placement, and the learner's record."""
+"""Ask questions without code: predictions, recall, the card, placement; show the record."""

@@ -1,4 +1,7 @@
-"""Read the numbers that learners type, also as arithmetic. web/site.js does the same; tests/quiz/typed.json is for both."""
+"""Read the numbers that learners type, including arithmetic.
+
+web/site.js does the same; tests/quiz/typed.json tests both.
+"""
 
 import math
 import operator
@@ -38,13 +41,13 @@ _LONGEST = 200
 def number_in(text):
     """Return the number in a text, or the result of its arithmetic.
 
-    Texts are such as "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36",
+    Examples of texts are "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36",
     "3·10 + 10", "(2 − 5)^2", "log 10" and "exp(-2)/3".
 
     Raises
     ------
     ValueError
-        Says how to write a number, if the text is not one.
+        If the text is not a number; the message says how to write one.
     """
     plain = re.sub(r"^about\s+", "", text.strip())
     plain = re.sub(r"([0-9])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
@@ -78,7 +81,7 @@ class _Reader:
         return value
 
     def next(self, wanted):
-        """Take the next token if it is one of those wanted, else return None."""
+        """Return and take the next token if it is one of `wanted`; else return None."""
         return self.tokens.pop(0) if self.tokens and self.tokens[0] in wanted else None
 
     def left_to_right(self, signs, operand):
@@ -122,7 +125,10 @@ class _Reader:
 
 
 def _applied(function, *values):
-    """Return the result; raise an error if it is infinite or not a number, although the values are numbers."""
+    """Return the result of a function.
+
+    Raise an error if the result is infinite or not a number, although the values are numbers.
+    """
     value = function(*values)
     if isinstance(value, complex) or math.isnan(value) and not any(map(math.isnan, values)):
         raise ValueError("not a real number")

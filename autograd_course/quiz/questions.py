@@ -1,6 +1,8 @@
-"""predict, recall, card, place: the learner answers first, then sees. Their texts are in lessons/lesson_NN/exercises.py.
+"""Ask questions that the learner answers before the answer is shown: predict, recall, card, place.
 
-No function here raises an error, and no question has to be answered: the learner can reveal an unanswered one, which is not counted.
+The texts of the questions are in lessons/lesson_NN/exercises.py. No function here raises an error,
+and no question has to be answered: the learner can reveal the answer to an unanswered question,
+which is not counted.
 """
 
 import re
@@ -42,7 +44,7 @@ def parts(question):
 def right(question, typed):
     """Return True if every text in `typed` is the answer to its part.
 
-    Raises ValueError, which says how to write the answer, if a text cannot be read.
+    Raises ValueError if a text cannot be read; the message says how to write the answer.
     """
     return all(
         [
@@ -65,7 +67,10 @@ def _agrees(text, answer, tolerance):
 
 
 def numbers_of(text):
-    """Return the texts of the numbers in "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" or "3 * 4, log 10"."""
+    """Return the texts of the numbers in a text with several numbers.
+
+    Examples are "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" and "3 * 4, log 10".
+    """
     inner = re.sub(r"^(np\.|torch\.)?(array|tensor)", "", text.strip()).strip("[]() ")
     more = inner.count("(") - inner.count(")")  # of these brackets were parts of a number
     inner = "(" * -more + inner + ")" * more
@@ -114,7 +119,7 @@ class Panel(widgets.VBox):
 
     `html` has the answers folded; `text` leaves them out.
 
-    asks: the name of the prediction in it, if there is one; `children[0]` is then its Ask.
+    asks: the name of the prediction in the box, if there is one; `children[0]` is then its Ask.
     """
 
     def __init__(self, children, html, text, asks=None):
@@ -213,13 +218,13 @@ def _praise(good, sure):
 
 
 class Ask(widgets.VBox):
-    """Ask one question: boxes, perhaps how sure, and a button that opens the answer.
+    """Ask one question: boxes, perhaps a choice of confidence, and a button that opens the answer.
 
-    Pressed again, the button lets the learner try again.
+    If the learner presses the button again, the question can be answered again.
 
-    `opened(self)` is called each time an answer opens: `good` is True, False, or None for no answer
-    given; `openings` counts. `praise(good, sure)` is the sentence on top of the first answer.
-    `earlier` is a recorded prediction, shown open from the start.
+    `opened(self)` is called each time an answer opens: `good` is True, False, or None if no answer
+    was given; `openings` counts the calls. `praise(good, sure)` is the sentence on top of the first
+    answer. `earlier` is a recorded prediction, shown open from the start.
     """
 
     def __init__(
@@ -321,7 +326,7 @@ class Ask(widgets.VBox):
 
 
 def predict(name):
-    """Show the boxes for prediction `name`, a choice of confidence, and a button that reveals the answer.
+    """Show the boxes for prediction `name`, a choice of confidence, and a button for the answer.
 
     The first answer is recorded and shown again.
     """
@@ -341,7 +346,7 @@ def predict(name):
 def recall(lesson):
     """Show the three opening questions of a lesson, by number.
 
-    After them comes every earlier prediction that was certain and wrong, three at once.
+    They are followed by the earlier predictions that were certain and wrong, three at a time.
     """
     registered()
     if lesson not in RECALL:
@@ -393,7 +398,7 @@ def _returning(name):
 
 
 def card(lesson):
-    """Show a box for the learner's closing card, saved as typed; then ours beside it."""
+    """Show a box for the learner's closing card, saved as typed, and then our card beside it."""
     registered()
     if lesson not in CARDS:
         return missing("card", lesson)
@@ -472,7 +477,7 @@ def _list(lines):
 def place():
     """Show lesson 00's folded questions for learners who already know gradients.
 
-    After each answer it names the lesson to begin with. The questions of a later lesson appear once
+    Each answer is followed by the lesson to begin with. The questions of a later lesson appear once
     the earlier ones are right, so that no beginner meets questions far ahead of them.
     """
     registered()
@@ -532,9 +537,9 @@ def place():
 
 
 def _begin(lesson):
-    """Return Markdown that says to begin with this lesson.
+    """Return Markdown that tells the learner to begin with this lesson.
 
-    It names the lesson if its notebook is in this folder.
+    It contains the lesson's title if its notebook is in this folder.
     """
     return f"**Begin with {record.lessons().get(lesson, lesson)}.**"
 

@@ -1,4 +1,4 @@
-"""progress: show the learner's record."""
+"""Show the learner's record: progress."""
 
 from html import escape
 
@@ -11,9 +11,10 @@ from . import texts
 
 
 def progress():
-    """Draw the number of right answers so far, lesson by lesson; lessons without an answer are folded.
+    """Draw the number of right answers so far, lesson by lesson.
 
-    It also shows how often the learner was right when sure, and how to delete the record.
+    Lessons without an answer are folded. The report also shows how often the learner was right when
+    sure, and how to delete the record.
     """
     exercises.registered()
     kept, titles = record.read(), record.lessons()
@@ -50,7 +51,7 @@ def progress():
 
 
 def _calibration(predictions):
-    """Return [(how sure, "3 of 4 right"), …] of the predictions."""
+    """Return [(confidence, "3 of 4 right"), …] for the predictions."""
     made = {
         sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE
     }
@@ -58,7 +59,7 @@ def _calibration(predictions):
 
 
 def _gym(trained):
-    """Return a line on the gym's problems, if there were any."""
+    """Return a line about the problems answered in the gym, if there are any."""
     right, all_of_them = (
         sum(one["right"] for one in trained),
         sum(one["right"] + one["missed"] for one in trained),

@@ -1,7 +1,7 @@
-r"""The questions of a lesson apart from its exercises: predictions, recall, the summary card. Data alone.
+r"""Declare the questions of a lesson that are not exercises: predictions, recall, the summary card.
 
-`lessons/lesson_NN/exercises.py` declares them, `questions.py` shows them, and `sync_notebooks.py` copies the questions into
-the notebook. Every text is Markdown with $maths$.
+`lessons/lesson_NN/exercises.py` declares them, `questions.py` shows them, and `sync_notebooks.py`
+copies the questions into the notebook. Every text is Markdown with $maths$.
 
     prediction("02.both", question="x is nudged by 0.1 and y by 0.2. About how far does z move?", answer=3.0, tolerance=0.2,
                reveal="12 · 0.1 + 9 · 0.2 = **3.0**.")
@@ -11,8 +11,9 @@ the notebook. Every text is Markdown with $maths$.
     recall("02", [Question("Which points does the central difference use?", reveal="Those at x − h and x + h."), …three…])
     card("02", ["Multiply along a path, add over the paths.", …at most six…])
 
-The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3", "3*4 + log(2)"), a tuple is a shape
-("(2, 3)"), a list a row of numbers ("5, 7, 9"), a bool is yes or no, and a text is one of `choices`. None is not entered.
+The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3",
+"3*4 + log(2)"), a tuple is a shape ("(2, 3)"), a list is a row of numbers ("5, 7, 9"), a bool is
+yes or no, and a text is one of `choices`. If the answer is None, nothing is entered.
 The reveal begins with the answer and gives the reason.
 """
 
@@ -31,7 +32,7 @@ BROUGHT_BACK = []  # functions that take a lesson, and return further widgets fo
 class Question:
     """Hold one question with its answer.
 
-    `tolerance` is absolute; by default it is two thousandths of a number.
+    `tolerance` is absolute; the default is two thousandths of the answer, if it is a number.
     """
 
     question: str
@@ -65,6 +66,6 @@ def card(lesson, lines):
 def placement(lesson, why, questions):
     """Declare the questions for learners who may begin later than at `lesson`.
 
-    Call it in the order of the lessons.
+    Call this function in the order of the lessons.
     """
     PLACEMENT[lesson] = why, questions
