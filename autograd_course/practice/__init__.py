@@ -1,8 +1,8 @@
-"""gym(): endless small problems on the lessons a learner has done; missed problems come back.
+"""Show endless small problems on the lessons a learner has done: gym(). Missed problems come back.
 
-A kind of problem is a file here: `KEYS`, {"walk.paths": the first lesson that may ask it}; `TITLES`, {"walk.paths":
-in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below works
-for every kind of problem.
+Each kind of problem is a module here with `KEYS`, {"walk.paths": the first lesson that may ask it};
+`TITLES`, {"walk.paths": its title}; and `make(key, rng)`, which returns a Problem, as described in
+problems.py. The widget below works for every kind of problem.
 """
 
 from html import escape
@@ -61,7 +61,7 @@ def gym(lesson=None):
 
 
 def furthest():
-    """Return the last lesson for which the learner's record holds anything, "02" if there is none."""
+    """Return the last lesson with an entry in the learner's record, or "02" if there is none."""
     kept = record.read()
     return max(
         (
@@ -76,7 +76,7 @@ def furthest():
 def keys(lesson, kind=""):
     """Return {key: its kind} of all problems for a learner who has done `lesson`.
 
-    With `kind`, return those of one kind only.
+    With `kind`, return the problems of this kind only.
     """
     return {
         key: name
@@ -90,10 +90,10 @@ def keys(lesson, kind=""):
 def pick(among, trained, last, rng):
     """Return the key of the next problem, different from the last one.
 
-    Kinds are equally likely. Within a kind, a problem that was never answered is three times as
-    likely as one that was. The new problems of the last lesson together are as likely as all of
-    these together. Problems that have to come back are added to these, and make up at most half of
-    all.
+    All kinds are equally likely. Within a kind, a problem that was never answered is three times as
+    likely as a problem that was. The new problems of the last lesson together are as likely as all
+    others together. Problems that have to come back are added, and have at most half of the total
+    probability.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
@@ -122,7 +122,7 @@ def pick(among, trained, last, rng):
 class Gym(Panel):
     """Show the problems of `gym`.
 
-    In a test: `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`.
+    Tests use `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`.
     """
 
     def __init__(self, lesson):
@@ -260,7 +260,8 @@ class Gym(Panel):
     def check(self):
         """Judge the answers in the boxes.
 
-        A problem ends once all is right; the record keeps whether it was right at once.
+        A problem ends once all answers are right; the record keeps whether the first attempt was
+        right.
         """
         if self.done or not self.problem:
             return
@@ -299,7 +300,7 @@ class Gym(Panel):
             waiting.focus()
 
     def reveal(self):
-        """Open the answer; the problem counts as missed unless it was right before."""
+        """Show the answer; the problem counts as missed unless it was right before."""
         if not self.done and self.problem:
             self.miss()
             self.end("The answer:", [])
@@ -307,7 +308,7 @@ class Gym(Panel):
     def miss(self):
         """Record a miss at once.
 
-        So a learner who goes on without correcting the problem meets it again too.
+        So the problem comes back even if the learner goes on without correcting it.
         """
         if not self.missed:
             self.missed = True

@@ -1,6 +1,6 @@
-"""Work out a number of one lesson by hand: a nudge, a ledger, a step of training, a tangent, a kernel's windows.
+"""Ask for a number of one lesson by hand: a nudge, a ledger, a training step, a tangent, a window.
 
-Each lesson that asks for no graph, rule, shape or Jacobian of its own has a key here.
+Each lesson that has no problems on graphs, rules, shapes or Jacobians of its own has a key here.
 """
 
 from dataclasses import dataclass
@@ -213,7 +213,10 @@ def _orders(walk, made):
 
 
 def _order(key, rng):
-    """Return a Problem on the turns of the results of a graph; every safe order is right."""
+    """Return a Problem on the order in which the backward pass visits the results of a graph.
+
+    Every safe order is right.
+    """
     walk, made = _graph(rng)
     made = made[::-1]
     orders, last = _orders(walk, made), len(made) + 1
@@ -280,7 +283,7 @@ def _order(key, rng):
 
 
 def _ledger(key, rng):
-    """Return a Problem on the entries of the ledger while a pass is under way."""
+    """Return a Problem on the entries of the ledger during a backward pass."""
     while True:
         walk, made = _graph(rng)
         order = [walk.nodes[-1].key, *made[::-1]]

@@ -16,7 +16,8 @@ from .problems import Box, Line, Mark, Problem, judged
 class Wrong:
     """Hold a wrong rule for one argument of a row.
 
-    It gives the right result exactly where `unseen` holds and, if it has a g, where g is 0.
+    The rule gives the right result exactly where `unseen` holds and, if it contains a g, where g is
+    0.
     """
 
     row: str
@@ -100,7 +101,7 @@ KINKS = {"relu": "x == 0", "abs": "x == 0", "maximum": "x == y", "minimum": "x =
 def make(key, rng):
     """Return a Problem: a wrong rule and four tests.
 
-    At least one test catches the rule and, where possible, one lets it pass.
+    At least one test catches the rule and, where possible, at least one test does not.
     """
     choices = [wrong for wrong in ALL if f"catch.{wrong.row}" == key]
     one = choices[rng.integers(len(choices))]
@@ -115,7 +116,7 @@ def make(key, rng):
 def draw(one, rng):
     """Return random arguments {"g": …, "x": …, …}: whole numbers near 0 in the row's domain.
 
-    None is at a kink; g is 0 now and then.
+    No argument is at a kink; g is sometimes 0.
     """
     letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
@@ -150,7 +151,7 @@ def outcomes(one, test):
 
 
 def hidden(one, test):
-    """Return True if the two agree, according to the wrong rule's `unseen`."""
+    """Return True if `unseen` says that the wrong rule agrees with the right one on this test."""
     return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
 
 

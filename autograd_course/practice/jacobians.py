@@ -1,7 +1,7 @@
-"""Jacobian puzzles: ∂z[i] / ∂x[j] as one line in the indices, with drawings of the right matrix and of the learner's.
+"""Ask for ∂z[i] / ∂x[j] as one line in the indices, and draw the right and the learner's matrix.
 
-The right matrix is always computed by the library, from `z` on Tensors. The answer in the table is
-the one that is revealed, and a test compares it with this matrix.
+The library always computes the right matrix, from `z` on Tensors. The answer in the table is the
+one that is revealed, and a test compares it with this matrix.
 """
 
 from dataclasses import dataclass, field
@@ -25,11 +25,11 @@ def lower(n):
 
 @dataclass
 class Puzzle:
-    """Hold a function z of `inputs`, whose Jacobian by the input `by` is asked for.
+    """Hold a function z of `inputs` and the input `by`; the question is the Jacobian of z by `by`.
 
-    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with functions of the
-    library, so that it runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn.
-    `answer` is ∂z/∂x by the indices, those of z first.
+    `formula` defines z entry by entry, and `code` is the same in NumPy; `z` computes it with
+    functions of the library, so that it runs on Tensors. `sizes` are the shapes of the inputs; the
+    first one is drawn. `answer` is ∂z/∂x in the indices, those of z first.
     """
 
     lesson: str
@@ -56,7 +56,7 @@ IDX = np.array([2, 0, 2])
 
 
 def kept(x):
-    """Return a row of ones with zeros, whose positions depend on whether the length is odd or even."""
+    """Return a row of ones with zeros, whose positions depend on the parity of the length."""
     return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
 
 
@@ -469,9 +469,9 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """Hold the names that a line may use besides its indices, and the Jacobian.
+    """Hold the Jacobian and the names that a line may use besides its indices.
 
-    The Jacobian is an array with the axes of z and then those of x.
+    The Jacobian is an array with the axes of z, followed by those of x.
     """
 
     names: dict
@@ -495,7 +495,7 @@ def cases(name):
 def _numbers(rng, shape):
     """Return distinct halves from −3 to 3 other than 0.
 
-    They can be told from each other in the matrix.
+    In the matrix, each can be told from the others.
     """
     values = rng.choice(
         [-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False
@@ -542,10 +542,7 @@ def flat(jacobian, case):
 
 
 def make(key, rng):
-    """Return the Problem of a puzzle.
-
-    Each puzzle has exactly one.
-    """
+    """Return the only Problem of a puzzle."""
     name = key.partition(".")[2]
     puzzle, drawn = PUZZLES[name], cases(name)[0]
     letters = "ijkl"[: drawn.right.ndim]
@@ -586,7 +583,7 @@ def _index(letters):
 
 
 def _drawn(text, case):
-    """Return the Jacobian that a text computes for the case that is drawn, or None."""
+    """Return the Jacobian that a text computes for the drawn case, or None."""
     try:
         with np.errstate(all="ignore"):
             return bounded(entries, Line(text).code, case, most=200_000)
@@ -626,7 +623,7 @@ def _judge(name, line):
 
 
 def _index_hint(line, case):
-    """Return a hint for a line that indexes past the end of an array, or "" for others."""
+    """Return a hint for a line that indexes past the end of an array, or "" for other lines."""
     got, outside = np.zeros(case.right.shape), []
     for place in np.ndindex(case.right.shape):
         try:
@@ -649,9 +646,10 @@ def _close(got, right):
 
 
 def diagnosis(name, pairs):
-    """Return a sentence that holds for a wrong Jacobian in all cases, or the place where it first differs.
+    """Return a sentence that holds for a wrong Jacobian in all cases.
 
-    `pairs` is [(got, right), …].
+    If there is none, return the place where the Jacobian first differs. `pairs` is [(got, right),
+    …].
     """
     both = [(flat(got, case), flat(right, case)) for (got, right), case in zip(pairs, cases(name))]
     square = [(got, right) for got, right in both if got.shape == right.shape[::-1]]
@@ -728,9 +726,9 @@ def diagnosis(name, pairs):
 
 
 def _factor(name, pairs):
-    """Return a hint if a single factor is missing or too much.
+    """Return a hint if one factor is missing or superfluous.
 
-    Return "" if that is not the mistake.
+    Return "" if the mistake is a different one.
 
     The factor is one letter or an entry of it, such as p[i] of p[i] · v[i].
     """
@@ -823,7 +821,7 @@ def _picture(name, got):
 def _matrix(left, title, values, right):
     """Return (parts of the drawing, its right end) of a matrix under its title.
 
-    Entries that are not right are framed.
+    Wrong entries are framed.
     """
     parts = [words(left, 24, title, anchor="start", size=13)]
     for (r, c), value in np.ndenumerate(values):

@@ -1,4 +1,4 @@
-"""The parts that all kinds of problem share, and the notation that their boxes accept."""
+"""Define what all kinds of problem share, and the notation that their boxes accept."""
 
 import ast
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ class Mark:
 class Problem:
     """Hold one problem.
 
-    `key` names the skill that it trains, such as "walk.paths"; texts are Markdown with $maths$, `reveal` begins with
-    the answer.
+    `key` names the skill that the problem trains, such as "walk.paths". Texts are Markdown with
+    $maths$; `reveal` begins with the answer.
 
-    `judge(texts)` gives a Mark, or None for an empty text, for each of the boxes; `picture(texts,
-    marks)` a Picture, given [] before anything was judged. `right` are texts that the judge calls
-    right; `wrong` is [(number of the box, text, hint), …].
+    `judge(texts)` returns, for each of the boxes, a Mark, or None for an empty text.
+    `picture(texts, marks)` returns a Picture; `marks` is [] before the first check. `right` are
+    texts that `judge` calls right; `wrong` is [(number of the box, text, hint), …].
     """
 
     key: str
@@ -59,9 +59,9 @@ class Problem:
 
 
 def judged(texts, judge_one):
-    """Return a Mark for each text, None for an empty one.
+    """Return a Mark for each text, or None for an empty text.
 
-    `judge_one(i, text)` gives a Mark, or raises ValueError if the text cannot be read.
+    `judge_one(i, text)` returns a Mark, or raises ValueError if the text cannot be read.
     """
     marks = []
     for i, text in enumerate(texts):
@@ -89,9 +89,9 @@ MOST_BITS = 10_000  # 3,000 digits: Python computes every digit of an integer an
 
 
 def _bits(node):
-    """Return how many bits a whole number may get, at most; 0 for everything else.
+    """Return an upper bound for the bits of a whole number; 0 for other values.
 
-    Floats and arrays have a largest value.
+    Floats and arrays need no bound, because they have a largest value.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value.bit_length()
@@ -118,7 +118,7 @@ MOST_TURNS = 100_000
 def _range(*bounds):
     """Return Python's range; raise StepLimitExceeded if it is longer than MOST_TURNS.
 
-    The step limit does not see how often `sum` or `list` runs through a range.
+    The step limit does not count how often `sum` or `list` runs through a range.
     """
     found = range(*bounds)
     if len(found) > MOST_TURNS:
@@ -161,7 +161,7 @@ NAMES = {
 class Line:
     """Hold one expression of Python as it was typed.
 
-    Raises ValueError, which says what does not fit, if the text is not an expression.
+    Raises ValueError if the text is not an expression; the message says what to check.
     """
 
     text: str
@@ -192,13 +192,11 @@ class Line:
 
 
 def trouble(error):
-    """Return an error of the learner's line in words."""
+    """Describe an error of the learner's line in words."""
     if isinstance(error, StepLimitExceeded):
         return "Your line does not end, or ends only after too many steps."
     if isinstance(error, NameError):
         return f"{error.name} is not defined here: the question lists the letters that your line may use."
     if "numpy boolean" in said(error):
-        return (
-            "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
-        )
+        return "NumPy's True and False cannot be negated with a minus: convert the comparison to a number, 1 * (…)."
     return f"{type(error).__name__}: {said(error).rstrip('.')}. {sentence(likely(error))}".strip()

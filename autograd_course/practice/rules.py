@@ -1,4 +1,4 @@
-"""Write the rule of a row: the gradient of one input of an op, as one line in g, z and the inputs."""
+"""Ask for the rule of a row: the gradient of one input of an op, as one line in g, z and inputs."""
 
 import inspect
 from functools import cache
@@ -56,10 +56,7 @@ TITLES = {
 
 
 def make(key, rng):
-    """Return the Problem of a row and a letter.
-
-    Each pair has exactly one.
-    """
+    """Return the only Problem for a row and a letter."""
     _, name, letter = key.split(".")
     row = ops.ROWS[name]
     letters, keywords = letters_of(row)
@@ -88,7 +85,7 @@ def make(key, rng):
 def _ours(row, argument):
     """Return the rule of an argument as one line: the entry of DERIVED, or else the library's rule.
 
-    DERIVED has the lesson's rule where the library's rule also handles special cases.
+    DERIVED has the lesson's rule if the library's rule also handles special cases.
     """
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 
@@ -103,9 +100,9 @@ DERIVED = {
 
 @cache
 def tried_on(name):
-    """Return (inputs, keywords) with which expect_rule tries a row.
+    """Return (inputs, keywords) on which expect_rule tries a row.
 
-    For an elementwise row expect_rule chooses its own.
+    For an elementwise row, expect_rule chooses its own inputs.
     """
     if name == "where":  # c is a condition
         return [

@@ -73,7 +73,7 @@ def _broadcast(key, rng):
 def _shrunk(shape, rng):
     """Return a shape that broadcasts to this one.
 
-    Some axes are left out at the left, others have length 1.
+    Some axes are left out on the left, and others have length 1.
     """
     kept = shape[rng.integers(len(shape) + 1) if rng.random() < 0.6 else 0 :]
     return tuple(1 if rng.random() < 0.35 else n for n in kept)
@@ -82,7 +82,7 @@ def _shrunk(shape, rng):
 def _reduce(key, rng):
     """Return a Problem on z = x.sum(axis, keepdims), or the mean.
 
-    Here g is copied back, and nothing is summed.
+    The backward pass copies g back along the axis and sums nothing.
     """
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axis, keepdims = int(rng.integers(len(x))), bool(rng.integers(2))
@@ -124,7 +124,7 @@ def _move(key, rng):
 
 
 def _matmul(key, rng):
-    """Return a Problem on Z = X @ Y, where one of the two may be broadcast over a stack."""
+    """Return a Problem on Z = X @ Y, where X or Y may be broadcast over a stack."""
     n, k, m, stack = (int(size) for size in rng.permutation([2, 3, 4, 5]))
     shapes = [
         {"X": (n, k), "Y": (k, m)},

@@ -1,4 +1,4 @@
-"""Check a rule that the learner derived without hints, and a gradient check that the learner wrote."""
+"""Check a rule derived without hints, and a gradient check that the learner wrote."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ from ..source import is_stub
 
 @dataclass
 class Task:
-    """Hold a function `f` of one array, its rule, and wrong rules {text: why it may pass}.
+    """Hold a function `f` of one array, its rule, and wrong rules {text: why a check may miss it}.
 
-    `sizes` are lengths of x to try.
+    `sizes` are the lengths of x to try.
     """
 
     lesson: str
@@ -111,7 +111,7 @@ def unaided(name, rule, my_check):
     my_check : function of f, rule and x that returns True if `rule` is right for f at the array x,
         and False otherwise. It must accept right rules, and reject wrong ones.
 
-    Never raises.
+    No error is raised.
     """
     task = TASKS.get(str(name))
     if task is None:
@@ -232,7 +232,8 @@ def _check_tells(task, my_check):
 def _said(my_check, task, rule, x):
     """Return the bool that the learner's check returns.
 
-    The check is called twice, because one that draws random numbers must return the same result again.
+    The check is called twice, because a check that draws random numbers must return the same result
+    again.
     """
     answers = set()
     for _ in range(2):

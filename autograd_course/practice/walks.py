@@ -1,4 +1,4 @@
-"""Walk a graph: the local gradient on every arrow, then the gradient on every card."""
+"""Ask for the local gradient on every arrow of a graph, and then the gradient on every card."""
 
 from collections import namedtuple
 from itertools import combinations
@@ -37,7 +37,7 @@ Arrow = namedtuple("Arrow", "number source user slot local passes")
 class Walk:
     """Hold a graph of numbers, read from the library's own backward pass.
 
-    `cards` are the nodes whose gradient is asked for.
+    `cards` are the nodes whose gradients the learner computes.
     """
 
     def __init__(self, output):
@@ -71,7 +71,7 @@ class Walk:
 
     @property
     def right(self):
-        """Return the right number for every box: arrows, then cards."""
+        """Return the right number for every box: first the arrows, then the cards."""
         return [arrow.local for arrow in self.arrows] + [self.g[key] for key in self.cards]
 
 
@@ -93,7 +93,10 @@ def drawn(key, rng):
 
 
 def _calculation(key, rng):
-    """Return a Tensor made of two or three inputs by two to four ops, all used; or None."""
+    """Return a Tensor computed from two or three inputs by two to four ops, or None.
+
+    All inputs are used.
+    """
     choices, new = {
         "walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
         "walk.functions": (FUNCTIONS, {"relu", "abs", "maximum"}),
@@ -129,7 +132,7 @@ def _calculation(key, rng):
 
 
 def _fair(walk, key):
-    """Return True if the numbers are easy to compute, and every wrong way leads to a wrong number."""
+    """Return True if the numbers are easy to compute, and every mistake leads to a wrong number."""
     numbers = [float(node.value) for node in walk.nodes] + walk.right
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
     whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
@@ -156,7 +159,7 @@ def _fair(walk, key):
 
 
 def wrong_locals(walk, arrow):
-    """Return [(wrong local gradient of an arrow, hint), …], without the right one."""
+    """Return [(wrong local gradient of an arrow, hint), …]; the right one is left out."""
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
     when = _when(walk, arrow)
@@ -222,7 +225,7 @@ def wrong_locals(walk, arrow):
 def _when(walk, arrow):
     """Return in words the change that a local gradient measures.
 
-    The other input may depend on the same value.
+    The words exclude a change of the other input, which may depend on the same value.
     """
     inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
     return f"when {walk.called[arrow.source]} grows a little" + ", and the other input is fixed" * (
@@ -231,7 +234,7 @@ def _when(walk, arrow):
 
 
 def wrong_gradients(walk, key):
-    """Return [(wrong gradient of a card, hint), …], without the right one."""
+    """Return [(wrong gradient of a card, hint), …]; the right one is left out."""
     arrows, name, total = walk.leaving(key), walk.called[key], walk.g[key]
     made = []
     for count in range(1, len(arrows)):
@@ -315,7 +318,7 @@ def wrong_gradients(walk, key):
 
 
 def _old(walk, key):
-    """Return [(gradient of a node before all contributions had arrived, when in words), …]."""
+    """Return [(gradient of a node before all contributions had arrived, the time in words), …]."""
     arrows = walk.leaving(key)
     return [
         (
@@ -394,10 +397,7 @@ def _problem(key, walk):
 
 
 def _follows(walk, key, got, given, right):
-    """Return a hint if a card follows correctly from wrong values in other boxes.
-
-    Return "" if it does not.
-    """
+    """Return a hint if a card follows correctly from wrong values in other boxes, else ""."""
     place = {one: i for i, one in enumerate([*walk.arrows, *walk.cards])}
     used = [
         place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place
@@ -459,7 +459,7 @@ def _bracketed(x):
 
 
 def picture(walk, known):
-    """Draw the graph with a question mark in place of everything that is not known yet."""
+    """Draw the graph with a question mark in place of each value that is not known yet."""
     local = {
         (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
         for i, arrow in enumerate(walk.arrows)
