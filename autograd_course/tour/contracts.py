@@ -1,4 +1,7 @@
-"""The engine's guarantees: short programs and their results, with and without a deleted statement."""
+"""Define the engine's guarantees: short programs and their results.
+
+Each program runs with and without a deleted statement.
+"""
 
 import ast
 import sys
@@ -15,7 +18,8 @@ from .mutations import HOME, StepLimitExceeded, engine_without
 class Contract:
     """Hold a program and the expected result of its last line.
 
-    `right` is the text of that value. If the line must raise an error, `right` is the type of the error and a part of its message, such as "RuntimeError: changed".
+    `right` is the text of that value. If the line must raise an error, `right` is the type of the
+    error and a part of its message, such as "RuntimeError: changed".
     """
 
     group: str
@@ -781,7 +785,8 @@ CONTRACTS = [
 def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
     """Return the result of each contract on the engine without `statement`, as text.
 
-    A result is the value of the last line, "RuntimeError: …" if the line raised it, or "does not end". If the engine cannot be loaded, every result is that error.
+    A result is the value of the last line, "RuntimeError: …" if the line raised this error, or
+    "does not end". If the engine cannot be loaded, every result is the error.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -795,7 +800,8 @@ def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
 def reached(statement):
     """Return the contracts that run a line of a Statement.
 
-    Return all if it runs while the engine is loaded, or if it is not code that runs.
+    Return all contracts if the statement runs while the engine is loaded, or if it is not code that
+    runs.
     """
     loading, *each = _lines()
     own = {
@@ -808,7 +814,7 @@ def reached(statement):
 
 @cache
 def _lines():
-    """Return the lines of the engine that run: while it is loaded, and for each contract.
+    """Return the lines of the engine that run while it is loaded, and for each contract.
 
     The result is a list of sets {(path, line number)}.
     """

@@ -115,7 +115,7 @@ def _read(file, folder):
 def _codes(file, folder):
     """Return the compiled code of each statement of the module itself.
 
-    Only one of them is recompiled to remove a statement.
+    To remove a statement, only one of them is recompiled.
     """
     return [_compiled(node, file, folder) for node in _read(file, folder)[0].body]
 
@@ -142,8 +142,8 @@ class EngineWithout:
 
     The copy lacks `statement`, if one is given.
 
-    Put it into sys.meta_path. `steps` is the rest of MOST_STEPS: at 0 a loop of the package
-    raises StepLimitExceeded.
+    Insert the finder into sys.meta_path. `steps` is the rest of MOST_STEPS: at 0, a loop of the
+    package raises StepLimitExceeded.
     """
 
     def __init__(self, name, statement=None, folder=HOME, most=MOST_STEPS):
@@ -183,10 +183,11 @@ class EngineWithout:
 def engine_without(statement=None, folder=HOME):
     """Provide the engine without `statement` as a context manager.
 
-    It yields a module with the public names of the core; its `finder` is the EngineWithout.
+    It yields a module with the public names of the core; the `finder` of the module is the
+    EngineWithout.
 
-    It is a package of another name, so that the engine itself is not touched, and it is gone
-    afterwards. An error or StepLimitExceeded while it is loaded is raised.
+    The copy is a package with a different name, so that the engine itself does not change, and it
+    is removed afterwards. An error or StepLimitExceeded during loading is raised.
     """
     name = "autograd_without"
     finder, package = EngineWithout(name, statement, folder), ModuleType(name)

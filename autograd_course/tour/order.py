@@ -1,8 +1,8 @@
-"""The core of the engine in reading order: its definitions, their purpose, and the lessons they need.
+"""List the core of the engine in reading order: definitions, their purpose, the lessons they need.
 
-A definition is named "tape:Tensor.backward"; `*` matches any letters. It belongs to the first line
-that names it. Tests check that each definition of the core belongs to a line, and that every link
-leads to a section.
+A definition is named "tape:Tensor.backward"; `*` matches any letters. A definition belongs to the
+first line that names it. Tests check that each definition of the core belongs to a line, and that
+every link leads to a section.
 """
 
 from dataclasses import dataclass, field
@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Part:
-    """lines: [(definitions, the lesson and its section, "05 A number that remembers", their purpose), …].
+    """Hold the definitions of one part of the page.
 
-    later: the same for a second reading: definitions that only raise errors, only save time, or
-    need a lesson after 10.
+    lines: [(definitions, the lesson and its section, "05 A number that remembers", their purpose),
+    …].
+
+    later: the same for a second reading, with definitions that only raise errors, only save time,
+    or need a lesson after 10.
     """
 
     title: str
@@ -24,9 +27,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Deletion:
-    """Hold a question about a statement that is deleted, given by its definition and its first words.
+    """Hold a question about a deleted statement, given by its definition and its first words.
 
-    `shown` maps each choice to a piece of the program of one contract; only the contract of the right answer is broken. If the answer is a number or a row of numbers, `shown` is a piece of the program that returns it.
+    `shown` maps each choice to a piece of the program of one contract; only the contract of the
+    right answer is broken. If the answer is a number or a row of numbers, `shown` is a piece of the
+    program that returns it.
     """
 
     where: str

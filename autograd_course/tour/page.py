@@ -1,4 +1,4 @@
-"""The content of the page `engine.ipynb`: definitions from the source, and what breaks without a statement."""
+"""Write the page `engine.ipynb`: definitions, and what breaks without a statement."""
 
 import ast
 import json
@@ -37,7 +37,7 @@ WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{st
 class Definition:
     """Hold a function, class, method or variable of the page.
 
-    `name` is such as "tape:Tensor.backward".
+    An example of a `name` is "tape:Tensor.backward".
     """
 
     name: str
@@ -114,7 +114,7 @@ def _named(node):
 def of_part(key):
     """Return [(the Definitions, the lesson's section, their purpose), …] of a part.
 
-    They are in the order of order.py.
+    The entries are in the order of order.py.
     """
     return [
         ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
@@ -126,7 +126,7 @@ def of_part(key):
 def home(name):
     """Return (key of the part, number of the line in it) of a definition, or None.
 
-    It is the first line that names the definition.
+    The line is the first one that names the definition.
     """
     return next(
         (
@@ -172,9 +172,9 @@ def deletable_in(key):
 def read(key):
     """Show the definitions of a part from the current source.
 
-    Each comes with its purpose and the lesson where it was derived.
+    Each definition is shown with its purpose and the lesson where it was derived.
 
-    What is for a second reading is folded, with the lessons after 10 that it needs.
+    Definitions for a second reading are folded, with the lessons after 10 that they need.
     """
     every, first = of_part(key), len(PARTS[key].lines)
     blocks, words = zip(*map(_block, every))
@@ -240,7 +240,7 @@ def _coloured(code):
 def delete_lines(key):
     """Show a slider over the statements of a part.
 
-    Each is removed in turn, and every contract that reaches it is run again.
+    Each statement is removed in turn, and every contract that reaches it is run again.
     """
     every = deletable_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
@@ -355,9 +355,9 @@ def _noticed(statement):
 
 
 def noticed(statement):
-    """Return {text of a statement of the same definition: the test that notices}.
+    """Return {text of a statement of the same definition: the test that fails without it}.
 
-    This is read from the file that `make mutate` writes.
+    The function reads this from the file that `make mutate` writes.
     """
     return json.loads(NOTICED.read_text(encoding="utf-8")).get(
         f"{statement.file}:{statement.where}", {}
@@ -368,7 +368,7 @@ def noticed(statement):
 
 
 def predict_deletion(name):
-    """Ask what the engine does if one of its lines is deleted. Nothing is recorded."""
+    """Ask what the engine does if one of its lines is deleted; record nothing."""
     one = DELETIONS[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
     return _ask(name, Question(one.question, one.answer, one.reveal, choices))
@@ -384,7 +384,7 @@ def _ask(name, asked):
 
 
 def yours_and_ours(name):
-    """Show an exercise's solution beside the engine's definition, and what differs."""
+    """Show an exercise's solution beside the engine's definition, and explain what differs."""
     registered()
     where, differs = BESIDE[name]
     ours = "\n".join(_dedented(one.lines) for one in definitions() if one.name == where)
@@ -400,7 +400,7 @@ def yours_and_ours(name):
 def find(where, line):
     """Return the Statement in the definition `where` whose text begins with `line`.
 
-    `where` is such as "tape:backward_pass".
+    An example of `where` is "tape:backward_pass".
     """
     found = [
         one
@@ -416,7 +416,7 @@ def find(where, line):
 
 
 def patients():
-    """Show five engines, each with a hidden line removed, and which contracts each keeps."""
+    """Show five engines, each with a hidden line removed, and the contracts that each one keeps."""
 
     def picture(engine):
         html, words = contracts_without(find(*PATIENTS[engine]))
