@@ -59,7 +59,7 @@ def frames(output, tangents):
 
 
 class _Push(Story):
-    """The progress of the forward pass so far."""
+    """Hold the progress of the forward pass so far."""
 
     words = FORWARD
 
