@@ -1,4 +1,4 @@
-"""check_grads: compare derivatives by the rules with derivatives by finite differences."""
+"""Compare the derivatives that the rules compute with finite differences: check_grads."""
 
 import warnings
 
@@ -14,14 +14,15 @@ _EPS = np.finfo(np.float64).eps
 def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     """Compare the derivatives of `f` at `xs` with finite differences, entry by entry.
 
-    The output is projected on a random direction, so that every entry of it counts. The upstream
-    gradient is also made −8 times as large, because a rule is linear in it; from the second order
-    on it varies as the inputs do. For the second order the same is done to the first derivative,
-    and so on.
+    The output is projected onto a random direction, so that every entry of the output counts. Each
+    rule also runs with an upstream gradient that is −8 times as large, because a rule must be
+    linear in the upstream gradient. From the second order on, the upstream gradient is varied like
+    an input. The second order applies the same comparison to the first derivative, and so on.
 
-    Everything is computed in float64. The step of a difference is 1e-5·|x|, where |x| is taken as
-    at least 1e-3 and at most 1e3, which serves inputs from 1e-6 to 1e6. The tolerance follows the
-    rounding error of the difference: with 1e50 beside 1 a wrong rule may pass.
+    Everything is computed in float64. The step of a difference is 1e-5·|x|, with |x| limited to the
+    range from 1e-3 to 1e3; this suits inputs from 1e-6 to 1e6. The tolerance grows with the
+    rounding error of the difference, so a wrong rule may pass if values as different as 1e50 and 1
+    occur together.
 
     Parameters
     ----------
@@ -30,23 +31,24 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     *xs : array_like
         Arrays or numbers.
     order : int, default 2
-        Number of derivatives in a row to check.
+        Highest order of derivative to check.
     modes : sequence of {"rev", "fwd"}, default both
-        Reverse mode, forward mode, and for higher orders every mix of them.
+        Modes to check; for higher orders, every combination of these modes is checked.
 
     Raises
     ------
     AssertionError
-        If a derivative is wrong: a report of argument, entry, result of the rule, and difference.
+        If a derivative is wrong. The message gives the argument, the entry, the result of the rule
+        and the finite difference.
     ValueError
-        If `modes` holds something else, or `f` is not deterministic.
+        If `modes` contains an unknown mode, or `f` is not deterministic.
 
     Warns
     -----
     RuntimeWarning
-        At a kink, where the slopes on the two sides differ: any number between them is accepted.
-        Where several entries have a kink, as in a tie, the slope as all entries move together is
-        checked too.
+        At a kink, where the slopes on the two sides differ: any number between them is accepted. If
+        several entries have a kink, as in a tie, the slope with all entries moving together is also
+        checked.
     """
     if not modes or not {"rev", "fwd"}.issuperset(modes):
         raise ValueError(f"check_grads: expected modes among 'rev' and 'fwd', got {modes!r}")
@@ -66,7 +68,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
     """Check the function `f` projected on `u`, then its derivative.
 
     `path` is the chain of derivatives that led to `f`, and `magnitude` is the size of the functions
-    it was derived from: their rounding errors are part of its own.
+    that `f` was derived from; their rounding errors add to that of `f`.
     """
     value, faults, found = _value_at(f, xs), [], set()
     noise, magnitude = magnitude, magnitude + np.abs(u * value).sum()
@@ -120,8 +122,8 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
             atol = 1e-9 * np.nanmax(np.abs(g), initial=0)
             if not np.allclose(h, -8 * g, rtol=1e-9, atol=atol, equal_nan=True):
                 faults.append(
-                    f"  the rule is not linear in {upstream[mode]}: −8 times as much gives "
-                    f"something else   [{path}{mode}]"
+                    f"  the rule is not linear in {upstream[mode]}: −8 times as much "
+                    f"does not give −8 times the result   [{path}{mode}]"
                 )
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""
@@ -154,8 +156,8 @@ def _slope(f, xs, u, value, direction, noise, magnitude):
 
     The slope is the four-point difference, and `error` estimates its error. At a kink `sides` are
     the slopes on the left and on the right, and any slope between `bounds` is right; elsewhere
-    `sides` is None. `noise` is the size of what `f` was derived from, `magnitude` the same with
-    `f`.
+    `sides` is None. `noise` is the size of the functions that `f` was derived from, and `magnitude`
+    that size with `f` included.
     """
     moving = [np.abs(x[d != 0]).max() for x, d in zip(xs, direction) if d.any()]
     size = min(max([1e-3, *moving]), 1e3)
@@ -195,5 +197,5 @@ def _value_at(f, xs):
 
 
 def _direction(rng, shape):
-    """Return random numbers that are neither small nor 1."""
+    """Return random numbers of either sign with absolute values from 0.5 to 0.9."""
     return np.asarray(rng.uniform(0.5, 0.9, shape) * rng.choice([-1, 1], shape))

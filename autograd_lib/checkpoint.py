@@ -1,4 +1,4 @@
-"""Checkpoints: drop the intermediate results of a function; recompute them in the backward pass."""
+"""Drop the intermediate results of a function, and recompute them in the backward pass."""
 
 from . import ops
 from .hints import check_function
@@ -10,11 +10,11 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 
 
 def checkpoint(f):
-    """Return `f`, changed to keep no intermediate results for the backward pass.
+    """Wrap `f` so that it keeps no intermediate results for the backward pass.
 
     The backward pass repeats the ops of `f` on the same constants, so random numbers drawn inside
-    are the same both times. `f` itself is called once. Gradients are the same to the last bit, also
-    of Tensors that `f` closes over.
+    are the same both times. `f` itself is called once. Gradients are the same to the last bit,
+    including those of Tensors that `f` closes over.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def checkpoint(f):
     Returns
     -------
     callable
-        The function with the arguments of `f`.
+        A function with the same arguments as `f`.
     """
     check_function("checkpoint", f)
 
@@ -62,8 +62,8 @@ def _forget(z, start):
 
     The ops recorded since the creation number `start` are dropped.
 
-    It keeps a recipe: which ops ran on which inputs, without their results. The inputs are Tensors
-    from outside, and constants such as a random mask.
+    The Tensor keeps a recipe: which ops ran on which inputs, without their results. The inputs are
+    Tensors from outside, and constants such as a random mask.
     """
     recipe, inputs, todo = {}, {}, [z]
     while todo:

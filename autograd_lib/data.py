@@ -1,4 +1,4 @@
-"""Mini-batches of arrays, as torch.utils.data gives them."""
+"""Mini-batches of arrays, as in torch.utils.data."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ class DataLoader:
     Parameters
     ----------
     *arrays : array_like
-        Arrays of the same length, with any dtypes and further axes.
+        Arrays of the same length, of any dtypes and with any further axes.
     batch_size : int, default 1
         Number of rows in a batch.
     shuffle : bool, default False
@@ -48,7 +48,7 @@ class DataLoader:
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
                 f"DataLoader: expected arrays of the same length, got shapes {shapes}; "
-                "give batch_size by name"
+                "pass batch_size by keyword"
             )
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ValueError(

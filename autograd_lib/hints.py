@@ -122,7 +122,7 @@ _SUBSTITUTES = {
     "randn": "np.random.default_rng(seed).normal(size=shape)",
     "rand": "np.random.default_rng(seed).random(shape)",
     "randint": "np.random.default_rng(seed).integers(low, high, shape)",
-    "manual_seed": "np.random.default_rng(seed), and give layers rng=",
+    "manual_seed": "np.random.default_rng(seed), and pass rng= to layers",
     **{
         name: f"np.{name}"
         for name in """zeros ones full eye arange linspace zeros_like ones_like argsort sign floor
@@ -166,7 +166,7 @@ def missing(owner, name):
     Parameters
     ----------
     owner : str
-        What lacks the name, such as "a Tensor".
+        The object that lacks the name, such as "a Tensor".
     name : str
         The missing name.
 
@@ -219,7 +219,7 @@ def argument_error(name, error, keywords, parameters):
     name : str
         The function that was called.
     error : object
-        Python's own words for the mismatch.
+        Python's message about the mismatch.
     keywords : dict
         The keywords of the call.
     parameters : object
@@ -237,7 +237,8 @@ def argument_error(name, error, keywords, parameters):
 def explain_arguments(f):
     """Wrap a function to explain calls whose arguments do not match its signature.
 
-    An error of a row of its module that it calls is raised in the name of the function.
+    If the function calls a row of its own module and the row raises an error, the error names the
+    function instead of the row.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ def explain_arguments(f):
     Returns
     -------
     callable
-        The same function, which raises a TypeError that names its arguments.
+        The wrapped function, which raises a TypeError that lists its arguments.
     """
 
     @functools.wraps(f)
@@ -302,7 +303,7 @@ _PLAIN_WORDS = {
         r"expected an int or a tuple of ints, got a \1"
     ),
     r".*numpy boolean (\w+).*": r"expected numbers, got booleans; convert them with astype(float)",
-    r"zero-size array.*": "an empty array has no largest and no smallest entry",
+    r"zero-size array.*": "an empty array has no largest or smallest entry",
     r"only integers, slices.*": (
         "expected an index of ints, slices, None, … or arrays of ints or booleans"
     ),
@@ -311,7 +312,7 @@ _PLAIN_WORDS = {
     ),
     r"cannot select an axis to squeeze.*": "expected axes of length 1",
     r"(This file contains pickled|Object arrays cannot be loaded).*": (
-        "it holds pickled objects, which could run code; write it with save(path)"
+        "it contains pickled objects, which could run code; write the file with save(path)"
     ),
     r"\w+\(\) (missing|got|takes)": r"\1",
     r".*did not contain a loop with .*\.(\w+)DType.*\.(\w+)DType.*": (
@@ -339,23 +340,24 @@ def plain_words(error):
 
 
 def reworded(error, row, name, details=""):
-    """Return an error of NumPy or of a row in the name of the function that was called.
+    """Return an error of NumPy or of a row, reworded to name the function that was called.
 
     Parameters
     ----------
     error : Exception
         The error.
     row : str
-        The name at the beginning of its text, if there is one.
+        The name that may begin the text of the error, which is removed.
     name : str
-        The name to put there: the function that was called.
+        The function that was called, whose name replaces `row`.
     details : str
-        What to add at the end.
+        Text to add at the end.
 
     Returns
     -------
     Exception
-        A ValueError, IndexError or AxisError like `error`, else a TypeError; to be raised.
+        An error of the type of `error` for ValueError, IndexError and AxisError, else a TypeError;
+        to be raised.
     """
     kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
     text = plain_words(error).removeprefix(f"{row}: ")
@@ -370,7 +372,7 @@ def as_generator(rng, name):
     rng : numpy.random.Generator, int or None
         Generator or seed.
     name : str
-        The function or class whose argument it is.
+        The function or class whose argument is `rng`.
 
     Returns
     -------
@@ -380,12 +382,12 @@ def as_generator(rng, name):
     Raises
     ------
     TypeError
-        If `rng` is neither.
+        If `rng` is neither a generator nor a seed.
     """
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{name}: expected rng to be a seed, an int >= 0, or a numpy.random.Generator, "
+            f"{name}: expected rng to be a seed (an int >= 0) or a numpy.random.Generator, "
             f"got {rng!r}"
         ) from None

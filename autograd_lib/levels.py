@@ -1,4 +1,4 @@
-"""Number the levels that make derivatives nest (see the example in tape.py), and `no_grad`."""
+"""Number the levels of nested derivatives (see the example in tape.py), and define `no_grad`."""
 
 from contextlib import ContextDecorator
 from contextvars import ContextVar, copy_context
@@ -16,7 +16,7 @@ def new_level():
 
 
 class _NeedsBrackets(type):
-    """Raise a TypeError for `with no_grad:`, which Python would blame on the class `type`."""
+    """Raise a clear TypeError for `with no_grad:`; Python's own error would only mention `type`."""
 
     def __enter__(cls):
         raise TypeError("no_grad: expected `with no_grad():`, got `with no_grad:` without brackets")
@@ -26,12 +26,12 @@ class _NeedsBrackets(type):
 
 
 class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
-    """Record nothing in a `with no_grad():` block, or in a function below `@no_grad()`.
+    """Record nothing in a `with no_grad():` block, or in a function decorated with `@no_grad()`.
 
     The block affects levels that were open before it; a `grad` called inside works as usual. The
-    state is per thread, and restored when the block ends or raises, unless Ctrl-C arrives in the
-    few lines that end it. Between two `yield`s of a generator the block is open for the caller too,
-    so put no `yield` into a block.
+    state is per thread, and restored when the block ends or raises, unless Ctrl-C arrives during
+    the few lines that close the block. If a generator yields inside a block, the block stays open
+    for the caller too, so do not use `yield` in a block.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
     Raises
     ------
     TypeError
-        If it is written without brackets, or decorates a generator or coroutine function.
+        If `no_grad` is used without brackets, or decorates a generator or coroutine function.
     RuntimeError
         If the block ends in another thread.
     """
@@ -53,7 +53,7 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
             )
 
     def __call__(self, f):
-        """Return `f` with its whole call in a block of its own."""
+        """Return `f` wrapped so that each call runs in a block of its own."""
         if isgeneratorfunction(f) or iscoroutinefunction(f):
             raise TypeError(
                 f"no_grad: {f.__name__} is a generator or coroutine function, whose body runs "
@@ -78,7 +78,7 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
 
 
 def record_above(level):
-    """Record nothing up to `level` in this context, whatever blocks are open outside of it.
+    """Record nothing up to `level` in this context, regardless of the blocks open outside it.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def record_above(level):
 def call_recorded(f, inputs, level):
     """Return `f(inputs)`, recorded on `level` even if a `no_grad` block is open.
 
-    It runs in a context of its own, so an error cannot leave no_grad switched off.
+    The call runs in a separate context, so an error cannot leave no_grad switched off.
 
     Parameters
     ----------
     f : callable
-        Recomputes a result, as a checkpoint or a program does.
+        Recomputes the result of a checkpoint or a program.
     inputs : sequence
         The argument of `f`.
     level : int

@@ -37,7 +37,7 @@ _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 
 def _reject(t, message):
-    """Raise TypeError, and note it while a program is recorded: the function may catch it."""
+    """Raise TypeError; while a program is recorded, store it, because the function may catch it."""
     error, value = TypeError(message), to_array(t)
     if isinstance(value, Tensor):
         value.trace.refused.append(error)
@@ -49,7 +49,7 @@ def _reject(t, message):
 
 @cache
 def _zero_gradient(function):
-    """Return `function`, whose derivative is 0, as a call that takes Tensors and returns arrays."""
+    """Wrap `function`, whose derivative is 0, so that it takes Tensors and returns arrays."""
     arity = getattr(function, "nin", 1)
     row = primitive(function, [None] * arity, [None] * arity)
 
@@ -65,7 +65,7 @@ def _zero_gradient(function):
 
 
 def _named(name, f):
-    """Return `f` with an explanation of wrong arguments that calls it `name`."""
+    """Rename `f` to `name`, and wrap it so that errors about its arguments use that name."""
     f.__name__ = name
     return explain_arguments(f)
 
@@ -80,7 +80,7 @@ def _pad(array, pad_width, mode="constant", constant_values=0):
     if mode != "constant" or np.any(constant_values):
         raise TypeError(
             f"np.pad: expected mode='constant' with zeros, got mode={mode!r} with constant_values="
-            f"{constant_values!r}; join other borders with concatenate"
+            f"{constant_values!r}; add other borders with concatenate"
         )
     return ops.pad(array, pad_width)
 
@@ -110,9 +110,9 @@ def _dispatch(function, args, kwargs):
             return _zero_gradient(function)(*args, **kwargs)  # arrays inside compile
     module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
-        f"{module}.{name} has no row in the table, so it cannot be differentiated: "
+        f"{module}.{name} has no derivative rule in autograd_lib: "
         + (hint_for(name) or "use the functions of autograd_lib")
-        + ", add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted"
+        + ", add a row (see autograd_lib.primitive), or pass t.data if you need no gradient"
     )
 
 
@@ -129,8 +129,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
             "accumulate": "@ with a triangle of ones, np.tri(n), for np.add.accumulate",
         }.get(method, "the functions of autograd_lib")
         raise TypeError(
-            f"np.{ufunc.__name__}.{method} has no row in the table, so it cannot be "
-            f"differentiated: use {instead}"
+            f"np.{ufunc.__name__}.{method} has no derivative rule in autograd_lib: use {instead}"
         )
     return _dispatch(ufunc, inputs, kwargs)
 
@@ -170,9 +169,9 @@ def _concrete(self):
     if isinstance(value, Tensor):
         _reject(
             self,
-            "a value decides an if, a while or an index inside a function that is being compiled, "
-            "and the program would repeat the decision of the first call: use where(…), or keep "
-            "this part outside the function",
+            "an if, a while or an index depends on a value inside a function that is being "
+            "compiled, and the program would repeat the decision of the first call: use "
+            "where(…), or keep this part outside the function",
         )
     return value
 
@@ -192,7 +191,7 @@ def _index(self):
     if value.ndim or value.dtype.kind not in "iu":
         raise TypeError(
             f"index: expected an integer scalar, got a Tensor of {value.dtype} and shape "
-            f"{value.shape}; use int(t) to cut off the fraction"
+            f"{value.shape}; use int(t) to truncate the value"
         )
     return int(value)
 
@@ -210,15 +209,15 @@ def item(self):
     if self.level and not is_constant(self):
         _reject(
             self,
-            "a value cannot become a Python number, as by float(), inside a function that is being "
-            "differentiated or compiled, because it would be taken for a constant: use functions "
-            "of autograd_lib or NumPy, where(…) for an if, or .detach() for a constant; read the "
-            "value of a Tensor that was kept from such a function as .data",
+            "a value cannot be converted to a Python number, as by float(), inside a function that "
+            "is being differentiated or compiled, because it would be treated as a constant: use "
+            "functions of autograd_lib or NumPy, where(…) for an if, or .detach() for a constant; "
+            "read .data if the Tensor was kept from such a function",
         )
     if self.size != 1:
         raise ValueError(
-            f"item, float, int and format: expected a Tensor of one element, got shape {self.shape}; use "
-            "t.data for all entries"
+            f"item, float, int and format: expected a Tensor of one element, got shape "
+            f"{self.shape}; use t.data for all entries"
         )
     return to_array(self).item()
 
@@ -268,18 +267,18 @@ def _setitem(self, index, value):
 def _in_place(self, other):
     """Let Python compute `x += y` as `x = x + y`, except for a leaf.
 
-    In a training loop `p -= lr * p.grad` would give the name p to a new Tensor and train nothing.
+    In a training loop `p -= lr * p.grad` would bind the name p to a new Tensor and train nothing.
     """
     # A number cannot be written into: there x += y is x = x + y anyway.
     if self.opaque and isinstance(self._value, np.ndarray):
         _reject(
             self,
-            "an operator in place, such as x += y, would write into an array inside a function "
+            "an in-place operator, such as x += y, would write into an array inside a function "
             "that is being compiled: write x = x + y",
         )
     if self.op is None and self._requires_grad and self.level == 0:
         raise TypeError(
-            "an operator in place, such as p -= …, would create a new Tensor and leave this one, "
+            "an in-place operator, such as p -= …, would create a new Tensor and leave this one, "
             "which requires a gradient, unchanged: write p.data -= … to change its value, or "
             "z = x - … for a new Tensor"
         )
@@ -287,7 +286,7 @@ def _in_place(self, other):
 
 
 def _no_remainder(self, other):
-    raise TypeError(f"% and divmod of a Tensor have no row in the table: {hint_for('mod')}")
+    raise TypeError(f"% and divmod of a Tensor have no derivative rule: {hint_for('mod')}")
 
 
 def _method(f):

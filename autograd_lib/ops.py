@@ -133,9 +133,9 @@ _BITS = {"f": np.int32, "d": np.int64}
 
 
 def _where(c, x, y, out=None):
-    """Return np.where(c, x, y), faster where y is 0.
+    """Return np.where(c, x, y), but faster if y is 0.
 
-    np.where is slow on a mask that changes often. Where y is 0, the bits of x are masked instead.
+    np.where is slow on a mask that changes often. If y is 0, the bits of x are masked instead.
     """
     if (
         type(x) is type(c) is np.ndarray
@@ -188,7 +188,7 @@ def clip(x, min=None, max=None):
     x : array_like or Tensor
         Array of any shape.
     min, max : array_like or Tensor, optional
-        Bounds that broadcast to the shape of `x`. None means that there is no bound.
+        Bounds that broadcast to the shape of `x`. None means no bound.
 
     Returns
     -------
@@ -319,7 +319,7 @@ _matmul = bilinear(operator.matmul,
 
 
 def matmul(x, y):
-    """Return the matrix product of `x` and `y`, as NumPy's `@`.
+    """Return the matrix product of `x` and `y`, like NumPy's `@`.
 
     A 1-D operand is given an axis of length 1 for the product. A stack of matrices times one matrix
     is computed as one product of all their rows, and so is its gradient.
@@ -424,7 +424,7 @@ min = primitive(_extremum(np.minimum, np.min), *_weighted(_shared_extreme), name
 
 
 def _floating(x):
-    """Return integers as float64, as NumPy's mean does: x − max would wrap around."""
+    """Convert integers to float64, as NumPy's mean does, because x − max would wrap around."""
     x = x if hasattr(x, "dtype") else np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
@@ -512,7 +512,7 @@ def pair(n, name):
     n : int or pair of int
         One number for both directions, or one for each.
     name : str
-        What the error calls it.
+        The name of the argument in the error.
 
     Returns
     -------
@@ -522,7 +522,7 @@ def pair(n, name):
     Raises
     ------
     TypeError
-        If `n` is something else.
+        If `n` is neither an int nor a pair of ints.
     """
     both = tuple(n) if isinstance(n, (tuple, list)) else (n, n)
     if len(both) != 2 or not all(isinstance(k, (int, np.integer)) for k in both):
@@ -535,7 +535,7 @@ def _window_pairs(kernel_size, stride, padding):
 
 
 def _sizes(image, kernel_size, stride, padding):
-    """Return how many windows fit down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1."""
+    """Return the number of windows down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1."""
     pairs = _window_pairs(kernel_size, stride, padding)
     numbers = tuple(zip(image, *pairs))
     if any(s < 1 or p < 0 or not 1 <= k <= n + 2 * p for n, k, s, p in numbers):
@@ -650,7 +650,7 @@ _einsum = bilinear(lambda x, y, a, b, c:                    # a, b, c: the lette
 
 @explain_arguments
 def einsum(subscripts, *operands):
-    """Return the sum of products that `subscripts` describes, as NumPy's einsum of two arrays.
+    """Return the sum of products that `subscripts` describes, like NumPy's einsum of two arrays.
 
     Each axis has a letter. Letters missing from the result, which follows the arrow, are summed
     over. Without an arrow the result has the letters that occur in one array only.
@@ -765,7 +765,7 @@ def _as_list(xs, axis, op):
 
 @explain_arguments
 def concatenate(xs, axis=0):
-    """Join arrays along an axis that they have.
+    """Join arrays along an existing axis.
 
     Parameters
     ----------
@@ -782,7 +782,7 @@ def concatenate(xs, axis=0):
     Raises
     ------
     ValueError
-        If `xs` is empty, or the shapes differ in another axis.
+        If `xs` is empty, or the shapes differ in any other axis.
     """
     xs = _as_list(xs, axis, "concatenate")
     if axis is None:
@@ -799,12 +799,12 @@ def concatenate(xs, axis=0):
 
 @explain_arguments
 def stack(xs, axis=0):
-    """Join arrays of one shape along a new axis.
+    """Join arrays of the same shape along a new axis.
 
     Parameters
     ----------
     xs : sequence of array_like or Tensor
-        Arrays of one shape.
+        Arrays of the same shape.
     axis : int, default 0
         The position of the new axis in the result.
 
@@ -821,7 +821,7 @@ def stack(xs, axis=0):
     xs = _as_list(xs, axis, "stack")
     shapes = [np.shape(x) for x in xs]
     if len(set(shapes)) > 1:
-        raise ValueError(f"stack: expected arrays of one shape, got {shapes}")
+        raise ValueError(f"stack: expected arrays of the same shape, got {shapes}")
     return concatenate([expand_dims(x, axis) for x in xs], axis)
 
 
@@ -862,7 +862,7 @@ def var(x, axis=None, *, keepdims=False, ddof=0):
 def std(x, axis=None, *, keepdims=False, ddof=0):
     """Return the standard deviation over `axis`: the square root of `var`.
 
-    Where the deviation is 0 it is not differentiable, and the gradient is nan.
+    Where the standard deviation is 0, it is not differentiable and its gradient is nan.
 
     Parameters
     ----------
@@ -931,7 +931,7 @@ def split(x, indices_or_sections, axis=0):
     Raises
     ------
     ValueError
-        If it is a number that does not divide the length of the axis.
+        If `indices_or_sections` is an int that does not divide the length of the axis.
     """
     shape, cuts = np.shape(x), indices_or_sections
     axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
@@ -962,7 +962,7 @@ def pad(x, pad_width):
     Returns
     -------
     Tensor or ndarray
-        Array with each axis longer by its widths.
+        Array in which each axis is longer by its two widths.
 
     Raises
     ------
@@ -1004,8 +1004,8 @@ def dot(x, y):
     Returns
     -------
     Tensor or ndarray
-        The product if one is a scalar, else the matrix product; with more than two axes in `y`, the
-        sum over the last axis of `x` and the last but one of `y`.
+        The elementwise product if `x` or `y` is a scalar, else the matrix product. If `y` has more
+        than two axes, the sum is over the last axis of `x` and the second-to-last axis of `y`.
 
     Raises
     ------

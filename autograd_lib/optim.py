@@ -55,14 +55,14 @@ class Optimizer(Stateful):
         Leaves that require a gradient, in an order that stays the same; or groups with settings of
         their own, such as `[{"params": weights, "weight_decay": 0.1}, {"params": biases}]`.
     **settings : float, bool or tuple
-        Settings of every group that does not give its own. All optimizers have `lr`, the learning
-        rate, and `weight_decay`, which pulls every weight towards 0.
+        Default settings for groups without settings of their own. All optimizers have `lr`, the
+        learning rate, and `weight_decay`, which pulls every weight towards 0.
 
     Attributes
     ----------
     param_groups : list of dict
         The groups, as in PyTorch. The "lr" of a group may be replaced by an array that broadcasts
-        to its parameters, a learning rate for each entry; such an array is not saved.
+        to its parameters and holds a learning rate for each entry; such an array cannot be saved.
     lr : float
         The learning rate of the first group. Assigning to it sets the learning rate of all groups.
 
@@ -121,7 +121,7 @@ class Optimizer(Stateful):
                     f"got {got}"
                 )
         if len(set(self.params)) < len(self.params):
-            raise ValueError(f"{name}: the same parameter is given twice; list each one once")
+            raise ValueError(f"{name}: the same parameter is given twice; pass each parameter once")
         self.steps = [0] * len(self.params)  # counted per parameter, because one may join late
         self._memory = [
             [np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.state_names]
@@ -129,10 +129,10 @@ class Optimizer(Stateful):
         ]
 
     def __getattr__(self, name):
-        """Raise AttributeError; for a name of PyTorch's optimizers, suggest what to do."""
+        """Raise AttributeError, with advice if PyTorch's optimizers have the name."""
         raise AttributeError(
             f"{type(self).__name__} has no {name}"
-            + ": give all groups when you create the optimizer" * (name == "add_param_group"),
+            + ": pass all groups when you create the optimizer" * (name == "add_param_group"),
             name=name,
             obj=self,
         )
@@ -143,7 +143,7 @@ class Optimizer(Stateful):
 
     @property
     def lr(self):
-        """The learning rate of the first group; assigning it sets the learning rate of all groups."""
+        """The learning rate of the first group; assigning to it sets that of all groups."""
         return self.param_groups[0]["lr"]
 
     @lr.setter
@@ -153,7 +153,7 @@ class Optimizer(Stateful):
             group["lr"] = value
 
     def step(self, closure=None):
-        """Update every parameter that has a gradient, and leave the others as they are.
+        """Update every parameter that has a gradient, and leave the others unchanged.
 
         If an error or an interrupt occurs, nothing is changed.
 
@@ -219,7 +219,7 @@ class Optimizer(Stateful):
         )
 
     def _gradient(self, i, p):
-        """Check a gradient set by hand; convert float16, which cannot hold the square."""
+        """Return the checked `.grad` of `p`, from float16 as float32, which can hold its square."""
         g = as_array(p.grad, f"{type(self).__name__}: the .grad of parameter {i}")
         if g.shape != p.shape:
             raise ValueError(
@@ -232,7 +232,7 @@ class Optimizer(Stateful):
         """Return the step to subtract from `p` as a new array, followed by the new state arrays.
 
         `g` is the gradient of `p`, `step` counts from 1, `memory` holds the state arrays of `p`,
-        and `settings` are those of its group.
+        and `settings` are the settings of its group.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no _update method; write one that returns the step and "
@@ -286,7 +286,7 @@ class Optimizer(Stateful):
 
 
 def _per_group(name, values):
-    """Return a setting of all groups as one array; for a single group, without that axis."""
+    """Return one setting of all groups as an array; a single group adds no axis."""
     if name == "lr" and any(map(np.ndim, values)):
         raise TypeError(
             'state_dict: an array as "lr" cannot be saved; set a number in param_groups first'
@@ -320,7 +320,7 @@ class SGD(Optimizer):
     lr : float, default 1e-3
         Learning rate.
     momentum : float, default 0
-        Share of the previous velocity v that is kept.
+        Fraction of the previous velocity v that is kept.
     nesterov : bool, default False
         Step by lr·(g + momentum·v) instead, with the new v.
     weight_decay : float, default 0
@@ -333,7 +333,8 @@ class SGD(Optimizer):
 
     References
     ----------
-    Sutskever et al. (2013) for `nesterov`, in PyTorch's form, which needs no second evaluation.
+    Sutskever et al. (2013) for `nesterov`, in PyTorch's form, which needs no second gradient
+    evaluation.
     """
 
     state_names = ("velocity",)
@@ -368,7 +369,7 @@ class RMSprop(Optimizer):
     lr : float, default 1e-2
         Learning rate.
     alpha : float, default 0.99
-        Share of the moving average that is kept.
+        Fraction of the moving average that is kept.
     eps : float, default 1e-8
         Added to the denominator.
     weight_decay : float, default 0
@@ -403,7 +404,7 @@ class Adam(Optimizer):
     lr : float, default 1e-3
         Learning rate.
     betas : pair of float, default (0.9, 0.999)
-        Share of each moving average that is kept.
+        Fraction of each moving average that is kept.
     eps : float, default 1e-8
         Added to the denominator.
     weight_decay : float, default 0
@@ -438,7 +439,7 @@ class AdamW(Adam):
     params, lr, betas, eps
         As for `Adam`.
     weight_decay : float, default 1e-2
-        Share of the weight that is subtracted in each step, times lr.
+        Each step subtracts the fraction lr·weight_decay of each weight.
 
     References
     ----------
@@ -456,12 +457,12 @@ class AdamW(Adam):
 class LRScheduler(Stateful):
     """Base class of schedules, which set the learning rate of an optimizer at every `step()`.
 
-    Each group has the learning rate it started with, in `base_lrs`, times `_factor(last_epoch)`,
-    which a subclass computes. `last_epoch` counts the calls of `step`: call it after each batch or
-    each pass over the data. An optimizer has one schedule; a learning rate set by hand in between
-    is overwritten.
+    The learning rate of each group is its starting value, in `base_lrs`, times
+    `_factor(last_epoch)`, which a subclass computes. `last_epoch` counts the calls of `step`; call
+    `step` after each batch or each pass over the data. Use one schedule per optimizer. The next
+    `step` overwrites a learning rate that was set by hand.
 
-    A subclass names in `setting_names` the numbers that are saved with the state.
+    A subclass lists in `setting_names` the numbers that are saved with the state.
 
     Parameters
     ----------
@@ -473,7 +474,7 @@ class LRScheduler(Stateful):
     TypeError
         If `optimizer` is not an Optimizer, or a factor is not a number.
     ValueError
-        If a factor is negative or not finite. Nothing is changed then.
+        If a factor is negative or not finite. No learning rate is then changed.
     """
 
     setting_names = ()  # the numbers that are saved with the state
@@ -488,11 +489,11 @@ class LRScheduler(Stateful):
         commit(self._changes_at(0, [group["lr"] for group in optimizer.param_groups]))
 
     def step(self):
-        """Set the learning rates of the next epoch."""
+        """Advance to the next epoch and set its learning rates."""
         commit(self._changes_at(self.last_epoch + 1, self.base_lrs))
 
     def _changes_at(self, epoch, base_lrs, **settings):
-        """Return the changes of `epoch`, for `commit`; `settings` replace the schedule's settings."""
+        """Return the changes, for `commit`, that set `epoch`, `base_lrs` and the `settings`."""
         after = copy(self)
         vars(after).update(settings)
         factor = after._factor(epoch)
@@ -549,7 +550,7 @@ class StepLR(LRScheduler):
     step_size : int
         Number of epochs between two changes.
     gamma : float, default 0.1
-        Factor of each change.
+        Factor by which each change multiplies the learning rate.
     """
 
     setting_names = ("step_size", "gamma")

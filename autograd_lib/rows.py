@@ -1,7 +1,7 @@
-"""Rows: a function and one rule per argument, and the properties of each of their four kinds.
+"""Rows: functions with one rule per argument, and the properties of the four kinds of row.
 
 `elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The
-last function of this file is there for speed alone.
+last function of this file exists only for speed.
 """
 
 from contextlib import suppress
@@ -35,13 +35,13 @@ class Primitive:
     function : callable
         The function on arrays.
     rules, pushes : sequence of callable or None
-        For each argument the rule of the backward pass, and of forward mode.
+        The rule of each argument for the backward pass, and for forward mode.
     rule : callable
         `rule(i)` is the rule of argument i.
     arity : int or None
         The number of arguments; None for any number.
     input_names, keywords : tuple of str
-        What the rules call the inputs and the keywords.
+        The names of the inputs and of the keywords in the rules.
     """
 
     def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
@@ -157,7 +157,7 @@ class Primitive:
         return z if is_array else as_array(z, f"{self.name}: its result")[()]
 
     def call_function(self, values, params):
-        """Return the result of the function for plain values; errors name the row and the shapes."""
+        """Return the result of the function for plain values; errors show the row and shapes."""
         try:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:
@@ -166,12 +166,12 @@ class Primitive:
         if isinstance(z, tuple):
             raise TypeError(
                 f"{self.name}: expected one array from the function, got a tuple of {len(z)}; "
-                "make a row of each"
+                "make a separate row for each"
             )
         return z
 
     def _check_keywords(self, params):
-        """Raise TypeError for a wrong keyword. Return a Traced among the values, or None."""
+        """Raise TypeError for an invalid keyword; return a Traced among the values, or None."""
         if unknown := [name for name in params if name not in self.keywords]:
             raise argument_error(
                 self.name,
@@ -188,8 +188,8 @@ class Primitive:
             if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(
                     f"{self.name}: expected a constant as keyword {name}, got a Tensor that "
-                    f"requires a gradient; only inputs have a rule: {', '.join(self.input_names)}"
-                    + "; maximum and minimum compare two arrays"
+                    f"requires a gradient; only {', '.join(self.input_names)} can require one"
+                    + "; to compare two arrays, use maximum or minimum"
                     * (self.name in ("max", "min"))
                 )
 
@@ -202,7 +202,7 @@ class Primitive:
             names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
                 f"{self.name}: expected the arguments ({names}), got {len(args)} by position"
-                + "".join(f"; give {name} by name" for name in self.keywords[self.positional :])
+                + "".join(f"; pass {name} by keyword" for name in self.keywords[self.positional :])
                 + ", and several axes as one tuple" * (len(extra) > self.positional == 1)
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
@@ -218,7 +218,7 @@ class Primitive:
             if missing := [i for i in tangents if not self.pushes[i]]:
                 raise TypeError(
                     f"{self.name}: argument {missing[0]} has no push, so forward mode (jvp) is not "
-                    "available; give the argument a push, or use reverse mode (grad, vjp)"
+                    "available; define a push for the argument, or use reverse mode (grad, vjp)"
                 )
             own = copied if self.user_defined else lambda array: array
             terms = [own(self.pushes[i](own(t), z, *values, **params)) for i, t in tangents.items()]
@@ -268,9 +268,9 @@ def elementwise(function, *rules, name=None, doc=None):
 
 
 def linear(function, *rules, each=None, name=None, doc=None):
-    """Return a row that is linear in its arguments together.
+    """Return a row that is jointly linear in all its arguments.
 
-    Forward mode is the function itself, and a rule is its transpose.
+    Forward mode applies the function itself to the tangents; a rule is its transpose.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def linear(function, *rules, each=None, name=None, doc=None):
 
 
 def bilinear(function, *rules, name=None, doc=None):
-    """Return a row that is linear in each argument: forward mode swaps one for its tangent.
+    """Return a row that is linear in each argument; forward mode replaces one by its tangent.
 
     Parameters
     ----------
@@ -333,8 +333,8 @@ def _fast_call(row):
     """Return a faster `row.record` for the common calls, which passes all others to `record`.
 
     A common call has one argument, or two without keywords, with plain values, on one level of
-    reverse mode. It takes a third of the time of `record`. It is a plain function, so that Python
-    binds it to Tensor as a method without a further call.
+    reverse mode. For these calls it takes a third of the time of `record`. Because it is a plain
+    function, Python binds it to Tensor as a method without a further call.
     """
     function, record = row.function, row.record
 

@@ -13,9 +13,9 @@ from .values import as_array, commit
 class Stateful:
     """Base class with `state_dict`, `load_state_dict`, `save` and `load`.
 
-    A subclass has two methods: `_state()` returns its arrays by name, and `_changes(state)`
-    returns, for `commit`, the changes that replace them by other arrays of the same shapes and
-    dtypes.
+    A subclass defines two methods: `_state()` returns its arrays by name, and `_changes(state)`
+    returns, for `commit`, the changes that replace these arrays with the arrays in `state`, which
+    have the same shapes and dtypes.
     """
 
     def state_dict(self):
@@ -23,7 +23,7 @@ class Stateful:
         return {name: np.array(array) for name, array in self._state().items()}
 
     def load_state_dict(self, state):
-        """Replace every array by the one of the same name in `state`.
+        """Replace every array with the array of the same name in `state`.
 
         If an error or an interrupt occurs, nothing is changed.
 
@@ -73,7 +73,7 @@ class Stateful:
         """Write the state to a .npz file.
 
         The file is replaced in one step. If the save is interrupted, or the disk is full, the old
-        file stays whole.
+        file stays intact.
 
         Parameters
         ----------
@@ -83,8 +83,8 @@ class Stateful:
         Raises
         ------
         ValueError
-            If `path` is a folder or a device; or if an array is called "file" or "allow_pickle",
-            or has a name that ends in ".npy", which `numpy.savez` cannot take.
+            If `path` is a folder or a device; or if an array is named "file" or "allow_pickle", or
+            its name ends in ".npy", because `numpy.savez` cannot store these names.
         FileNotFoundError
             If the folder of `path` does not exist.
         """
@@ -92,7 +92,7 @@ class Stateful:
         # os.replace would put a file in the place of a device.
         if path.exists() and not path.is_file():
             raise ValueError(
-                f"{name}.save: {path} exists and is not a file; give the path of a file"
+                f"{name}.save: {path} exists and is not a file; pass the path of a file"
             )
         state = self._state()
         _check_names(state, f"{name}.save: ")
@@ -122,8 +122,8 @@ class Stateful:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file is damaged, is not a .npz file of plain arrays with different names, or does
-            not fit.
+            If the file is damaged, is not a .npz file of plain arrays with different names, or its
+            arrays do not match this object.
         """
         try:
             with np.load(path, allow_pickle=False) as archive:
@@ -133,15 +133,16 @@ class Stateful:
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways
             raise ValueError(
-                f"{path} is damaged, or is not a .npz file of plain arrays: {plain_words(error)}"
+                f"load: {path} is damaged, or is not a .npz file of plain arrays: "
+                f"{plain_words(error)}"
             ) from None
         self.load_state_dict(state)
 
 
 def _check_names(names, prefix=""):
-    """Raise ValueError for names that `numpy.savez` and `numpy.load` do not keep apart."""
+    """Raise ValueError for names that occur twice or that `numpy.savez` cannot store."""
     if len(set(names)) < len(names):
-        raise ValueError(f"{prefix}two arrays have the same name")
+        raise ValueError(f"{prefix}two arrays have the same name; rename one of them")
     for name in names:
         if name in ("file", "allow_pickle") or name.endswith(".npy"):
             raise ValueError(f"{prefix}an array in a .npz file cannot be named {name!r}; rename it")

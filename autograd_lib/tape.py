@@ -1,4 +1,4 @@
-"""The tape: the class Tensor, the recording of calls, and the backward pass. It contains no operations.
+"""The tape: the class Tensor, the recording of calls, and the backward pass; no operations.
 
 A *row* (see rows.py and ops.py) is a function and one rule per argument. A call of a row on Tensors
 computes the result and records it: the result is a new Tensor with its `op` and its `inputs`.
@@ -44,7 +44,7 @@ class Tensor(Value):
     data : array_like of numbers
         Copied if `requires_grad`, so that an optimizer never writes into the caller's array.
     requires_grad : bool
-        If True, `backward()` adds a gradient to `.grad`. Needs a floating dtype.
+        If True, `backward()` adds a gradient to `.grad`. Requires a floating dtype.
     name : str, optional
         Shown by `repr` and in drawings.
 
@@ -53,7 +53,7 @@ class Tensor(Value):
     op, inputs, params : Primitive or None, tuple, dict
         The row that computed this Tensor, its arguments and its keywords. None for a leaf.
     values : tuple or list
-        The inputs one level down, as the rules get them.
+        The values of the inputs one level down, as they are passed to the rules.
     edges : sequence of (int, callable)
         The positions of the inputs that require a gradient, each with its rule.
     number : int
@@ -61,12 +61,13 @@ class Tensor(Value):
     recompute : callable or None
         Recomputes the result of a `checkpoint` or a program from `inputs`.
     level : int
-        0, or the number of the transform that made this Tensor.
+        0, or the number of the level of the transform that made this Tensor.
 
     Raises
     ------
     TypeError
-        If `data` is not numeric or a Tensor, or requires a gradient and is not floating.
+        If `data` is a Tensor or is not numeric, or if `requires_grad` is True and `data` is not
+        floating.
     """
 
     # Defaults on the class, so that a new Tensor sets only what differs.
@@ -92,8 +93,9 @@ class Tensor(Value):
     def process(self, row, args, params):
         """Compute a call of `row` on this level, and record it if an input requires a gradient.
 
-        The class of the Tensors on the highest level decides what a call does. This one records;
-        a `Dual` pushes tangents, and while a program is compiled the call becomes a line of it.
+        The class of the Tensors on the highest level decides what a call does. A `Tensor` records
+        the call, and a `Dual` pushes tangents; while `compile` records, the call becomes a line of
+        the program.
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
@@ -111,12 +113,13 @@ class Tensor(Value):
 
     @property
     def data(self):
-        """The value, a NumPy array.
+        """The value, as a NumPy array.
 
-        After an assignment, a backward pass through a Tensor computed from the old value raises.
-        Writing into items, `t.data[0] = 1`, is not noticed. An array of another floating dtype
-        changes the dtype of this Tensor and of its `.grad`. Inside a transform the value is
-        read-only, and a constant to every derivative; while `compile` records, it is a Traced.
+        After an assignment, a backward pass through a Tensor computed from the old value raises
+        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. Assigning an array
+        of a different floating dtype changes the dtype of this Tensor and of its `.grad`. Inside a
+        transform the value is read-only, and every derivative treats it as a constant; while
+        `compile` records, it is a Traced.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -131,7 +134,7 @@ class Tensor(Value):
     @data.setter
     def data(self, value):
         if self.level:
-            raise RuntimeError("data: a transform cannot replace values; compute a new Tensor")
+            raise RuntimeError("data: cannot be assigned inside a transform; compute a new Tensor")
         if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
             _values.date_array(value)
             return
@@ -147,7 +150,7 @@ class Tensor(Value):
 
     @property
     def requires_grad(self):
-        """True if `backward()` delivers a gradient here. Can be set on a leaf."""
+        """True if `backward()` computes a gradient for this Tensor. Can be set on a leaf."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -169,12 +172,14 @@ class Tensor(Value):
     def backward(self, grad=None, **unknown):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        If the pass raises or is interrupted, no `.grad` has changed. They are set at its end.
+        If the pass raises or is interrupted, no `.grad` has changed, because all are set at the
+        end.
 
         Parameters
         ----------
         grad : array_like, optional
-            The upstream gradient ∂L/∂self, of this Tensor's shape. 1 for a single element.
+            The upstream gradient ∂L/∂self, of this Tensor's shape. The default is 1, for a Tensor
+            with a single element.
 
         Raises
         ------
@@ -219,7 +224,7 @@ class Tensor(Value):
     def retain_grad(self):
         """Keep the gradient of this intermediate result in `.grad` in the next backward passes."""
         if self.level:
-            raise RuntimeError("retain_grad() has no effect in a transform: return the value too")
+            raise RuntimeError("retain_grad() has no effect in a transform: also return the value")
         self._retain = True
 
     @explain_arguments
@@ -228,7 +233,7 @@ class Tensor(Value):
         self.grad = None
 
     def detach(self):
-        """Return a copy that is a constant to every derivative, of any order and level."""
+        """Return a copy that every derivative, of any order and level, treats as a constant."""
         # A Traced gets a plain Tensor around it; a Dual stays one, without its tangent.
         kind = Tensor if self.opaque else type(self)
         t = new_tensor(kind, copied(to_array(self)), self.level)
@@ -285,15 +290,15 @@ def backward_pass(output, g):
     Parameters
     ----------
     output : Tensor
-        Where the pass starts.
+        The Tensor at which the pass starts.
     g : array
         The upstream gradient of `output`, of its shape.
 
     Yields
     ------
     node, g, grads : Tensor, array, list
-        The Tensor visited, its complete gradient, and the gradient for each of its inputs: None
-        for those that require none, and an empty list for a leaf.
+        The Tensor visited, its complete gradient, and a list of the gradients for its inputs: None
+        for an input that requires no gradient; the list is empty for a leaf.
 
     Raises
     ------
@@ -330,10 +335,10 @@ def backward_pass(output, g):
 
 
 def input_gradients(node, g):
-    """Return the gradient for each input of `node`, given its own gradient `g`.
+    """Return the gradient for each input of `node`, given the gradient `g` of `node`.
 
-    Each has the shape and dtype of its input. It is None for an input that requires no gradient,
-    and for an argument without a derivative, such as the condition of `where`.
+    Each gradient has the shape and dtype of its input. It is None for an input that requires no
+    gradient, and for an argument without a derivative, such as the condition of `where`.
     """
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
@@ -353,7 +358,7 @@ def input_gradients(node, g):
 
 
 def match_input(gx, node, i):
-    """Return `gx`, a result of the rule of argument `i`, in the shape and dtype of that input."""
+    """Convert `gx`, the result of rule `i`, to the shape and dtype of input `i` of `node`."""
     value = node.values[i]
     # A rule of the user may return z, x or an array that it writes into again: these are copied.
     own = not node.op.user_defined or isinstance(gx, Tensor)
@@ -373,10 +378,10 @@ def match_input(gx, node, i):
 
 
 def leaf_gradients(output, g):
-    """Return a list of (leaf, gradient) of a whole pass, and of results that retain theirs.
+    """Return a list of (Tensor, gradient) for the leaves and for results that retain a gradient.
 
-    No two of these gradients share memory, although a rule may return a view, and the rules of
-    x + y return the same array. That of a result is copied, because its rules get it too.
+    No two of these gradients share memory, although a rule may return a view, and both rules of x +
+    y return the same array. The gradient of a result is copied, because its rules also receive it.
     """
     grads, delivered = [], set()  # the ids of what is in `grads`, which keeps these arrays alive
     for t, gx, _ in backward_pass(output, g):

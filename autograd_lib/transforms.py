@@ -1,4 +1,4 @@
-"""Derivatives of functions. Every call of a transform opens a level of its own (see tape.py)."""
+"""Derivatives of functions. Every call of a transform opens a new level (see tape.py)."""
 
 import math
 
@@ -16,7 +16,7 @@ _float64 = primitive(np.float64, [None], [None])
 
 
 def vjp(f, *xs):
-    """Return the value of `f(*xs)`, and a function that pulls a gradient back through it.
+    """Return the value of `f(*xs)`, and a function that pulls a gradient back through `f`.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def vjp(f, *xs):
     value : array
         f(*xs).
     pull : callable
-        `pull(g)`, with `g` of the shape of the value, returns the vector–Jacobian products
-        gᵀ·∂f/∂x: a tuple of one gradient per input, in its shape and dtype.
+        `pull(g)`, with `g` of the shape of the value, returns the vector–Jacobian products gᵀ·∂f/∂x
+        as a tuple: one gradient per input, in the shape and dtype of that input.
 
     Raises
     ------
     TypeError
-        If an input is not floating, or a list of arrays.
+        If an input is not floating, or is a list of arrays.
     """
     check_function("vjp", f)
     value, pull = _vjp("vjp", f, xs, range(len(xs)))
@@ -72,8 +72,8 @@ def box(x, level, what):
     ):
         raise TypeError(
             f"{what}: expected one array, got a {type(x).__name__}; join its arrays with stack or "
-            "concatenate, or pass each as an argument of its own, which grad and jacobian choose "
-            "by argnums, such as argnums=(0, 1)"
+            "concatenate, or pass each array as a separate argument; grad and jacobian then select "
+            "the arguments by position, as in argnums=(0, 1)"
         )
     if not isinstance(x, Tensor):
         x = copied(as_array(x, what))  # the caller may change it before the backward pass
@@ -84,14 +84,14 @@ def box(x, level, what):
 
 
 def _value(name, z, level):
-    """Return the result `z` of a function one level down: a Tensor, or an array of its own."""
+    """Return the result `z` of a function one level down: a Tensor, or a copied array."""
     if z is None or isinstance(z, (tuple, list, dict)):
         raise TypeError(
             f"{name}: expected a function that returns one array, got "
             + (
-                "None; is there a return?"
+                "None; add a return statement"
                 if z is None
-                else f"a {type(z).__name__}; choose one of its entries"
+                else f"a {type(z).__name__}; return one of its entries"
             )
         )
     value = (
@@ -112,8 +112,8 @@ def value_and_grad(f, argnums=0):
     f : callable
         Returns a scalar.
     argnums : int or tuple of int
-        The positions of the arguments to differentiate with respect to. Others, and keywords, are
-        constants.
+        The positions of the arguments to differentiate with respect to. All other arguments, by
+        position or by keyword, are constants.
 
     Returns
     -------
@@ -126,14 +126,14 @@ def value_and_grad(f, argnums=0):
 
 
 def _value_and_grad(name, f, argnums):
-    """Compute `value_and_grad`; `name` is the function in errors."""
+    """Compute `value_and_grad`; errors name the function `name`."""
 
     def run(*args, **kwargs):
         value, pull = _vjp(name, *_chosen(name, f, args, kwargs, argnums))
         if value.shape != ():
             raise ValueError(
-                f"{name}: expected a function that returns a scalar, got shape {value.shape}; reduce "
-                "it, for example with .sum(), or use vjp or jacobian"
+                f"{name}: expected a function that returns a scalar, got shape {value.shape}; "
+                "reduce it, for example with .sum(), or use vjp or jacobian"
             )
         grads = pull(value.dtype.type(1))
         return value, grads if isinstance(argnums, (tuple, list)) else grads[0]
@@ -142,11 +142,11 @@ def _value_and_grad(name, f, argnums):
 
 
 def _chosen(name, f, args, kwargs, argnums):
-    """Return `f` as a function of the arguments in `argnums`, these, and their positions."""
+    """Return `f` as a function of the arguments in `argnums`, their values, and their positions."""
     check_function(name, f)
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
-        raise ValueError(f"{name}: expected argnums to name an argument, got {argnums!r}")
+        raise ValueError(f"{name}: expected at least one position in argnums, got {argnums!r}")
     for i in numbers:
         if not isinstance(i, (int, np.integer)):
             raise TypeError(
@@ -155,12 +155,12 @@ def _chosen(name, f, args, kwargs, argnums):
             )
         if not -len(args) <= i < len(args):
             raise TypeError(
-                f"{name}: argnums names argument {i}, but the call has {len(args)} arguments by "
-                "position; pass by position what to differentiate with respect to"
+                f"{name}: argnums selects argument {i}, but the call has {len(args)} positional "
+                "arguments; pass the arguments to differentiate with respect to by position"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):
-        raise ValueError(f"{name}: argnums {argnums} names an argument twice; name it once")
+        raise ValueError(f"{name}: argnums {argnums} selects an argument twice; list it once")
 
     def chosen(*xs):
         full = list(args)
@@ -191,7 +191,7 @@ def grad(f, argnums=0):
 
 
 def _grad(name, f, argnums=0):
-    """Compute `grad`; `name` is the function in errors."""
+    """Compute `grad`; errors name the function `name`."""
     return lambda *args, **kwargs: _value_and_grad(name, f, argnums)(*args, **kwargs)[1]
 
 
@@ -203,7 +203,7 @@ def jvp(f, xs, tangents):
     f : callable
         Takes arrays and returns one array.
     xs, tangents : sequence of array_like
-        The inputs, of floating dtype, and for each a tangent of its shape.
+        The inputs, of floating dtype, and a tangent for each input, of the same shape.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def jvp(f, xs, tangents):
 
 
 def _jvp(name, f, xs, tangents):
-    """Compute `jvp`; `name` is the function in errors."""
+    """Compute `jvp`; errors name the function `name`."""
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
@@ -257,8 +257,9 @@ def jacobian(f, argnums=0, mode=None):
     argnums : int or tuple of int
         The positions of the arguments to differentiate with respect to.
     mode : {None, "rev", "fwd"}
-        "rev" runs one backward pass per entry of the value, "fwd" one forward pass per entry of the
-        inputs: it calls `f` for each, so `f` must not draw random numbers. None takes the fewer.
+        "rev" runs one backward pass per entry of the value. "fwd" runs one forward pass per entry
+        of the inputs, and each pass calls `f`, so `f` must not draw random numbers. None chooses
+        the mode with fewer passes.
 
     Returns
     -------
@@ -272,7 +273,7 @@ def jacobian(f, argnums=0, mode=None):
 
 
 def _jacobian(name, f, argnums, mode=None):
-    """Compute `jacobian`; `name` is the function in errors."""
+    """Compute `jacobian`; errors name the function `name`."""
 
     def run(*args, **kwargs):
         chosen, xs, positions = _chosen(name, f, args, kwargs, argnums)
@@ -304,7 +305,7 @@ def _jacobian(name, f, argnums, mode=None):
 
 
 def _unit_arrays(shape):
-    """Return every array of this shape that has one entry 1 and 0 elsewhere."""
+    """Return all arrays of this shape with a single entry 1 and zeros elsewhere."""
     return np.eye(n := math.prod(shape)).reshape(n, *shape)
 
 
@@ -321,8 +322,8 @@ def hessian(f, argnums=0):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns an array with the shape of `x` twice. With a tuple, a
-        tuple of tuples: for each pair of arguments ∂²f/∂x∂y.
+        Takes the arguments of `f`; returns an array whose shape is that of `x` repeated twice. For
+        a tuple `argnums`, returns a tuple of tuples with ∂²f/∂x∂y for each pair of arguments.
     """
     if np.ndim(argnums):
         return lambda *args, **kwargs: tuple(

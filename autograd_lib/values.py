@@ -1,7 +1,7 @@
 """Arrays: conversion, shapes and copies, and how the value of a Tensor is changed.
 
 Every Tensor gets a number from `_clock` when it is created, and so does every change of a value.
-So two numbers tell whether a value was changed after an operation had read it.
+Comparing two of these numbers shows whether a value was changed after an operation read it.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ class Value:
 
 
 def as_array(data, what):
-    """Return `data` as an array of real numbers; `what` names it in an error."""
+    """Return `data` as an array of real numbers; `what` names the argument in errors."""
     array = data
     if type(data) is not np.ndarray:
         if isinstance(data, Value):
@@ -35,8 +35,8 @@ def as_array(data, what):
             )
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
             raise TypeError(
-                f"{what}: expected a plain array, got a {type(data).__name__}, whose * and sums "
-                "differ; use np.asarray(…), or .filled(value) for a masked array"
+                f"{what}: expected a plain array, got a {type(data).__name__}, whose * and sum "
+                "behave differently; use np.asarray(…), or .filled(value) for a masked array"
             )
         try:
             array = np.asarray(data)
@@ -67,9 +67,9 @@ def _check_floating(dtype, what):
 
 
 def unbroadcast(g, shape):
-    """Return `g` summed to `shape`: the transpose of broadcasting, which copies, is a sum.
+    """Return `g` summed to `shape`, because the transpose of broadcasting, which copies, is a sum.
 
-    Raises ValueError if an array of this shape cannot be broadcast to the shape of `g`.
+    Raise ValueError if an array of shape `shape` cannot be broadcast to the shape of `g`.
     """
     got = g.shape
     extra = len(got) - len(shape)
@@ -83,7 +83,7 @@ def unbroadcast(g, shape):
 
 
 def copied(array):
-    """Return a copy of an array, or a NumPy scalar for a single number; return a Tensor unchanged."""
+    """Return a copy of an array, as a NumPy scalar if it is 0-d; return a Tensor unchanged."""
     return array if isinstance(array, Value) else np.array(array)[()]
 
 
@@ -102,7 +102,7 @@ def next_number():
 
 
 def _date_change():
-    """Return the number of a change that is made now."""
+    """Return the number of a change made now, and store it as the number of the last change."""
     global _last_change
     _last_change = next(_clock)
     return _last_change
@@ -116,7 +116,7 @@ def _owner(array):
 
 
 def date_array(array):
-    """Note that `array` was changed in place, and with it every array that shares its memory."""
+    """Record that `array`, and so every array that shares its memory, was changed in place."""
     owner = _owner(array)
     key = id(owner)
     _array_changes[key] = _date_change(), ref(owner, lambda _: _array_changes.pop(key, None))
@@ -142,7 +142,7 @@ def check_unchanged(node):
 def assignments(pairs):
     """Return the changes for `commit` that carry out `t.data = value` for all pairs (t, value).
 
-    Each value is an array of the shape of its `t`, which nothing else holds.
+    Each value is an array of the shape of its `t` that no other object references.
     """
     number, changes = _date_change(), []
     for t, value in pairs:
@@ -156,7 +156,7 @@ def assignments(pairs):
 def commit(changes):
     """Carry out all `changes`, each (function, *arguments), in one call of C code.
 
-    Python handles Ctrl-C before or after that call, so all changes happen or none. The functions
-    must be C's own, such as setattr, and must not fail.
+    Python handles Ctrl-C before or after that call, so either all changes happen or none of them
+    does. The functions must be implemented in C, as setattr is, and must not fail.
     """
     deque(starmap(call, changes), maxlen=0)

@@ -392,13 +392,13 @@ x[0] = 5.0
 
 x = leaf(1.0)
 x -= 0.1
-→ TypeError: in place
+→ TypeError: in-place
 
 np.asarray(leaf(1.0))
 → TypeError: its gradient would be lost
 
 np.cumprod(leaf([1.0, 2.0]))
-→ TypeError: no row
+→ TypeError: no derivative rule
 
 leaf([1.0, 2.0]).sum(dim=0)
 → TypeError: axis here
@@ -522,7 +522,7 @@ np.sum(leaf([[1.0, 2.0]]), 0, float)
 → TypeError: by position
 
 ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
-→ RuntimeError: return the value too
+→ RuntimeError: also return the value
 
 x = leaf([1.0, 2.0])
 z, v = (x * x).sum(), x[:1]
@@ -698,7 +698,7 @@ w.grad, float(f(2.0))
 → (12.0, 50.0)
 
 ag.compile(lambda x: x if x > 0 else -x)(1.0)
-→ TypeError: a value decides
+→ TypeError: depends on a value
 
 f = ag.compile(ag.value_and_grad(lambda x, y: ag.nll_loss(ag.log_softmax(x), y)))
 f(np.zeros((2, 2)), np.array([1, 0]))

@@ -44,11 +44,11 @@ _MODULE_HINTS = {
     "named_children": "use named_modules()",
     "buffers": "use named_buffers()",
     "apply": "loop over named_modules()",
-    "requires_grad_": "set requires_grad of each of the parameters()",
+    "requires_grad_": "set requires_grad of each Tensor in parameters()",
     "register_parameter": "assign Tensor(data, requires_grad=True) to an attribute",
     "add_module": "assign the module to an attribute",
     "device": "the engine runs on the CPU; leave it out",
-    "register_forward_hook": "return what you want to see from forward",
+    "register_forward_hook": "return the values to inspect from forward",
 }
 
 
@@ -68,13 +68,14 @@ def __getattr__(name):
 class Module(Stateful):
     """Base class of models: subclass it, set attributes in `__init__`, and write `forward`.
 
-    Its parameters are its attributes that are Tensors requiring a gradient, and those of its
-    modules. Lists, tuples, deques and dicts are searched too. A Tensor that is found twice counts
-    once, under its first name.
+    The parameters are the Tensors that require a gradient among the attributes of this module and
+    of the modules in it. Lists, tuples, deques and dicts are searched too. A Tensor that is found
+    twice counts once, under its first name.
 
     The state that is saved and loaded consists of the parameters, including frozen ones
     (`requires_grad = False`), and of the buffers. A constant, such as an input that `forward`
-    keeps, is not part of it; to keep one that requires a gradient, keep `x.detach()`.
+    stores, is not part of the state. To store an input x that requires a gradient, store
+    `x.detach()`.
 
     Attributes
     ----------
@@ -86,11 +87,11 @@ class Module(Stateful):
     _buffers = ()
 
     def __call__(self, *args, **kwargs):
-        """Return the output of `forward` for the same arguments."""
+        """Call `forward` with these arguments and return its output."""
         return self.forward(*args, **kwargs)
 
     def __getattr__(self, name):
-        """Raise AttributeError; for a name of PyTorch's Module, say what to do instead."""
+        """Raise AttributeError, with advice if PyTorch's Module has the name."""
         raise AttributeError(
             f"{type(self).__name__} has no {name}"
             + (f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""),
@@ -102,7 +103,7 @@ class Module(Stateful):
         if isinstance(value, Tensor) and name in self._buffers:
             raise TypeError(
                 f"{type(self).__name__}: the buffer {name} must be an array, got a Tensor, which "
-                "would keep the graph of every call; compute it from .data, such as "
+                "would keep the graph of every call; compute the buffer from .data, as in "
                 "x.data.mean(axis=0)"
             )
         super().__setattr__(name, value)
@@ -117,7 +118,7 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module. The others follow it, as in "layers.0".
+            The path of this module, which is put before the paths of the others, as in "layers.0".
 
         Returns
         -------
@@ -134,7 +135,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module. Those of its Tensors follow it, as in "layers.0.weight".
+            The path of this module, which is put before the paths of its Tensors, as in
+            "layers.0.weight".
 
         Returns
         -------
@@ -156,7 +158,7 @@ class Module(Stateful):
         Returns
         -------
         list of (str, Tensor)
-            Those of `named_tensors` that are trainable.
+            The pairs of `named_tensors` whose Tensor is trainable.
         """
         return [
             (path, t)
@@ -210,7 +212,7 @@ class Module(Stateful):
         return self.train(False)
 
     def to(self, dtype):
-        """Convert every parameter and floating-point buffer to another floating dtype.
+        """Convert every parameter and floating-point buffer to `dtype`.
 
         Parameters
         ----------
@@ -225,7 +227,7 @@ class Module(Stateful):
         Raises
         ------
         TypeError
-            If `dtype` is not a floating dtype. There are no devices.
+            If `dtype` is not a floating dtype. A device is not supported either.
         """
         try:
             floating = np.dtype(dtype).kind == "f"
@@ -244,7 +246,7 @@ class Module(Stateful):
         return self
 
     def register_buffer(self, name, array):
-        """Make an array an attribute that is saved and loaded like a parameter, and never trained.
+        """Add an array as an attribute that is saved and loaded like a parameter but never trained.
 
         To change a buffer, such as a running mean, assign a new array:
         `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
@@ -254,19 +256,19 @@ class Module(Stateful):
         name : str
             The name of the attribute.
         array : array_like
-            Its first value, which is copied.
+            The initial value, which is copied.
 
         Raises
         ------
         TypeError
-            If `array` is a Tensor, or not made of real numbers.
+            If `array` is a Tensor, or does not contain real numbers.
         ValueError
             If `name` is not an identifier, or is an attribute of the class.
         """
         if not name.isidentifier() or hasattr(type(self), name):
             raise ValueError(
                 f"register_buffer: {name!r} cannot be the name of a buffer of "
-                f"{type(self).__name__}; choose an identifier that the class does not have"
+                f"{type(self).__name__}; choose an identifier that is not an attribute of the class"
             )
         setattr(self, name, np.array(as_array(array, f"register_buffer: {name}")))
         self._buffers = tuple(dict.fromkeys((*self._buffers, name)))
@@ -277,7 +279,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module. Those of its buffers follow it, as in "layers.0.mean".
+            The path of this module, which is put before the paths of its buffers, as in
+            "layers.0.mean".
 
         Returns
         -------
@@ -362,7 +365,7 @@ def _check_sizes(layer, **sizes):
 
 
 def _linear(layer, x, weight):
-    """Return x @ weight.T. Raise ValueError in the name of `layer` if the shapes do not fit."""
+    """Return x @ weight.T; for incompatible shapes, raise a ValueError that names `layer`."""
     try:
         return x @ (weight.T if weight.ndim > 1 else weight)
     except ValueError:
@@ -383,7 +386,7 @@ class Neuron(Module):
     in_features : int
         Length of the last axis of the inputs.
     activation : callable, optional
-        Activation function; None means none.
+        Activation function; None applies no activation.
     rng : numpy.random.Generator or int, optional
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
@@ -436,7 +439,7 @@ class Linear(Module):
 class Embedding(Module):
     """Table of vectors: an integer selects a row of `weight`.
 
-    `weight` has shape (num_embeddings, embedding_dim) and starts from a standard normal
+    `weight` has shape (num_embeddings, embedding_dim) and is initialised from a standard normal
     distribution. Integers of shape (…) give outputs of shape (…, embedding_dim).
 
     Parameters
@@ -456,14 +459,14 @@ class Embedding(Module):
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
     def forward(self, x):
-        """Return the rows (…, embedding_dim) of the integers `x` (…), 0 to num_embeddings − 1."""
+        """Return the rows (…, embedding_dim) for `x` (…), integers from 0 to num_embeddings − 1."""
         return self.weight[functional.class_indices("Embedding", x, len(self.weight))]
 
 
 class LayerNorm(Module):
     """Layer normalisation over the last axes; see `functional.layer_norm`.
 
-    `weight` starts as ones and `bias` as zeros, both of shape `normalized_shape`.
+    `weight` is initialised with ones and `bias` with zeros, both of shape `normalized_shape`.
 
     Parameters
     ----------
@@ -474,7 +477,7 @@ class LayerNorm(Module):
     elementwise_affine : bool, default True
         Multiply by `weight` and add `bias`.
     bias : bool, default True
-        Add `bias` too, if `elementwise_affine`.
+        Also add `bias`, if `elementwise_affine` is True.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
 
@@ -498,11 +501,12 @@ class LayerNorm(Module):
 
 
 class MultiheadAttention(Module):
-    """Attention in several heads; see `functional.scaled_dot_product_attention`.
+    """Attention with several heads; see `functional.scaled_dot_product_attention`.
 
-    Query, key and value are projected by a third of `in_proj_weight` (3·embed_dim, embed_dim) each
-    and cut into heads. The results of the heads are joined and go through the Linear `out_proj`.
-    The batch comes first, as with PyTorch's `batch_first=True`, which is not its default.
+    Query, key and value are each projected by one third of `in_proj_weight` (3·embed_dim,
+    embed_dim) and split into heads. The outputs of the heads are concatenated and passed to the
+    Linear layer `out_proj`. The batch axis comes first, as with `batch_first=True` in PyTorch,
+    where False is the default.
 
     Parameters
     ----------
@@ -511,7 +515,7 @@ class MultiheadAttention(Module):
     num_heads : int
         Number of heads.
     dropout : float, default 0
-        Share of the weights that is set to 0 in training mode.
+        Probability of setting an attention weight to 0 in training mode.
     bias : bool, default True
         Add biases to the projections.
     rng : numpy.random.Generator or int, optional
@@ -556,7 +560,7 @@ class MultiheadAttention(Module):
         average_attn_weights=True,
         is_causal=False,
     ):
-        """Return the result and the attention weights.
+        """Return the output and the attention weights.
 
         Parameters
         ----------
@@ -565,7 +569,7 @@ class MultiheadAttention(Module):
         key, value : Tensor or array_like
             Arrays of shape (N, S, embed_dim), or without N.
         need_weights : bool, default True
-            Return the weights; otherwise None in their place.
+            Return the attention weights; if False, return None in their place.
         attn_mask : array_like or Tensor, optional
             Array that broadcasts to (N, num_heads, T, S). A bool array is True where a query must
             *not* attend to a key, as in PyTorch; `scaled_dot_product_attention` uses the opposite.
@@ -573,7 +577,7 @@ class MultiheadAttention(Module):
         average_attn_weights : bool, default True
             Return the mean of the weights over the heads.
         is_causal : bool, default False
-            Let query t attend to keys 0 to t only. Do not give a mask as well.
+            Let query t attend to keys 0 to t only. Do not pass `attn_mask` as well.
 
         Returns
         -------
@@ -691,7 +695,7 @@ class Flatten(Module):
     """Join all axes except the first: (N, C, H, W) becomes (N, C·H·W)."""
 
     def forward(self, x):
-        """Return `x` (N, …) as an array of two axes."""
+        """Return `x` (N, …) as a 2-D array."""
         return ops.reshape(x, (len(x), int(np.prod(x.shape[1:]))))
 
 
@@ -719,7 +723,7 @@ class RNNCell(Module):
     """One step of a recurrent network: h′ = activation(x·W_ihᵀ + b_ih + h·W_hhᵀ + b_hh).
 
     `weight_ih` has shape (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), and
-    each bias (hidden_size,). All start uniform between ±1/√hidden_size.
+    each bias (hidden_size,). All are initialised uniformly between ±1/√hidden_size.
 
     Parameters
     ----------
@@ -766,7 +770,7 @@ class RNNCell(Module):
         Raises
         ------
         ValueError
-            If the shapes do not fit.
+            If the shapes of `x` and `h` are incompatible with the layer or with each other.
         """
         expected = (*np.shape(x)[:-1], len(self.weight_hh))
         if h is not None and np.shape(h) != expected:
@@ -797,13 +801,13 @@ class Sequential(Module):
             if not callable(layer) or isinstance(layer, type):
                 raise TypeError(
                     f"{type(self).__name__}: layer {i} must be a module or a function, "
-                    f"got {layer!r}; give the layers one by one, as in "
+                    f"got {layer!r}; pass the layers one by one, as in "
                     "Sequential(Linear(2, 3), relu) or Sequential(*layers)"
                 )
         self.layers = list(layers)
 
     def forward(self, x):
-        """Return the output of the last layer for the input `x` of the first."""
+        """Return the output of the last layer, with `x` as the input of the first layer."""
         for layer in self.layers:
             x = layer(x)
         return x
@@ -821,7 +825,7 @@ class MLP(Sequential):
     Parameters
     ----------
     sizes : sequence of int
-        Lengths of the input, the hidden layers and the output: [64, 32, 10] takes (…, 64) to (…,
+        Lengths of the input, the hidden layers and the output: [64, 32, 10] maps (…, 64) to (…,
         10).
     activation : callable, default relu
         Activation function between the layers.

@@ -87,7 +87,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     Raises
     ------
     ValueError
-        If the last axes of `input`, or those of `weight` or `bias`, have other lengths.
+        If the last axes of `input`, or the axes of `weight` or `bias`, do not have these lengths.
 
     References
     ----------
@@ -113,7 +113,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, rng=None
 ):
-    """Return softmax(query·keyᵀ·scale)·value: for every query a weighted mean of the values.
+    """Return softmax(query·keyᵀ·scale)·value: a weighted mean of the values for every query.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def scaled_dot_product_attention(
     is_causal : bool, default False
         Let query t attend to keys 0 to t only.
     scale : float, optional
-        Factor of the scores; None means 1/√d.
+        Factor applied to the scores; None means 1/√d.
     rng : numpy.random.Generator or int, optional
         Generator or seed for the dropout.
 
@@ -145,7 +145,8 @@ def scaled_dot_product_attention(
     TypeError
         If the mask is neither bool nor floating.
     ValueError
-        If the shapes do not fit, there are two masks, or a query may not attend to any key.
+        If the shapes are incompatible, `attn_mask` and `is_causal` are both given, or a query may
+        not attend to any key.
 
     References
     ----------
@@ -228,9 +229,9 @@ def mse_loss(input, target, *, reduction="mean"):
     Parameters
     ----------
     input, target : Tensor or array_like
-        Predictions and targets of one shape.
+        Predictions and targets of the same shape.
     reduction : {"mean", "sum", "none"}, default "mean"
-        Reduce the losses of the entries by this function, or return them all.
+        How to reduce the losses of the entries; "none" returns all of them.
 
     Returns
     -------
@@ -319,7 +320,7 @@ def class_indices(op, x, below):
     Parameters
     ----------
     op : {"cross_entropy", "Embedding"}
-        The function that the errors name.
+        The function named in errors.
     x : Tensor or array_like
         Integers of any shape.
     below : int
@@ -333,7 +334,7 @@ def class_indices(op, x, below):
     Raises
     ------
     TypeError
-        If `x` is not made of integers.
+        If `x` does not have an integer dtype.
     ValueError
         If an integer is out of range.
     """
@@ -354,7 +355,7 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     ignore_index : int, default -100
         Examples with this target are left out, also from the mean.
     reduction : {"mean", "sum", "none"}, default "mean"
-        Reduce the losses of the examples by this function, or return them all.
+        How to reduce the losses of the examples; "none" returns all of them.
 
     Returns
     -------
@@ -364,9 +365,9 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     Raises
     ------
     TypeError
-        If `target` is not made of integers.
+        If `target` does not have an integer dtype.
     ValueError
-        If the shapes do not fit, a class is out of range, or `reduction` is unknown.
+        If the shapes are incompatible, a class is out of range, or `reduction` is unknown.
     """
     input = _as_input(input, "cross_entropy: input")
     shape = input.shape
@@ -406,10 +407,10 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0):
-    """Slide the kernels `weight` over the images `input`.
+    """Convolve the images `input` with the kernels `weight`.
 
-    Like every deep-learning library it does not flip the kernels; mathematics calls that
-    cross-correlation.
+    As in every deep-learning library, the kernels are not flipped; in mathematics this operation is
+    called cross-correlation.
 
     Parameters
     ----------
@@ -432,7 +433,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     Raises
     ------
     ValueError
-        If the shapes do not fit, or a kernel is larger than the padded image.
+        If the shapes are incompatible, or a kernel is larger than the padded image.
     """
     z = ops.conv2d(input, weight, stride=stride, padding=padding)
     if bias is not None and np.shape(bias) != np.shape(weight)[:1]:
@@ -447,7 +448,7 @@ def max_pool2d(input, kernel_size, stride=None):
     """Return the largest entry of every window.
 
     Entries at the edge that do not fill a window are left out. Tied entries share the gradient
-    equally, the convention of `max`; PyTorch gives all of it to the first.
+    equally, as with `max`; PyTorch passes the whole gradient to the first of them.
 
     Parameters
     ----------
@@ -456,7 +457,7 @@ def max_pool2d(input, kernel_size, stride=None):
     kernel_size : int or pair of int
         Height and width of the windows.
     stride : int or pair of int, optional
-        Distance between windows; None means `kernel_size`, so that the windows lie side by side.
+        Distance between windows; None means `kernel_size`, so that the windows are adjacent.
 
     Returns
     -------
@@ -550,8 +551,8 @@ def dropout(input, p=0.5, training=True, *, rng=None):
         return input
     if tracer.get() is not None:
         raise TypeError(
-            "dropout: dropout draws random numbers, but a compiled program would repeat the first "
-            "draw; call eval() on the model, or leave dropout out of the compiled function"
+            "dropout: random numbers cannot be compiled, because the program would repeat those of "
+            "the first call; call eval() on the model, or leave dropout out of the function"
         )
     input = _as_input(input, "dropout: input")
     scale = (as_generator(rng, "dropout").random(input.shape) >= p) / (1 - p)

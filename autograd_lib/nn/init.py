@@ -1,8 +1,8 @@
 """Initial values of weights, as in torch.nn.init: each function fills and returns a Tensor.
 
-A weight has shape (fan_out, fan_in), or (fan_out, fan_in, kh, kw), where every kernel entry counts.
-The variance of the values is gain² over the mean of both fans (xavier) or over fan_in (kaiming), so
-that signals keep their size from layer to layer.
+A weight has shape (fan_out, fan_in). For kernels (K, C, kh, kw), fan_out is K·kh·kw and fan_in is
+C·kh·kw. The variance of the values is gain² divided by the mean of both fans (xavier) or by fan_in
+(kaiming), so that signals keep their size from layer to layer.
 """
 
 import math
@@ -34,7 +34,7 @@ def calculate_gain(nonlinearity):
     Returns
     -------
     float
-        1, 1, 5/3 or √2.
+        The gain: 1 for "linear" and "sigmoid", 5/3 for "tanh", √2 for "relu".
 
     Raises
     ------
@@ -54,7 +54,7 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
     Parameters
     ----------
     tensor : Tensor
-        A leaf of shape (fan_out, fan_in) or (fan_out, fan_in, kh, kw).
+        A leaf of shape (fan_out, fan_in) or (K, C, kh, kw).
     gain : float, default 1
         Factor of the standard deviation.
     rng : numpy.random.Generator or int, optional
@@ -63,7 +63,7 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
     Returns
     -------
     Tensor
-        The same Tensor.
+        The argument `tensor`.
 
     References
     ----------
@@ -87,7 +87,7 @@ def xavier_normal_(tensor, gain=1.0, rng=None):
     Returns
     -------
     Tensor
-        The same Tensor.
+        The argument `tensor`.
 
     References
     ----------
@@ -106,16 +106,16 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
     Parameters
     ----------
     tensor : Tensor
-        A leaf of shape (fan_out, fan_in) or (fan_out, fan_in, kh, kw).
+        A leaf of shape (fan_out, fan_in) or (K, C, kh, kw).
     nonlinearity : {"linear", "sigmoid", "tanh", "relu"}, default "relu"
-        The activation function that follows, whose gain is used.
+        The activation function after the layer, whose gain is used.
     rng : numpy.random.Generator or int, optional
         Generator or seed.
 
     Returns
     -------
     Tensor
-        The same Tensor.
+        The argument `tensor`.
 
     References
     ----------
@@ -139,7 +139,7 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
     Returns
     -------
     Tensor
-        The same Tensor.
+        The argument `tensor`.
 
     References
     ----------
@@ -153,10 +153,10 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
 
 
 def _fans(name, tensor):
-    """Return fan_in and fan_out of `tensor`; `name` is the function in errors."""
+    """Return fan_in and fan_out of `tensor`; errors name the function `name`."""
     if not isinstance(tensor, Tensor) or tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError(
-            f"{name}: expected a Tensor to fill with starting values, a leaf of floating dtype such "
+            f"{name}: expected a Tensor to fill with initial values, a leaf of floating dtype such "
             "as the weight of a layer, got "
             + (
                 f"the result of {tensor.op.name}"

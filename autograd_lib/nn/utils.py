@@ -1,4 +1,4 @@
-"""Functions of the gradients of a whole model, as in torch.nn.utils."""
+"""Functions that act on all gradients of a model, as in torch.nn.utils."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from ..tape import Tensor
 
 
 def clip_grad_norm_(parameters, max_norm):
-    """Scale all gradients together so that their common norm is at most `max_norm`.
+    """Scale all gradients by one factor so that their total norm is at most `max_norm`.
 
-    The direction of the whole gradient stays the same; clipping each entry would change it.
-    Parameters without a gradient are skipped.
+    The direction of the whole gradient stays the same; clipping each entry would change the
+    direction. Parameters without a gradient are skipped.
 
     Parameters
     ----------
@@ -26,9 +26,10 @@ def clip_grad_norm_(parameters, max_norm):
     Raises
     ------
     TypeError
-        If `parameters` is a module, a function, or holds something other than Tensors.
+        If `parameters` is a module, a function, or contains something other than Tensors.
     ValueError
-        If `max_norm` is negative or not a number, or the norm is not finite. The gradients are unchanged then.
+        If `max_norm` is negative or not a number, or the norm is not finite. The gradients are then
+        unchanged.
 
     References
     ----------

@@ -1192,7 +1192,8 @@ def test_an_index_may_be_an_argument(f, places):
 @pytest.mark.parametrize("kind", [np.array, np.int64])
 def test_a_shape_may_not_be_an_argument(f, kind):
     with pytest.raises(
-        (TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"
+        (TypeError, AttributeError),
+        match="as an int|decision|no derivative rule|has no repeat|add.reduce on",
     ):
         ag.compile(f)(np.ones((3, 4)), kind(1))
     with pytest.raises(TypeError, match="sum: axis is computed from .* pass it as an int"):
@@ -1457,12 +1458,12 @@ frozen = ag.Tensor([1.0, 2.0, 3.0])
 @pytest.mark.parametrize(
     "f, words",
     [
-        (lambda x: x if x[0] > 0 else -x, "decides"),
+        (lambda x: x if x[0] > 0 else -x, "depends on a value"),
         (lambda x: x * float(x[0]), "number"),
         (lambda x: x * int(x.sum()), "Python number"),
         (lambda x: x * x[0].item(), "number"),
-        (lambda x: [x, -x][x[0] > 0], "decides"),
-        (lambda x: x[: x.argmax()], "decides"),
+        (lambda x: [x, -x][x[0] > 0], "depends on a value"),
+        (lambda x: x[: x.argmax()], "depends on a value"),
         (lambda x: x[x > 0].sum(), "where"),
         (ag.grad(lambda x: (x[x.data > 0] ** 2).mean()), "where"),
         (lambda x: np.arange(3)[np.argsort(x)], "array"),
@@ -1472,11 +1473,11 @@ frozen = ag.Tensor([1.0, 2.0, 3.0])
         (lambda x: x * np.random.normal(size=3), "random"),
         (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
         (lambda x: np.exp(x, where=x > 0.2), "where"),
-        (lambda x: dropout(x), "dropout draws random numbers.*eval"),
+        (lambda x: dropout(x), "random numbers cannot be compiled.*eval"),
         (lambda x: x * random.random(), "random"),
         (lambda x: x * np.random.normal(), "random"),
-        (lambda x: x if weight[0] > 0 else -x, "decides"),
-        (lambda x: x if frozen[0] > 0 else -x, "decides"),
+        (lambda x: x if weight[0] > 0 else -x, "depends on a value"),
+        (lambda x: x if frozen[0] > 0 else -x, "depends on a value"),
         (lambda x: x * float(weight.sum()), "number"),
         (lambda x: x * frozen.sum().item(), "number"),
         (lambda x: x * np.asarray(weight), "array"),
@@ -1535,7 +1536,7 @@ def test_changing_an_argument_is_refused():
         x += 1
         return x
 
-    with pytest.raises(TypeError, match="in place"):
+    with pytest.raises(TypeError, match="in-place"):
         ag.compile(adds)(np.ones(2))
 
 
@@ -1558,7 +1559,7 @@ def test_ints_strings_modules_and_modes_are_compared():
     dropping = ag.compile(lambda x: drop(x))
     same(dropping(x), x)
     drop.train()
-    with pytest.raises(TypeError, match="dropout draws random numbers"):
+    with pytest.raises(TypeError, match="random numbers cannot be compiled"):
         dropping(x)
 
 
@@ -1728,7 +1729,7 @@ def test_a_caught_refusal_still_counts():
             pass
         return x * 3
 
-    with pytest.raises(TypeError, match="decides"):
+    with pytest.raises(TypeError, match="depends on a value"):
         ag.compile(caught)(np.ones(2))
 
 

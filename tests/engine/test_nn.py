@@ -624,7 +624,7 @@ def test_starting_values(fill, variance):
         (Tensor(np.zeros((2, 2), int)), "int64"),
         (weight * 2, "the result of multiply"),
     ]:
-        with pytest.raises(TypeError, match=f"^{fill.__name__}: .*starting value.*{words}"):
+        with pytest.raises(TypeError, match=f"^{fill.__name__}: .*initial value.*{words}"):
             fill(wrong)
 
 
@@ -708,7 +708,7 @@ def test_batches():
         ((), 1, "the same length"),
         ((x,), 0, "batch_size"),
         ((x,), 2.5, "positive integer"),
-        ((x, 4), 1, "batch_size by name"),
+        ((x, 4), 1, "batch_size by keyword"),
         (((x, y),), 1, "one by one"),
     ]:
         with pytest.raises(ValueError, match=words):

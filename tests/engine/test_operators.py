@@ -201,7 +201,7 @@ def test_writing_into_an_array_is_refused():
         lambda: np.add.at(a, [0], t),
         lambda: np.add.accumulate(t),
     ):
-        with pytest.raises(TypeError, match="has no row"):
+        with pytest.raises(TypeError, match="has no derivative rule"):
             call()
     with pytest.raises(TypeError):
         a[:] = t
@@ -280,7 +280,7 @@ def test_an_update_that_would_train_nothing_is_an_error(line):
 )
 def test_functions_without_a_row_raise(call):
     """A function without a row raises an error; it never returns a number without its gradient."""
-    with pytest.raises(TypeError, match="(has no row|input|argument|two arrays)"):
+    with pytest.raises(TypeError, match="(no derivative rule|input|argument|two arrays)"):
         call(Tensor([1.0, 2.0], requires_grad=True))
 
 
@@ -522,7 +522,7 @@ def test_functions_of_slope_zero_that_python_spells_with_an_operator():
 
 
 def test_clip_as_a_method_of_an_array_keeps_the_gradient():
-    """Regression: the call failed with the message that np.clip has no row."""
+    """Regression: the call failed with the message that np.clip has no derivative rule."""
     assert ag.grad(lambda x: np.arange(5.0).clip(0, x).sum())(2.5) == 2
     assert ag.grad(lambda x: np.arange(5.0).clip(None, x).sum())(2.5) == 2
     assert ag.grad(lambda x: np.arange(5.0).clip(x, 9).sum())(2.5) == 3
@@ -563,7 +563,7 @@ def test_np_clip_takes_its_bounds_once():
         (lambda t: t.var(dim=0), ["var:", "'dim'", "axis"]),
         (lambda t: t.std(unbiased=False), ["std:", "'unbiased'", "ddof"]),
         (lambda t: np.var(t, correction=1), ["var:", "'correction'", "ddof"]),
-        (lambda t: np.sum(t, 0, None), ["sum:", "by position", "keepdims by name"]),
+        (lambda t: np.sum(t, 0, None), ["sum:", "by position", "keepdims by keyword"]),
         (lambda t: np.clip(t, 0, 1, out=A), ["np.clip:", "'out'", "a_min"]),
         (lambda t: t.reshape((6,), order="F"), ["reshape:", "'order'"]),
         (lambda t: np.einsum("ij,ij", t, t, optimize=True), ["einsum:", "'optimize'"]),
@@ -682,7 +682,7 @@ def test_obscure_errors_of_numpy_are_replaced(call, words):
 def test_the_value_of_a_tensor_kept_from_a_transform_is_read_by_data():
     kept = []
     ag.grad(lambda x: (kept.append(x * 3), (x * 3).sum())[1])(np.ones(2))
-    with pytest.raises(TypeError, match=r"kept from such a function as \.data"):
+    with pytest.raises(TypeError, match=r"read \.data if the Tensor was kept"):
         float(kept[0].sum())
     assert float(kept[0].sum().data) == 6
 

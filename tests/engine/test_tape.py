@@ -1520,7 +1520,7 @@ def test_a_missing_push_is_an_error():
 def test_one_rule_for_two_inputs_is_a_clear_error():
     """Regression: the message was "Expected an array, got a Tensor"."""
     op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
-    with pytest.raises(TypeError, match="op: expected a constant as keyword y.*only inputs.*x"):
+    with pytest.raises(TypeError, match="op: expected a constant as keyword y.*only x can"):
         op(leaf(1.0), leaf(2.0))
     with pytest.raises(TypeError, match="op: expected a constant as keyword y"):
         ag.grad(lambda y: op(leaf(1.0), y))(2.0)

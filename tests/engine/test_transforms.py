@@ -89,8 +89,8 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
     [
         (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "one array, got a tuple"]),
         (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "one array, got a list"]),
-        (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "got None", "return?"]),
-        (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums to name an argument"]),
+        (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "got None", "return statement"]),
+        (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "at least one position in argnums"]),
         (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
         (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
         (
@@ -121,7 +121,7 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
         ),
         (lambda: ag.grad(lambda p: p)([1.0, [2.0]]), ["argument 0", "rows of equal length"]),
         (lambda: ag.grad(lambda p: p)(None), ["argument 0", "real numbers, got None"]),
-        (lambda: ag.grad(lambda x: x)(x=1.0), ["argnums", "0 arguments by position"]),
+        (lambda: ag.grad(lambda x: x)(x=1.0), ["argnums", "0 positional arguments"]),
         (lambda: ag.grad(lambda x: x, 2.0)(1.0), ["argnums", "call grad(f)(x)"]),
         (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
         (lambda: ag.grad(lambda x: Tensor([x[0], x[1]]).sum())(np.ones(2)), ["Tensor: ", "stack"]),
@@ -129,7 +129,7 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
         (lambda: ag.hvp(lambda x: x, X, X), ["hvp: ", "scalar, got shape (3,)"]),
         (lambda: ag.hvp(quartic, 3, 1), ["hvp: argument 0", "int64"]),
         (lambda: ag.hvp(quartic, X, 1.0), ["hvp: expected v of the shape of x, (3,), got ()"]),
-        (lambda: ag.hvp(lambda x: None, X, X), ["hvp: ", "got None", "return?"]),
+        (lambda: ag.hvp(lambda x: None, X, X), ["hvp: ", "got None", "return statement"]),
         (lambda: ag.hessian(lambda x: x)(X), ["hessian: ", "scalar, got shape (3,)"]),
         (lambda: ag.hessian(quartic)(3), ["hessian: argument 0", "int64"]),
         (lambda: ag.hessian(quartic, 1)(X), ["hessian: ", "argument 1"]),
@@ -492,7 +492,7 @@ def test_data_is_for_reading_inside_a_transform():
 
     for change in (replaces, writes, lambda x: exec("x.data -= 1", {"x": x})):
         for x in (w, w.data.copy()):
-            with pytest.raises((RuntimeError, ValueError), match="replace|read-only"):
+            with pytest.raises((RuntimeError, ValueError), match="assigned|read-only"):
                 ag.grad(lambda x, change=change: (change(x), ag.sum(x * x))[1])(x)
     np.testing.assert_array_equal(w.data, [1, 2])
     ag.grad(lambda x: (x.data, ag.sum(x * x))[1])(w)
@@ -506,7 +506,7 @@ def test_dual_numbers_require_no_gradient():
 
 
 def test_a_gradient_is_not_kept_inside_a_transform():
-    with pytest.raises(RuntimeError, match="return the value too"):
+    with pytest.raises(RuntimeError, match="also return the value"):
         ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
 
 
