@@ -1,19 +1,19 @@
-"""Pack a derivation, so that derivations.js can show and judge it without a kernel."""
+"""Pack a derivation, so that derivations.js can show and check it without a kernel."""
 
 MIME = "application/vnd.autograd-course.derivation+json"
 
 
 def bundle(panel):
-    """Return the output of a derivation for a notebook, and under MIME the data that a page needs."""
+    """Return the notebook output of a derivation, with the data that a page needs under MIME."""
     return panel._repr_mimebundle_() | {MIME: spec(panel.name, panel.derivation)}
 
 
 def spec(name, derivation):
     """Return the derivation as JSON: its letters with their values at each point, and its lines.
 
-    A letter that a formula defines comes as that formula. `matrices` are the letters that are
-    multiplied as matrices when they are side by side, and `vectors` those of them that have one
-    index.
+    A letter that is defined by a formula is given as that formula. `matrices` lists the letters
+    that are multiplied as matrices when written side by side; `vectors` lists the letters in
+    `matrices` that have one index.
     """
     from autograd_course.derivations.judge import POINTS
     from autograd_course.derivations.panel import keys, named, spoken

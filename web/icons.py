@@ -1,6 +1,7 @@
-"""A small picture for each lesson, for the list of lessons: {its number: SVG}, in a field of 72 × 40 px.
+"""Small pictures for the list of lessons: {number of a lesson: SVG}, in a field of 72 × 40 px.
 
-v, g, t, i, o: a path in the colour and dashes of a value, a gradient, a tangent, ink, another engine; f: filled.
+A path with the key v, g, t, i or o is drawn in the colour and dashes of a value, a gradient, a
+tangent, ink or another engine; a path with the key f is filled.
 """
 
 

@@ -1,7 +1,7 @@
-"""Write the links that open the course with nothing installed, from the repository in pyproject.toml.
+"""Write the links that open the course without an installation, using the URL in pyproject.toml.
 
-python web/launch_links.py OWNER/NAME         set that address, and the links made from it
-python web/launch_links.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
+python web/launch_links.py OWNER/NAME         set the repository, and the links made from it
+python web/launch_links.py --colab FOLDER     write lessons for Colab, which install the course
 """
 
 import json
@@ -44,7 +44,7 @@ def pages(repository):
 
 
 def places(repository, stem):
-    """Return {"Colab": …, "Binder": …, "codespace": …}, the links that open notebooks/`stem`.ipynb."""
+    """Return {"Colab": link, "Binder": link, "codespace": link} for notebooks/`stem`.ipynb."""
     return {
         "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
         "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
@@ -55,7 +55,7 @@ def places(repository, stem):
 def links(repository):
     """Return [(file, text)] for every text that contains the address.
 
-    The texts have the same order for any address, and for "".
+    The order of the texts is the same for every address, and for "".
     """
     open_it = PAGES.format(pages(repository)) if repository else ""
     line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
@@ -69,14 +69,14 @@ def links(repository):
 
 
 def publish(new, root=ROOT):
-    """Replace the repository's address by `new` in every file that contains it."""
+    """Replace the repository's address with `new` in every file that contains it."""
     for (name, was), (_, now) in zip(links(repository(root)), links(new)):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(was, now), encoding="utf-8")
 
 
 def for_colab(folder, repository):
-    """Write every notebook into a folder, with a cell before its first."""
+    """Write every notebook into `folder`, with a first cell that installs the course."""
     cell = {
         "cell_type": "code",
         "execution_count": None,

@@ -1,9 +1,9 @@
 """Build the course as a website: `make site` writes it into site/ and needs no network.
 
-Every notebook is executed as it comes, so its exercises are unsolved. A picture with sliders in
-JupyterLab has the same sliders here: precomputed_frames.py draws every picture behind them, the
-page shows the first, and site.js replaces it by the others. Without
-script the page still reads. Formulas are MathML, which browsers draw by themselves.
+Every notebook is executed unchanged, so its exercises are unsolved. A picture with sliders in
+JupyterLab has the same sliders here: precomputed_frames.py draws the picture for every position,
+the page shows the first, and site.js replaces it with the others. Without JavaScript the page is
+still readable. Formulas are MathML, which browsers display without a library.
 """
 
 import argparse
@@ -260,7 +260,7 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 
 
 class Renderer(IPythonRenderer):
-    """Markdown as nbconvert makes it, but formulas as MathML, and links to notebooks as links to their pages."""
+    """Render Markdown like nbconvert, but with formulas as MathML and links to pages."""
 
     def __init__(self):
         super().__init__(escape=False)
@@ -293,7 +293,7 @@ def small(text):
 
 
 def page_of(url):
-    """Return the page of the site for a link of a notebook or of the README."""
+    """Return the page of the site to which a link in a notebook or in the README leads."""
     return re.sub(
         r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
     )
@@ -323,12 +323,12 @@ def executed(path):
     try:
         client.execute(env=os.environ | STARTUP)
     except CellExecutionError as error:
-        raise RuntimeError(f"{path.name} does not run:\n{error}") from None
+        raise RuntimeError(f"{path.name} raised an error:\n{error}") from None
     return notebook
 
 
 def deriving(spec, paper):
-    """Return HTML of a derivation: the data for derivations.js, and the boxes for paper."""
+    """Return the HTML of a derivation: the data for derivations.js, and the boxes for printing."""
     for step in spec["steps"]:
         step["left"] = inline(rf"\displaystyle {step['left']}")
     spec = json.dumps(spec, ensure_ascii=False, sort_keys=True)
@@ -336,9 +336,9 @@ def deriving(spec, paper):
 
 
 def for_pages(text):
-    """Return Markdown without the text meant only for JupyterLab, and with the text meant only for pages.
+    """Return Markdown without the text for JupyterLab only, and with the text for pages only.
 
-    Both are marked by comments, which JupyterLab does not show.
+    Both kinds of text are marked by comments, which JupyterLab does not show.
     """
     text = re.sub(rf"<!-- {LAB_ONLY} -->.*?<!-- /{LAB_ONLY} -->", "", text, flags=re.DOTALL)
     return re.sub(r"<!-- page-only: (.*?) -->", r"\1", text, flags=re.DOTALL)
@@ -422,7 +422,8 @@ def exported(notebook):
 def exporter():
     """Return one exporter for all notebooks, so that it compiles its templates once.
 
-    HTMLExporter cleans and repairs untrusted HTML; skipping that saves two thirds of the build time.
+    HTMLExporter cleans and repairs untrusted HTML; skipping this saves two thirds of the build
+    time.
     """
     return HTMLExporter(
         raw_template=CELLS,
@@ -435,12 +436,12 @@ def exporter():
 
 
 def linked(shown):
-    """Return HTML whose links to lessons lead to their pages."""
+    """Return HTML in which links to notebooks of lessons are replaced by links to their pages."""
     return re.sub(r'(<a href=")(?:\./)?(\d\d_\w+)\.ipynb(?=["#])', r"\1\2.html", shown)
 
 
 def moving(packed, number):
-    """Return the HTML of the pictures that precomputed_frames packed, with their place on the page."""
+    """Return the HTML of the pictures that precomputed_frames packed, with their controls."""
     if not packed["controls"]:
         return f'{packed["html"]}\n<p class="note">This picture is interactive in JupyterLab.</p>'
     spec = json.dumps(
@@ -452,7 +453,7 @@ def moving(packed, number):
 
 
 def front():
-    """Return the HTML of the front page, and {mark: HTML} of the graph on it that moves."""
+    """Return the HTML of the front page, and {placeholder: HTML} of its interactive graph."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     title = cut(text, r"\A# ([^\n]+)\n", "a title")
     python = cut(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
@@ -487,7 +488,7 @@ def front():
 
 
 def cut(readme, pattern, what):
-    """Return the text of the README that `pattern` captures, or raise RuntimeError naming the missing part."""
+    """Return the README text that `pattern` captures; raise RuntimeError if it is missing."""
     found = re.search(pattern, readme, re.DOTALL)
     if not found:
         raise RuntimeError(f"The front page is made from README.md, which must contain {what}.")
@@ -517,7 +518,7 @@ def cells(text):
 
 
 def measured():
-    """Return {number of a lesson: names of its exercises} and {number: minutes}, from the notebooks."""
+    """Return {lesson number: exercise names} and {lesson number: minutes}, from the notebooks."""
     exercises, minutes = {}, {}
     for path in NOTEBOOKS.glob("[0-9]*.ipynb"):
         first, *rest = (cell.source for cell in nbformat.read(path, as_version=4).cells)
@@ -627,7 +628,7 @@ def search(pages):
 
 
 def derived(pages):
-    """Return derived.js with the derivations of all pages, for the questions from memory in later lessons."""
+    """Return derived.js: the derivations of all pages, for recall questions in later lessons."""
     found = [
         json.loads(html.unescape(spec))
         for page in pages
@@ -747,7 +748,7 @@ def service_worker(files):
 
 
 def within_budget(files, pages):
-    """Raise RuntimeError if a page or the site exceeds its budget, naming the sliders to make coarser."""
+    """Raise RuntimeError, with the heaviest sliders, if a page or the site is too large."""
     sizes = {name: len(text.encode()) for name, text in files.items()}
     heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (
         sum(sizes.values()) > SITE_MOST
@@ -764,8 +765,9 @@ def within_budget(files, pages):
         ]
         whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
         raise RuntimeError(
-            f"The site has {whole:.2f} MB (at most {SITE_MOST / 1e6:g}), and its largest page {largest:.2f} MB (at most {PAGE_MOST / 1e6:g}). Give the heaviest sliders fewer steps:\n"
-            + "\n".join(worst)
+            f"The site has {whole:.2f} MB (at most {SITE_MOST / 1e6:g}), and its largest page "
+            f"{largest:.2f} MB (at most {PAGE_MOST / 1e6:g}). "
+            "Give the heaviest sliders fewer steps:\n" + "\n".join(worst)
         )
 
 

@@ -33,16 +33,17 @@ FEW = 4  # pictures built alike: of fewer each is stored by itself
 
 
 def bundle(ui):
-    """Return a notebook's output for an explorer or stepper, with the packed pictures under MIME."""
+    """Return the notebook output of an explorer or stepper, with the packed pictures under MIME."""
     return ui._repr_mimebundle_() | {MIME: packed(getattr(ui, "explorer", ui))}
 
 
 def packed(ui):
-    """Return JSON of the controls of `ui`, its first picture, and a picture for each control position.
+    """Return JSON of the controls of `ui`, its first picture, and a picture for each position.
 
-    `together`: there is a picture for every combination, the last control running fastest; otherwise
-    one control moves at a time while the others stay at their start. `data` is gzip, `as_text`, of JSON:
-    `stored`, whose frames are drawing, MARK and words, and `at`, the frame of each position.
+    If `together`, there is a picture for every combination, and the last control varies fastest;
+    otherwise one control moves at a time while the others stay at their start. `data` is JSON,
+    compressed by gzip and encoded by `as_text`: the result of `stored`, in which a frame is a
+    drawing, MARK and words, and `at`, the index of the frame for each position.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -58,7 +59,8 @@ def packed(ui):
     again = f"{ui.picture.html}{MARK}{ui.picture.text}"
     if again not in frames or again != f"{first.html}{MARK}{first.text}":
         raise ValueError(
-            f"the drawing under {', '.join(every)} changes when it is drawn again; it must depend only on its arguments"
+            f"the drawing under {', '.join(every)} changes when it is drawn again; "
+            "make it depend only on its arguments"
         )
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
     return {
@@ -73,10 +75,11 @@ def packed(ui):
 
 
 def controls(ui, values):
-    """Return the data from which a page builds the controls of `ui` with `values`, {name: its values}.
+    """Return the data from which a page builds the controls of `ui` for `values`, {name: values}.
 
-    [{name, values (formatted), numbers (True if they are numbers), toggle (True if all are visible
-    at once), start (an index), pace (ms per frame; 0 if it does not play)}].
+    The data of a control are {name, values (formatted), numbers (True if the values are numbers),
+    toggle (True if all values are visible at once), start (an index), pace (ms per frame; 0 if the
+    control does not play)}.
     """
     start, every = ui.values(), ui.positions()
     pace = {
@@ -97,12 +100,12 @@ def controls(ui, values):
 
 
 def as_text(data):
-    """Return bytes in base 85, with a comma for "<" so that HTML can contain it; 6 % shorter than base 64."""
+    """Return bytes in base 85, 6 % shorter than base 64, with a comma for "<" to suit HTML."""
     return base64.b85encode(data).decode().replace("<", ",")
 
 
 def unpacked(frames):
-    """Return [(drawing, words)] for each position in the result of `packed`, as the page's script does."""
+    """Return [(drawing, words)] for each position, from the result of `packed`, as site.js does."""
     data = json.loads(gzip.decompress(base64.b85decode(frames["data"].replace(",", "<"))))
 
     def whole(group, row):
@@ -115,12 +118,12 @@ def unpacked(frames):
 
 
 def stored(frames):
-    """Return {pieces, ways, groups, frames}, which gzip well and from which every frame can be rebuilt.
+    """Return {pieces, ways, groups, frames}, which compress well and contain every frame.
 
-    Pictures with the same tags form a group, and a frame is (its group, its row in it). For each part
-    of its pictures a group holds either the number of a piece that all rows share, or (way, values),
-    where a way gives the index of each row's value. Many parts, such as the coordinates that one slider
-    moves, share a way, which is stored once.
+    Pictures with the same tags form a group, and a frame is (its group, its row in the group). For
+    each part of its pictures a group holds either the number of a piece that all rows share, or
+    (way, values), where a way gives the index of each row's value. Many parts, such as the
+    coordinates that one slider moves, share a way, which is stored once.
     """
     alike = {}
     for number, frame in enumerate(frames):
@@ -154,7 +157,7 @@ def stored(frames):
 def finer(column):
     """Return one part of a group's pictures, split at its numbers if all rows allow it.
 
-    The result is texts and (way, values).
+    The result consists of texts and of pairs (way, values).
     """
     if len(set(column)) == 1:  # as most are
         yield column[0]
@@ -205,7 +208,7 @@ def is_choice(values):
 
 
 def said(value):
-    """Format a value as its control does."""
+    """Format a value as its control displays it."""
     return (
         str(value)
         if is_choice([value])

@@ -1,4 +1,4 @@
-"""Pack a prediction, so that a page can show and judge it without a kernel."""
+"""Pack a prediction, so that a page can show and check it without a kernel."""
 
 from math import isinf
 
@@ -6,17 +6,17 @@ MIME = "application/vnd.autograd-course.prediction+json"
 
 
 def bundle(panel):
-    """Return a notebook's output for a panel of questions, with a prediction's data under MIME."""
+    """Return the notebook output of a panel of questions, with a prediction's data under MIME."""
     shown = panel._repr_mimebundle_()
     return shown | {MIME: prediction(panel)} if panel.asks else shown
 
 
 def prediction(panel):
-    """Return JSON: name, parts, sure (labels of the confidence), praise {confidence: text}.
+    """Return a prediction as JSON: name, parts, sure (confidence labels), praise {label: text}.
 
-    A part is {label, choices or None, kind, value, shown, room}. `kind` is "number", "row" or "shape"
-    for a typed answer, or "choice". `value` is the answer as texts, one for each number, or the choice;
-    `room` is the tolerance of a number.
+    A part is {label, choices or None, kind, value, shown, room}. `kind` is "number", "row" or
+    "shape" for a typed answer, or "choice". `value` is the answer as texts, one for each number, or
+    the choice; `room` is the tolerance of a number.
     """
     from autograd_course import record
     from autograd_course.quiz import questions

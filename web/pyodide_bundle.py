@@ -1,8 +1,8 @@
-"""Build the files that a page needs to run: Pyodide, its NumPy, and the course in one file.
+"""Build the files that a page needs to run cells: Pyodide, its NumPy, and the course in one file.
 
-Pyodide's own files are on its server, and a reader's browser fetches them once the reader asks for
-them. With `make site ARGS="--parts FOLDER"` they are beside the pages, from a folder that
-`python web/pyodide_bundle.py FOLDER` fills.
+Pyodide's own files are on its server, and a reader's browser downloads them when the reader first
+runs a cell. With `make site ARGS="--parts FOLDER"` the site contains these files, copied from a
+folder that `python web/pyodide_bundle.py FOLDER` fills.
 """
 
 import ast
@@ -87,7 +87,7 @@ KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
 
 
 def fetch(folder):
-    """Put the PARTS into a folder, with their hashes checked; raise RuntimeError if that fails."""
+    """Put the PARTS into a folder and check their hashes; raise RuntimeError if either fails."""
     folder = Path(folder)
     if all((folder / name).exists() for name in PARTS):
         return folder
@@ -105,7 +105,7 @@ def fetch(folder):
 
 
 def from_npm():
-    """Return {name: bytes} of Pyodide's own package, whose pyodide-lock.json has the hashes of the wheels."""
+    """Return {name: bytes} of Pyodide's npm package, whose lock file has the wheels' hashes."""
     with tempfile.TemporaryDirectory() as download:
         run(["npm", "pack", "--silent", "@".join(PYODIDE)], cwd=download)
         with tarfile.open(next(Path(download).glob("*.tgz"))) as archive:
@@ -130,11 +130,11 @@ def carried():
 def run(command, **options):
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
-        raise RuntimeError(f"Pyodide could not be fetched: {done.stderr.strip()[-300:]}")
+        raise RuntimeError(f"Downloading Pyodide failed: {done.stderr.strip()[-300:]}")
 
 
 def written(parts=None):
-    """Return {name: bytes} of the files that pages need to run, including the runtime in `parts`, if given."""
+    """Return {name: bytes} of the files with which pages run cells, including `parts` if given."""
     beside = {"course.zip": zipped(course())}
     found = {name: (ADDRESS + name, size, sha256) for name, (size, sha256) in PARTS.items()}
     if parts:
@@ -142,7 +142,8 @@ def written(parts=None):
             content = (fetch(parts) / name).read_bytes()
             if hashlib.sha256(content).hexdigest() != sha256:
                 raise RuntimeError(
-                    f"{Path(parts) / name} does not have the hash of Pyodide's {name}; delete it and run again"
+                    f"{Path(parts) / name} does not have the hash of Pyodide's {name}; "
+                    "delete the file and run the command again"
                 )
             beside[name] = zipped(entries(content)) if name.endswith((".zip", ".whl")) else content
     made = {}
@@ -160,13 +161,13 @@ def written(parts=None):
 
 
 def with_setting(name, **setting):
-    """Return a script of web/ with the constant that it needs in front."""
+    """Return a script of web/, preceded by the definition of the constant that it needs."""
     ((key, value),) = setting.items()
     return f"const {key} = {json.dumps(value)};\n{(ROOT / 'web' / name).read_text(encoding='utf-8')}".encode()
 
 
 def zipped(files):
-    """Return an uncompressed, reproducible zip of {name: bytes}, which gzip then compresses as a whole."""
+    """Return an uncompressed, reproducible zip of {name: bytes}, for gzip to compress later."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in files.items():
@@ -175,7 +176,7 @@ def zipped(files):
 
 
 def entries(archive):
-    """Return {name: bytes} of the entries of a zip that are used, without docstrings and comments."""
+    """Return {name: bytes} of the zip's entries that are used, without docstrings and comments."""
     with zipfile.ZipFile(io.BytesIO(archive)) as archive:
         found = {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}
     for name in found:
@@ -187,7 +188,7 @@ def entries(archive):
 
 
 def bare(source):
-    """Return Python source without comments and with empty docstrings, because NumPy requires text there.
+    """Return Python source without comments and with empty docstrings, which NumPy requires.
 
     Source that this Python cannot parse is returned unchanged.
     """
@@ -202,7 +203,7 @@ def bare(source):
 
 
 def course():
-    """Return {name: bytes} of the kit, the engine, their imports, Graphviz, and the notebooks' names."""
+    """Return {name: bytes} of the kit, engine, imports, Graphviz, and names of the notebooks."""
     own = [
         path.relative_to(ROOT).as_posix()
         for folder in ("autograd_lib", "autograd_course")

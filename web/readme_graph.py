@@ -28,7 +28,7 @@ def output(w):
 def draw():
     """Draw the backward pass of L = (x + y)·w, then w from −4 to 4 and back.
 
-    Its last picture is shown where animation is off.
+    The last picture is shown where animations are disabled.
     """
     walk = [
         graph.draw(frame.nodes, frame.placed, "", frame.cards, frame.beads, frame.grads)

@@ -1,4 +1,4 @@
-"""Draw the picture that a chat or a social network shows with a link to a page: a PNG of 1200 × 630 px."""
+"""Draw the PNG, 1200 × 630 px, that chats and social networks show with a link to a page."""
 
 import io
 import textwrap

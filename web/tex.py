@@ -1,4 +1,4 @@
-"""Convert formulas from TeX to MathML, which browsers display, when the site is built and when a page runs."""
+"""Convert formulas from TeX to MathML, which browsers display, in the build and on live pages."""
 
 import html
 import re
