@@ -7,7 +7,7 @@ test-all          run the tests, and open every lesson in a   run.py test-all
                   browser (`test` opens a third of them)
 test-browser      run the lessons in a real browser           run.py test-browser -k 02_draw
 mutate            delete each statement of the engine and     run.py mutate tape
-                  list those that no test misses
+                  list those whose deletion no test detects
 mutate-exercises  list wrong answers that checks accept       run.py mutate-exercises 08 11.adam
 bench             time the engine beside NumPy and peers      run.py bench MLP
 site              build the website in site/                  run.py site FOLDER
@@ -107,7 +107,7 @@ def use_new_enough_python():
 
 
 def use_utf8():
-    """Run again in UTF-8 mode if the path of the course is not ASCII.
+    """Restart run.py in UTF-8 mode if the path of the course is not ASCII.
 
     In a locale without UTF-8, Python can neither write this path to a file nor import from it.
     """
@@ -117,9 +117,10 @@ def use_utf8():
 
 
 def stamp_of(locks):
-    """Return a stamp of the locks, the package's metadata and the folder (moving a .venv breaks it).
+    """Return a stamp of the locks, the package's metadata and the folder.
 
-    It does not depend on the Python that runs this file.
+    The folder is included because moving a .venv breaks it. The stamp does not depend on the Python
+    that runs this file.
     """
     key = hashlib.sha256(
         b"".join((ROOT / name).read_bytes() for name in locks + ["pyproject.toml"])
@@ -133,7 +134,7 @@ def packages():
 
 
 def stamped():
-    """Return the stamp of the last complete install of .venv, or "" if it is unfinished, moved or damaged."""
+    """Return the stamp of the last complete install, or "" if .venv is unfinished, moved or damaged."""
     if not (python_of(VENV).exists() and STAMP.exists()):
         return ""
     stamp, _, count = STAMP.read_text(encoding="utf-8").partition("\n")
@@ -177,11 +178,11 @@ def install(locks=COURSE):
 
 
 def clear():
-    """Make .venv an empty folder that is known to be ours."""
+    """Replace .venv by an empty folder that is marked as made by run.py, or exit."""
     if VENV.exists() and any(VENV.iterdir()) and not STAMP.exists():
         sys.exit(
             "{} was not made by run.py, or is incomplete.\n"
-            "Move it away if it is yours, or remove it with make clean, and run the same command again.".format(
+            "Move the folder away if you need it, or remove it with make clean, and run the same command again.".format(
                 VENV
             )
         )
@@ -198,7 +199,7 @@ def clear():
 def alone():
     """Let one process install at a time; a second `make lab` waits.
 
-    The lock is on this file, and ends with the process in any case.
+    The lock is on this file, and is released at the latest when the process ends.
     """
     with open(str(ROOT / "run.py"), "rb") as file:
         if not locked(file):
@@ -249,7 +250,7 @@ def make_venv(venv):
 
 NO_CERTIFICATE = """The certificate of the package index could not be verified. A company proxy or an antivirus
 program that opens encrypted connections causes this, and so does a wrong system clock. Check the clock,
-or set PIP_CERT to the certificate file of your organisation (your administrator has it), and run the
+or set PIP_CERT to the certificate file of your organisation (ask your administrator), and run the
 same command again. The full output of pip is in {}"""
 NO_PASSWORD = """The proxy refused the connection because it needs a user name and a password. Set
 HTTPS_PROXY=USER:PASSWORD@HOST:PORT and run the same command again. The full output of pip is in {}"""
@@ -264,7 +265,7 @@ Fix the cause and run the same command again."""
 
 
 def pip_environment():
-    """Return the environment for pip without the settings that install outside .venv."""
+    """Return the environment for pip, without the settings that make it install outside .venv."""
     elsewhere = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
     kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
     kept["PIP_USER"] = "0"  # a `user = true` in pip.conf counts less than this
@@ -312,7 +313,8 @@ def pip(venv, *args):
 def keep_outputs_out_of_git():
     """Let git ignore the outputs and the kernel's name that JupyterLab saves in a notebook.
 
-    `.gitattributes` names the filter; a clone has to define it once, and nbstripout does the work.
+    `.gitattributes` names the filter; each clone has to define the filter once, and nbstripout does
+    the filtering.
     """
     git = shutil.which("git")
     if not git or not (ROOT / ".git").exists():
@@ -331,15 +333,15 @@ def lab(*args):
         port = int(port.group(1))
         if port > 65535:
             sys.exit(
-                "Port {} does not exist: the highest is 65535. Leave --port out, and JupyterLab takes a free port.".format(
+                "Port {} does not exist: the highest is 65535. Without --port, JupyterLab takes a free port.".format(
                     port
                 )
             )
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 sys.exit(
-                    "Port {} is taken. Ask for another one, or leave --port out:\n"
-                    "JupyterLab then takes the first free one.".format(port)
+                    "Port {} is in use. Choose a different port, or leave --port out:\n"
+                    "JupyterLab then takes the first free port.".format(port)
                 )
     install()
     root = (
@@ -488,7 +490,7 @@ TARGETS = {
 
 def main(target="", *args):
     if target not in TARGETS:
-        sys.exit(("There is no target {!r}.\n\n".format(target) if target else "") + __doc__)
+        sys.exit(("Unknown target {!r}.\n\n".format(target) if target else "") + __doc__)
     use_new_enough_python()
     use_utf8()
     os.environ.pop(

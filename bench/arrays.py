@@ -1,4 +1,4 @@
-"""Large arrays, and the gradient of many inputs in forward mode."""
+"""Benchmarks of large arrays, and of the gradient of many inputs in forward mode."""
 
 import numpy as np
 from measure import have, median, row, timed
@@ -120,7 +120,7 @@ def gather():
 
 
 def gradient_by_columns(n):
-    """Time the gradient of a function of n inputs by n forward passes, relative to one backward."""
+    """Time the gradient of n inputs by n forward passes, relative to one backward pass."""
     x, directions = np.linspace(0, 1, n), np.eye(n)
 
     def f(x):

@@ -1,12 +1,13 @@
-"""Time the engine beside NumPy written by hand and the peers that are installed: `make bench`.
+"""Compare the speed of the engine with hand-written NumPy and the installed peers: `make bench`.
 
-Print one table in Markdown: autograd_lib/README.md holds a copy of this print. Every figure is a
+Print one table in Markdown: autograd_lib/README.md has a copy of this table. Every figure is a
 median over interleaved rounds in one process on one BLAS thread, so that the columns can be
 compared. All engines compute the same number from the same seed; a row where they disagree is an
 error. A cell is empty where an engine cannot run it or is not installed, and the line below the
-table names those; `pip install -e .[bench]` installs all of them. The last two columns, with a
-star, repeat ours without the peers in a process for each row, with malloc's defaults; elsewhere
-malloc is told to keep large blocks, because page faults would hide the rest.
+table lists these engines; `pip install -e .[bench]` installs all of them. The last two columns,
+marked with a star, time our engine without the peers, in a separate process for each row and with
+malloc's defaults; elsewhere malloc is set to keep large blocks, because page faults would otherwise
+dominate.
 """
 
 import argparse
@@ -119,7 +120,7 @@ def header():
 
 
 def digits(figure):
-    """Return three digits of a number, or all digits before the decimal point."""
+    """Format a number with three digits, or with all digits before the decimal point."""
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Rows of the table, and how one is measured."""
+"""Define the rows of the table, and measure a row."""
 
 import importlib.util
 import os
@@ -40,7 +40,8 @@ def measure(build, unit, rounds):
     for engine, value in values.items():
         if any(abs(a - b) > 1e-4 * (1 + abs(b)) for a, b in zip(value, first)):
             raise SystemExit(
-                f"{engine} computes {value}, and {next(iter(values))} {first}: nothing to compare"
+                f"{engine} computes {value}, but {next(iter(values))} computes {first}; "
+                "make both compute the same number"
             )
     quickest = min(timed(run, 1) for run in runs.values())
     repeat = max(1, int(0.004 / quickest))

@@ -1,11 +1,11 @@
-"""Time many readers who open a lesson of the site at once.
+"""Time many readers who open a lesson of the site at the same time.
 
 python bench/readers.py FOLDER 200     FOLDER: make site ARGS="--parts PARTS FOLDER"; aiohttp is in
 the extra `bench`
 
-The server is aiohttp's, a plain one for files, in a process of its own on 127.0.0.1. As static
-hosts do it sends text packed by gzip, an ETag, and `Cache-Control: max-age=600`; readers have six
-connections, as browsers have.
+The server is aiohttp's, a plain one for files, in a process of its own on 127.0.0.1. Like static
+hosts, it sends text compressed by gzip, an ETag, and `Cache-Control: max-age=600`; readers have six
+connections, like browsers.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Overhead: chains and networks of scalars."""
+"""Benchmarks of overhead: chains and networks of scalars."""
 
 from measure import have, row
 

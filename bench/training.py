@@ -1,4 +1,4 @@
-"""A training step: forward, backward, gradient descent; on every engine, and by hand in NumPy."""
+"""Benchmarks of a training step: forward, backward and update; on every engine and in NumPy."""
 
 import numpy as np
 from measure import have, row
@@ -36,7 +36,7 @@ def compiled_step(loss, start, X, y, lr):
 
 
 def torch_compiled(step):
-    """Return `step`, or None if torch.compile cannot run here, which needs a C++ compiler."""
+    """Return `step`, or None if torch.compile, which needs a C++ compiler, cannot run here."""
     try:
         step()
         return step
@@ -287,7 +287,7 @@ def small_gradient():
 
 @row("CNN 16-32 on 8 × 8 digits, batch 32, float32", ("×",), rounds=21)
 def small_cnn():
-    """Time two convolutions with relu and pooling, then a linear layer; with windows as rows."""
+    """Time two convolutions with relu and pooling, then a linear layer; every window is a row."""
     from autograd_lib.nn import functional as F
 
     rng = np.random.default_rng(0)
@@ -526,7 +526,7 @@ def backward_step(loss, optimizer, X, y):
 
 @row("Breakdown of the time of a step of MLP 64-64-10", ("×",), rounds=41)
 def small_mlp_in_parts():
-    """Time growing parts of the step of the first row, from its rows called without an engine."""
+    """Time growing parts of the first row's step, starting with the table's functions alone."""
     from autograd_lib import ops, tape
 
     X, y, start = small_network()
