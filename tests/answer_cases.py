@@ -17,12 +17,14 @@ def cases(name, *, wrong=(), accepted=()):
     """Register answers to exercise `name`: wrong ones, and right ones in other styles.
 
     A right answer is the text of a stub cell, one expression, or an edit without a hint. Each wrong
-    answer is given with the cause that its verdict must name, so that every hint can be reworded:
+    answer is paired with the cause that its verdict must name, so that rewording a hint breaks no
+    test:
 
     - a kind of `autograd_course.grading.causes`, such as "sign" or "shape: transposed", or "none"
     if no cause is known;
 
-    - "own: a name" for a hint of the exercise, which all answers with this name get, and no other;
+    - "own: a name" for a hint of the exercise, which all answers with this name get and no other
+    answer gets;
 
     - "mistake 3" for the hint of the third mistake of the exercise.
 

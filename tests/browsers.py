@@ -1,7 +1,7 @@
 """Firefox and WebKit for the tests: one page each, driven by the browsers' own protocols.
 
 Firefox supports WebDriver BiDi over a web socket. WebKit is driven by WebKitWebDriver over HTTP, in
-a MiniBrowser on a virtual screen. Playwright drives only its own builds of the two, which no
+a MiniBrowser on a virtual screen. Playwright drives only its own builds of these browsers, which no
 package registry has.
 """
 
@@ -98,7 +98,7 @@ def pressed(keys):
 
 @contextmanager
 def firefox(folder):
-    """Yield a headless Firefox with its profile in `folder`, or None if there is none."""
+    """Yield a headless Firefox with its profile in `folder`, or None if it is not installed."""
     program = next(filter(None, map(shutil.which, FIREFOX)), None)
     if not program:
         yield None
@@ -187,7 +187,7 @@ CAPABILITIES = {"capabilities": {"alwaysMatch": {}}}
 
 @contextmanager
 def webkit(folder):
-    """Yield a WebKit on a virtual screen, or None if there is none."""
+    """Yield a WebKit on a virtual screen, or None if it is not installed."""
     program = next(iter(sorted(Path("/").glob(MINI_BROWSER[1:]))), None)
     if not (program and shutil.which("WebKitWebDriver") and shutil.which("Xvfb")):
         yield None

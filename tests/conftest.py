@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.fixture(autouse=True, scope="session")
 def progress_is_not_kept_here(tmp_path_factory):
-    """Redirect the progress file, which a right answer would create in the current folder."""
+    """Redirect the progress file, because a right answer would create it in the current folder."""
     from autograd_course import record
 
     with pytest.MonkeyPatch.context() as patch:

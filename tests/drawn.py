@@ -51,7 +51,7 @@ def hard_to_read(html):
     """Return complaints about words in the drawings that overlap, leave their picture, or are too
     small.
 
-    A wide drawing is checked twice, because on a phone everything but its letters is narrower.
+    A wide drawing is checked twice, because on a phone everything except the letters is narrower.
     """
     faults = set()
     for part, found, down in re.findall(DRAWING, html, re.DOTALL):
@@ -109,7 +109,7 @@ def colours_with_two_meanings(drawings):
 def _words(element, wide=1, tall=1, inherited=("start", "16", "400")):
     """Return (text, size, box (left, right, top, bottom)) of each text that is not rotated.
 
-    Where the picture is narrowed but not its letters, the boxes are widened accordingly.
+    If the picture is narrowed but its letters are not, the boxes are widened accordingly.
     """
     for one in element:
         looks = tuple(

@@ -1,6 +1,7 @@
-"""Start a kernel as web/kernel_startup.py does, but draw only the ends and the start of each slider.
+"""Start a kernel like web/kernel_startup.py, but draw only the ends and the start of each slider.
 
-For pages of which no test of this run moves a slider: every position would take a third of the time of all runs.
+This is for pages whose sliders no test of this run moves; drawing every position would take a third
+of the time of all runs.
 """
 
 import sys
@@ -12,9 +13,9 @@ import precomputed_frames  # noqa: E402
 
 
 def few(every, start, players):
-    """Return {name: the values that the page offers}, and whether they are combined.
+    """Return {name: the values that the page offers}, and True if the page combines them.
 
-    One slider moves at a time. Without a slider, the one combination is the start.
+    One slider moves at a time, so the second result is False unless there are no sliders.
     """
     return {
         name: [values[i] for i in sorted({0, values.index(start[name]), len(values) - 1})]

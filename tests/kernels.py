@@ -1,9 +1,9 @@
-"""Kernels that start at once, each forked from one process that has already imported what lessons import.
+"""Start kernels quickly: fork each from a process that has imported the modules of the lessons.
 
     kernels.py serve LISTENER               that process; it imports nothing before the first request
     kernels.py fork SOCKET ARGUMENTS...     started by Jupyter: requests a fork, passes interrupts on, ends with it
 
-This is for Linux only: elsewhere it is not safe to fork a process that has used NumPy.
+This works on Linux only; on other systems it is not safe to fork a process that has used NumPy.
 """
 
 # `fork` must be cheap, so all other imports are inside the functions that use them.
@@ -28,9 +28,7 @@ MODULES = [
 
 
 def install(folder):
-    """Replace the kernel "python3" by ours, here and in child processes; return a function that
-    restores it.
-    """
+    """Replace the kernel "python3" in this process and its children; return a restoring function."""
     import json
     import subprocess
 

@@ -107,8 +107,7 @@ def address_in(runtime):
 
 @contextmanager
 def chromium(playwright):
-    """Yield a headless Chromium, or None if there is none: Debian's, or the installed Chrome on
-    any system.
+    """Yield a headless Chromium, or None: Debian's, or the installed Chrome on any system.
 
     Debian's headless-only build comes first, because it renders the same pages with a sixth less
     CPU time.

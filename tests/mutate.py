@@ -1,16 +1,17 @@
-"""make mutate: delete every statement of the core, one at a time, and list those that no test misses.
+"""make mutate: delete each statement of the core and list those whose deletion no test detects.
 
     make mutate                         all statements; README.md says how long it takes
-    make mutate ARGS="tape"             those of a file; "compiler": of all files whose name starts so
-    make mutate ARGS="tape:Tensor"      those in definitions whose name starts so
+    make mutate ARGS="tape"             those of the files whose path starts with "tape"
+    make mutate ARGS="tape:Tensor"      those in the definitions that start with "Tensor"
     make mutate ARGS="--all tape"       print the contract or test that fails for every other statement
     make mutate ARGS="--write tape"     store what only tests detect, for the page *Read every line*;
                                         statements whose test is stored and still exists are skipped
 
-Each statement is deleted in a process of its own, forked from one that has imported NumPy and pytest. The
-contracts of autograd_course/tour/contracts.py run first and take 50 ms. If all are kept, the tests that
-failed for other statements of the same definition or file run next, then all of tests/engine, until a test
-fails. Infinite loops are stopped after a number of iterations or seconds.
+Each statement is deleted in a separate process, forked from one that has imported NumPy and pytest.
+The contracts of autograd_course/tour/contracts.py run first and take 50 ms. If all contracts are
+kept, the tests that failed for other statements of the same definition or file run next, then all
+of tests/engine, until a test fails. Infinite loops are stopped after a number of iterations or
+seconds.
 """
 
 import argparse
@@ -92,7 +93,7 @@ class Watch:
 def notice(statement, file, likely, folder=HOME, tests=TESTS):
     """Write the contract or test that fails without `statement` to `file`, or "".
 
-    The tests named in `likely` run before all others. This needs a process of its own.
+    The tests named in `likely` run before all others. Call this in a separate process.
     """
     if broken := [
         one
@@ -119,7 +120,8 @@ def notice(statement, file, likely, folder=HOME, tests=TESTS):
 
 def likely_tests(statement, known):
     """Return the tests known to notice a statement of the same definition, then of the same file,
-    then of the compiler if it is one of the compiler's; of each kind the newest first.
+    then of the compiler if it is one of the compiler's; within each of these groups, the newest
+    come first.
     """
 
     def distance(place):

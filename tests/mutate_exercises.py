@@ -1,11 +1,11 @@
-"""`make mutate-exercises`: list solutions with a slip, and functions with a wrong habit, that their check accepts.
+"""make mutate-exercises: list changed solutions and functions that the checks accept.
 
     make mutate-exercises ARGS="08 11.adam"      a lesson and an exercise; without ARGS, all of them
 
-A slip changes the solution's text: an operator, a comparison, a number, a name, an axis, a deleted line. A habit
-changes the arguments or the result of a right function: rounded, clipped, without its sign, cached from an earlier
-call. Each one printed either is right all the same, and belongs in RIGHT_ALL_THE_SAME with the reason, or shows a
-hole in the check.
+A slip changes the solution's text: an operator, a comparison, a number, a name, an axis, a deleted
+line. A habit changes the arguments or the result of a correct function: rounded, clipped, without
+its sign, cached from an earlier call. If a printed change is still correct, add it to
+RIGHT_ALL_THE_SAME with the reason; otherwise it shows a hole in the check.
 """
 
 import ast
@@ -264,7 +264,7 @@ def _arrays(args):
 
 
 def _pairs(args):
-    """Return every pair of different float arrays of one shape."""
+    """Return every pair of different float arrays of the same shape."""
     floats = [one for one in _arrays(args) if one.dtype.kind == "f"]
     return [
         (a, b) for a, b in itertools.combinations(floats, 2) if a.shape == b.shape and a.size > 1
@@ -498,9 +498,7 @@ RIGHT_ALL_THE_SAME = {
 
 
 def holes(name):
-    """Return the changes of the solution that the check of exercise `name` accepts, without
-    those known to be right.
-    """
+    """Return the changes of the solution of exercise `name` that its check wrongly accepts."""
     exercise = EXERCISES[name]
     known = _known(name)
     through = [

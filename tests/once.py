@@ -1,4 +1,4 @@
-"""Results that the suite computes once for all its processes.
+"""Compute results once for all processes of the suite.
 
 nbval runs each notebook once. Its outputs are stored for the tests of verdicts and for the page on
 the site. Its kernel stays alive for tests that continue in it with answers in place of the stubs.
@@ -109,8 +109,8 @@ class Kernel(nbval.plugin.RunningKernel):
 def startup(page):
     """Return the file that starts the kernel of a notebook.
 
-    It draws every picture if a test of this run moves the notebook's sliders, or looks for the
-    positions that its text asks for.
+    The kernel draws every picture if a test of this run moves the notebook's sliders, or if the
+    notebook's instructions contain positions.
     """
     name = rotation.name_of(page)
     every = name in MOVED or rotation.is_chosen(name, DRAWINGS) or positions_in_text(page)
@@ -118,7 +118,7 @@ def startup(page):
 
 
 def positions_in_text(page):
-    """Return (slider, value) for each position that a notebook's text asks for: "Move x to 20"."""
+    """Return (slider, value) for each instruction in a notebook's text, such as "Move x to 20"."""
     cells = nbformat.read(NOTEBOOKS.parent / page, as_version=4).cells
     return [
         (slider, value.replace("−", "-"))
@@ -136,7 +136,7 @@ def let_go():
 def going_on(path):
     """Return a kernel in which the notebook has run, and the notebook with its outputs.
 
-    After that, animated pictures are drawn only once.
+    After this call, animated pictures are drawn only once.
     """
     stayed = Kernel.stays is not None and Kernel.stays.whole == path
     kernel = Kernel.stays if stayed else Kernel(page=path)
@@ -154,7 +154,7 @@ def copied_folder():
 
 
 def keep(cell):
-    """Keep the notebook after nbval has run its last cell, unless a cell failed."""
+    """Store the notebook after nbval has run its last cell, unless a cell failed."""
     file = cell.parent
     file.done = [*getattr(file, "done", []), cell.test_outputs]
     notebook = deepcopy(file.nb)
@@ -190,7 +190,7 @@ def with_what_is_left(notebook, folder):
 
 
 def store(notebook, path):
-    """Store the first run.
+    """Store the notebook with its outputs, unless an earlier run is stored already.
 
     A page and its tests must use the same run, because lessons that measure time differ from run to
     run.

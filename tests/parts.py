@@ -59,8 +59,8 @@ ORDER = [
 def part_of(nodeid):
     """Return the part a test belongs to; one process runs a part, in order.
 
-    A part is a file, but a notebook's own run and the tests that use it form one part, and so do
-    the wrong answers of a lesson.
+    A part is a file, but the run of a notebook and the tests that use this run form one part, and
+    so do the wrong answers of a lesson.
     """
     file, _, test = nodeid.partition("::")
     lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"[\[-](\d\d)[._]", test)

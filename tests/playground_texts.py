@@ -1,9 +1,8 @@
-"""Texts that people type or paste into the playground: those it draws, and those it answers with
-an explanation.
+"""Texts that people type or paste into the playground, which draws or explains each of them.
 
-The texts it draws come from micrograd's README and lecture, PyTorch's tutorials and notes, d2l's
-chapter on autograd and JAX's documentation, or use the notation of Desmos; names and numbers are
-unchanged.
+The texts that it draws come from micrograd's README and lecture, PyTorch's tutorials and notes,
+d2l's chapter on autograd and JAX's documentation, or use the notation of Desmos; names and numbers
+are unchanged.
 """
 
 import re

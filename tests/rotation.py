@@ -1,5 +1,7 @@
-"""Choose the lessons for which the long tests run: a third of them, the next third at the next
-commit, and those that the change touches.
+"""Choose the lessons for which the long tests run.
+
+Chosen are a third of the lessons, a different third at the next commit, and the lessons that the
+change touches.
 
 Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the
 third.
@@ -8,8 +10,8 @@ Tests marked `rotating` take most of the suite's time: they open a lesson in Jup
 page, or try each of its wrong answers. `rotating("a/folder/")` runs for every lesson if the change
 touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path;
 but `-k lesson_03` leaves out the tests of its page and those that open a browser, which take three
-quarters of the time. `rotating(every=9)` takes a ninth in place of a
-third, and `rotating("a/folder/", every=0)` none: it runs only if that folder changed.
+quarters of the time. `rotating(every=9)` chooses a ninth of the lessons instead of a third, and
+`rotating("a/folder/", every=0)` chooses none, so the test runs only if that folder changed.
 """
 
 import os
@@ -58,10 +60,10 @@ def changed_files():
 
 
 def number():
-    """Return how many commits led to this one.
+    """Return the number of commits up to this one.
 
-    A shallow clone or a tree without git cannot count them; then the number is that of the day, so
-    three consecutive days test every lesson.
+    In a shallow clone or without git, commits cannot be counted; the number is then that of the
+    day, so three consecutive days test every lesson.
     """
     if git("rev-parse", "--is-shallow-repository").strip() == "false":
         return int(git("rev-list", "--count", "HEAD") or 0)  # no commit yet
@@ -70,7 +72,7 @@ def number():
 
 @cache
 def choose(pages, number, changed, every=3):
-    """Return one page in `every` of them, another one at each commit, and those that a changed file belongs to.
+    """Return every `every`-th page, different ones at each commit, and the pages of changed files.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def is_of_others(path, lesson):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Collect nothing of other lessons for `-k lesson_03`, because that would take half of its time."""
+    """Skip files of other lessons for `-k lesson_03`; collecting them takes half of the time."""
     if (lesson := only_lesson(config)) and is_of_others(collection_path, lesson):
         return True
 

@@ -1,6 +1,4 @@
-"""Helpers for both wards of the clinic: that of lesson 07 for numbers, and that of lesson 09 for
-arrays.
-"""
+"""Helpers for both wards of the clinic: lesson 07 for numbers, and lesson 09 for arrays."""
 
 from dataclasses import dataclass
 
@@ -32,7 +30,7 @@ class Ward:
         return type("Mended", (engine,), {name: getattr(self.healthy, name)})
 
     def passes(self, engine):
-        """Return, for each of the ordinary inputs, True if the check finds nothing."""
+        """Return, for each of the ordinary inputs, True if the check finds no fault."""
         return [clinic.examine(engine, self.module.ordinary, *xs).passed for xs in self.ordinary]
 
 
