@@ -643,7 +643,7 @@ def test_numbers_may_be_assigned_to_in_place():
     compiled = ag.compile(f)
     for a in (2.0, 3.0):
         same(compiled([np.arange(3.0), np.full(2, a)], a), f([np.arange(3.0), np.full(2, a)], a))
-    with pytest.raises(TypeError, match="in place"):
+    with pytest.raises(TypeError, match="in-place"):
         ag.compile(lambda a: f([a], a))(np.array(2.0))  # which is an array, so `a -= …` writes
 
 
