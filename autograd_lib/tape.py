@@ -66,8 +66,7 @@ class Tensor(Value):
     Raises
     ------
     TypeError
-        If `data` is a Tensor or is not numeric, or if `requires_grad` is True and `data` is not
-        floating.
+        If `data` is a Tensor or is not numeric, or if it requires a gradient and is not floating.
     """
 
     # Defaults on the class, so that a new Tensor sets only what differs.
@@ -75,7 +74,7 @@ class Tensor(Value):
     inputs = values = edges = ()
     params = MappingProxyType({})
     level = _changed_at = 0
-    was_trainable = False  # True once a gradient was requested, also if the Tensor is frozen later
+    was_trainable = False  # True once a gradient was requested: a Module saves a frozen Tensor
     _requires_grad, _retain = True, False
     opaque = False  # True while a program is recorded: the value must not be looked at
     shape = property(lambda self: self._value.shape)
@@ -94,8 +93,7 @@ class Tensor(Value):
         """Compute a call of `row` on this level, and record it if an input requires a gradient.
 
         The class of the Tensors on the highest level decides what a call does. A `Tensor` records
-        the call, and a `Dual` pushes tangents; while `compile` records, the call becomes a line of
-        the program.
+        it, a `Dual` pushes tangents, and while `compile` records, it becomes a line of a program.
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
@@ -116,10 +114,9 @@ class Tensor(Value):
         """The value, as a NumPy array.
 
         After an assignment, a backward pass through a Tensor computed from the old value raises
-        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. Assigning an array
-        of a different floating dtype changes the dtype of this Tensor and of its `.grad`. Inside a
-        transform the value is read-only, and every derivative treats it as a constant; while
-        `compile` records, it is a Traced.
+        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. An array of another
+        floating dtype changes the dtype of this Tensor and of its `.grad`. Inside a transform the
+        value is read-only, and a constant to every derivative; while `compile` records, a Traced.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -172,14 +169,12 @@ class Tensor(Value):
     def backward(self, grad=None, **unknown):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        If the pass raises or is interrupted, no `.grad` has changed, because all are set at the
-        end.
+        If the pass raises or is interrupted, no `.grad` has changed: all are set at the end.
 
         Parameters
         ----------
         grad : array_like, optional
-            The upstream gradient ∂L/∂self, of this Tensor's shape. The default is 1, for a Tensor
-            with a single element.
+            The upstream gradient ∂L/∂self, of this Tensor's shape. Default: 1, for one element.
 
         Raises
         ------
@@ -251,9 +246,8 @@ def new_tensor(kind, value, level):
 def to_array(t):
     """Return the value of a Tensor as an array, whatever its level.
 
-    The value of a Tensor of a transform may be a Tensor of a lower level. While `compile` records
-    a call, this ends at a Traced, which stands for an array; a Tensor that the user made becomes an
-    input of the program.
+    The value of a Tensor of a transform may be a Tensor of a lower level. While `compile` records,
+    the result is a Traced, for a Tensor of the user the input of the program that stands for it.
     """
     while isinstance(t, Tensor):
         if t.opaque:
@@ -343,8 +337,7 @@ def input_gradients(node, g):
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)
     for i, rule in node.edges:
-        # Every rule gets the same g, and so does the caller. A rule outside the library's table may
-        # write into an array, but not into a Tensor or a NumPy number.
+        # All rules and the caller share g, and a rule of the user may write into an array.
         upstream = g.copy() if type(g) is ndarray and node.op.user_defined else g
         if params:  # passing the keywords takes time, even if there are none
             gx = rule(upstream, z, *values, **params)

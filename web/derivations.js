@@ -231,7 +231,7 @@ function sumOverOwnIndex(tree, point, sizes) {
     for (const one of parts(tree[2]).filter(([kind]) => kind === "entry"))
         refuseUnbound(one, index => inside.includes(index) || index in sizes && index in point);
     if (Object.keys(sizes).every(index => index in point))
-        throw new Mismatch("Every index is on the left or under a sum, so the sum has no index.");
+        throw new Mismatch("No index is left for this sum: each one is on the left or under another sum.");
     throw new Mismatch(`There is no index ${own} here to sum over.`);
 }
 

@@ -41,7 +41,7 @@ def collect(folder):
     The result is ({learner: results}, [(file, reason for leaving it out), …]), from every *.json
     below the folder and in zip files there.
 
-    A learner is named by the file, or by its folder if the file is called progress.json. The
+    Each learner is named after the file, or after its folder if the file is called progress.json. The
     results are {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
     (answer, sure, right)}}, in the order of the course, without names that the course does not
     have.

@@ -249,7 +249,9 @@ def _sum_over_own_index(own, term, values, sizes, bound):
     for entry in entries:
         _refuse_unbound(entry, bound + own + inside)
     if set(sizes) <= set(bound):
-        raise Mismatch("Every index is on the left or under a sum, so the sum has no index.")
+        raise Mismatch(
+            "No index is left for this sum: each one is on the left or under another sum."
+        )
     raise Mismatch(f"There is no index {own} here to sum over.")
 
 
@@ -411,7 +413,7 @@ def _agree(derivation, step, tree, right, points=None):
 
 
 def _due(derivation, step):
-    """Return the values of the line asked for at all points; they are computed once."""
+    """Return the values of the requested line at all points, computing them only once."""
     key = (step.right, step.indices)
     if key not in derivation._cache:
         derivation._cache[key] = _values(derivation, step, derivation.read(step.right))

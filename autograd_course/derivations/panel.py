@@ -33,7 +33,7 @@ _SPOKEN = {  # keys that a screen reader leaves out, or names in another way
     "]": "closing square bracket",
     "sum_": "sum over",
     "@": "matrix product",
-    ".T": "transposed",
+    ".T": ".T, transposed",
 }
 _PLAIN = {  # a left side without TeX
     r"_\{(\w+)\}": r"_\1",
@@ -244,7 +244,7 @@ class Line(widgets.VBox):
             self.check()
 
     def enter(self):
-        """Check the line, and check it again if its last keys arrive later."""
+        """Check the line, and again if its last keystrokes arrive afterwards."""
         self.entered = time.monotonic()
         self.check()
 

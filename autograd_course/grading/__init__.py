@@ -172,7 +172,7 @@ class Exercise:
         ]
 
     def names_mistake(self, cause):
-        """Return True if `cause` names one of the mistakes, about the whole answer."""
+        """Return True if `cause` is the hint of a listed mistake and concerns the whole answer."""
         return not cause.part and any(
             (cause.kind, cause.text) == (known.kind, known.text)
             for known in (own(one[1]) for one in self.mistakes if isinstance(one, tuple))

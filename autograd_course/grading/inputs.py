@@ -169,7 +169,7 @@ class Draw:
     def places(self, n, *shape, ends=1):
         """Return indices from 0 to n − 1, some of them repeated, or each index once.
 
-        With `ends=2`, return indices from −n on too, counted from the end.
+        With `ends=2`, also return negative indices, from −n, which count from the end.
         """
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)

@@ -52,7 +52,7 @@ def written_out(body, known):
         return writer.statements(body)
     except (KeyError, ValueError, RecursionError):
         raise CannotDraw(
-            "The class or layer cannot be read. Write it as for PyTorch, or paste only the lines that compute."
+            "The class or layer cannot be read. Write it as you would in PyTorch, or paste only the lines that compute."
         ) from None
 
 
@@ -83,7 +83,7 @@ class _Writer:
         )
 
     def statements(self, body):
-        """Return the statements of the text; those that make objects become the objects."""
+        """Return the statements, with each one that creates a layer or an object replaced by its code."""
         self.instances = set()
         for one in body:
             if isinstance(one, ast.Assign) and self.is_made(bare(one.value)):

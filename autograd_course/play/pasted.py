@@ -371,7 +371,7 @@ class _Reading:
         return inner if known and not isinstance(inner, ast.Call) else None
 
     def call_of_gradient(self, statement):
-        """Return the call f(3.0) of a statement that asks for `grad(f)(3.0)`, or None."""
+        """Return the call f(3.0) for a statement that computes `grad(f)(3.0)`, or None."""
         for call in walk(statement, ast.Call):
             function = self.differentiated(call.func)
             if function and function is not SECOND:

@@ -142,7 +142,7 @@ class Panel(widgets.VBox):
 
 
 def as_html(markdown):
-    """Convert Markdown to HTML with close paragraphs and unbroken code."""
+    """Convert Markdown to HTML with tightly spaced paragraphs and code that does not wrap."""
     return (
         _to_html(markdown)
         .replace("<p>", '<p style="margin:4px 0">')

@@ -154,7 +154,10 @@ class Trace:
     # --- Inputs and outputs ---------------------------------------------------------------------
 
     def _traced(self, value):
-        """Return a new Traced on the level of this program: an input, until `add_line` fills it in."""
+        """Return a new Traced on the level of this program: an input, until `add_line` fills it in.
+
+        An input's array belongs to the caller, so it is its own root (see the class Traced).
+        """
         node = new_tensor(Traced, value, self.level)
         node.trace, node.origin, node.root = self, NO_ORIGIN, node
         return node
@@ -182,7 +185,9 @@ class Trace:
         # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
             return t
-        if type(t._value) is Traced:  # an array or, on level 0, a Tensor that f has detached
+        if type(t._value) is Traced:
+            # The function has detached this. An array becomes the Traced again; a Tensor, on level 0,
+            # becomes a constant Tensor, because a result computed from it must be a Tensor too.
             detached = new_tensor(_StandIn, t._value, self.grad_level).detach()
             return t._value if t.level else detached
         if id(t) not in self._closed_inputs:

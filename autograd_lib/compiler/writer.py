@@ -201,6 +201,7 @@ class Writer:
         if node.number not in self.named:
             name, x = self.trace.names.get(node.number), node.origin.of
             if not name and last and last[node.origin.call] is node:
+                # None for a line of the user; a plain array for a constant argument of the row.
                 has_name = isinstance(x, Traced) and x.number in self.named
                 name = f"g_{self.named[x.number]}" if has_name else None
             self.named[node.number] = self.unique_name(name) if name else self.numbered("t")

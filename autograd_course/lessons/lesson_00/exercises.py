@@ -390,7 +390,7 @@ def _downhill_is(got, expected):
 def lowest(answer):
     tried, shown = "the x where the hidden curve is lowest", "the x at the lowest point"
     if np.ndim(answer):
-        raise Wrong(tried, brief(answer), shown, "Give one number: the x.")
+        raise Wrong(tried, brief(answer), shown, "Give a single number, the value of x.")
     expect(answer, -2.4, tried=tried, shown=shown, atol=0.01, hints=lowest.mistakes)
 
 

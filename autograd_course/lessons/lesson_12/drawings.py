@@ -43,9 +43,9 @@ def confusion(true, read):
 
 
 def misread(images, true, probabilities, most=10):
-    """Draw misread images, surest first, with the read and the true digit and their probabilities.
+    """Draw the misread images, most confident first, with predicted and true digits and probabilities.
 
-    images (n, side²), true (n,), probabilities (n, 10).
+    `images` has the shape (n, side²), `true` (n,), and `probabilities` (n, 10).
     """
     read = probabilities.argmax(1)
     wrong = np.flatnonzero(read != true)

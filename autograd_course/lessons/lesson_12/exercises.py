@@ -755,8 +755,8 @@ def curve(answer):
         if not calls:
             raise Wrong(
                 tried,
-                "no call of train",
-                "one",
+                "no call to train",
+                "one call",
                 _outside(answer) or "Create a network, `train` it, then compute its accuracy.",
             )
         if isinstance(got, nn.Module):

@@ -56,7 +56,7 @@ def descend(f, w, lr):
     """Return a Run of END gradient steps from w, (n,), with the learning rate `lr`.
 
     λmax is measured at every fourth step up to EARLY, then at every twentieth. The thousands of
-    gradients and products are compiled, which takes half of the time and gives the same numbers.
+    gradients and products are compiled, which halves the time and gives the same numbers.
     """
     both, hvp = ag.compile(ag.value_and_grad(f)), ag.compile(lambda w, v: ag.hvp(f, w, v))
     v = np.random.default_rng(0).normal(size=w.shape)

@@ -181,7 +181,7 @@ def _flag(px, high, low):
 def marked(widths, marks):
     """Draw a chain of many values with flags at the checkpoints, and the values that are held and recomputed.
 
-    `widths` are those of the n + 1 values, drawn as heights. `marks` are positions from 0 on. The
+    `widths` holds the width of each of the n + 1 values, drawn as its height. `marks` are positions from 0 on. The
     largest segment is blue, and dropped values are grey.
     """
     n, (kept, segment, (start, end)) = len(widths) - 1, cost(widths, marks)

@@ -265,11 +265,11 @@ def golf(answer):
         _expect_silu(answer, [np.array([-800.0, -40.0, -6.0, 6.0, 40.0, 800.0])])
     except Wrong as wrong:
         raise wrong.because(
-            "silu leaves one array, and it is right near 0. But far from 0 "
+            "silu keeps only one array, and it is right near 0. But far from 0 "
             + (
                 "an exp overflows: use ag.sigmoid, which avoids that."
                 if not np.all(np.isfinite(wrong.difference.got))
-                else "it is wrong: one formula holds for every x."
+                else "it is wrong: use a single formula for every x."
             ),
         ) from None
     expect_over(
@@ -281,7 +281,7 @@ def golf(answer):
         ),
         hints=[
             lambda got, right: (
-                "The value is right, and the gradient is not: one formula holds for every x, "
+                "The value is right, but the gradient is not: use a single formula for every x, "
                 "and g multiplies it."
                 if np.allclose(got[0], right[0])
                 else None
@@ -647,15 +647,15 @@ def by_hand(answer):
         raise Wrong(
             "the steps run for n = 64, every = 8",
             f"{step.calls}",
-            "128: forward once, and once more",
-            "The gradient is right, and the memory too. But ag.checkpoint did the work. Call step itself "
-            "once more.",
+            "128: each step once in the forward pass, and once when it is recomputed",
+            "The gradient is right, and so is the memory. But ag.checkpoint did the work. Run each segment "
+            "again by calling step yourself.",
         )
     if step.calls > 2 * 64:
         raise Wrong(
             "the steps run for n = 64, every = 8",
             f"{step.calls}",
-            "128: forward once, and once more",
+            "128: each step once in the forward pass, and once when it is recomputed",
             "The gradient is right, but run every segment again only once, from its own mark.",
         )
 

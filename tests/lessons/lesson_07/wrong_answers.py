@@ -107,7 +107,7 @@ cases(
         edit(Z, "cached(z)", "own: cached takes two arguments"),
         edit(Z, "cached(local, cache)", "own: The value here is z"),
         edit(Z, "cached(x, cache)", "own: It asks for itself and"),
-        edit(Z, "cache[z]", "own: the cache is empty"),
+        edit(Z, "cache[z]", "own: At first the cache is empty"),
         edit(Z, "cache.get(z, 0)", "own: At first the cache is empty"),
         edit(Z, "cache.get(z, 1.0)", "own: The gradient of z is missing"),
         edit(Z, "cache.get(z)", "own: no entry yet"),
