@@ -1,6 +1,6 @@
-"""A small automatic differentiation engine on NumPy, built to be read.
+"""A small automatic differentiation engine, built on NumPy and written to be read.
 
-Start with tape.py, then ops.py.
+To read the source, start with tape.py, and then read ops.py.
 """
 
 __version__ = "0.1.0"
@@ -68,7 +68,7 @@ from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 
 def __getattr__(name):
-    """Raise AttributeError for a missing name, with the place or the name to use instead."""
+    """Raise AttributeError for a name that is not here; the message tells what to use instead."""
     for module in (nn, nn.functional, nn.utils, optim, data):
         if getattr(vars(module).get(name), "__module__", None) == module.__name__:
             raise AttributeError(f"autograd_lib has no {name}: use {module.__name__}.{name}")

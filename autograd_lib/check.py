@@ -1,4 +1,4 @@
-"""Compare the derivatives that the rules compute with finite differences: check_grads."""
+"""Define `check_grads`, which compares the derivatives of a function with finite differences."""
 
 import warnings
 
@@ -14,10 +14,11 @@ _EPS = np.finfo(np.float64).eps
 def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     """Compare the derivatives of `f` at `xs` with finite differences, entry by entry.
 
-    The output is projected onto a random direction, so that every entry of the output counts. Each
-    rule also runs with an upstream gradient that is −8 times as large, because a rule must be
-    linear in the upstream gradient. From the second order on, the upstream gradient is varied like
-    an input. The second order applies the same comparison to the first derivative, and so on.
+    The output is projected onto a random direction, so that every entry of the output affects the
+    result. Each rule is called a second time with its upstream gradient multiplied by −8, because a
+    rule must be linear in the upstream gradient. For the second order, the first derivative is
+    compared with finite differences in the same way, and so on for higher orders. From the second
+    order on, the upstream gradient is varied like an input.
 
     Everything is computed in float64. The step of a difference is 1e-5·|x|, with |x| limited to the
     range from 1e-3 to 1e3; this suits inputs from 1e-6 to 1e6. The tolerance grows with the
@@ -33,7 +34,8 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     order : int, default 2
         Highest order of derivative to check.
     modes : sequence of {"rev", "fwd"}, default both
-        Modes to check; for higher orders, every combination of these modes is checked.
+        Modes to check: "rev" is reverse mode, "fwd" is forward mode. For higher orders, every
+        combination of these modes is checked.
 
     Raises
     ------
@@ -46,9 +48,9 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     Warns
     -----
     RuntimeWarning
-        At a kink, where the slopes on the two sides differ: any number between them is accepted. If
-        several entries have a kink, as in a tie, the slope with all entries moving together is also
-        checked.
+        At a kink, where the slopes on the two sides differ. Any slope between these two is then
+        accepted. If several entries have a kink, as in a tie of `max`, the slope is also checked
+        while all entries increase together.
     """
     if not modes or not {"rev", "fwd"}.issuperset(modes):
         raise ValueError(f"check_grads: expected modes among 'rev' and 'fwd', got {modes!r}")
@@ -65,10 +67,30 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
 
 
 def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
-    """Check the function `f` projected on `u`, then its derivative.
+    """Compare the derivatives of the sum of u·f(*xs) with finite differences, up to order `order`.
 
-    `path` is the chain of derivatives that led to `f`, and `magnitude` is the size of the functions
-    that `f` was derived from; their rounding errors add to that of `f`.
+    Raise AssertionError if a derivative is wrong, and warn at each kink. For the higher orders the
+    function calls itself with the derivative in place of `f`.
+
+    Parameters
+    ----------
+    f, xs, order, modes
+        As for `check_grads`; `xs` is a list of float64 arrays.
+    u : ndarray
+        The direction onto which the output of `f` is projected.
+    names : list of str
+        The names of the arguments `xs` in messages.
+    rng : numpy.random.Generator
+        Draws the directions for the next order.
+    path : str
+        The modes that led from the original function to `f`, such as "rev > fwd > ".
+    scale : float
+        The factor by which the slopes are divided in messages.
+    kinks : set of (int, tuple of int)
+        The argument and index of each entry that had a kink at a lower order; these are skipped.
+    magnitude : float
+        The size of the functions that `f` was derived from. Their rounding errors add to that of
+        `f`.
     """
     value, faults, found = _value_at(f, xs), [], set()
     noise, magnitude = magnitude, magnitude + np.abs(u * value).sum()
@@ -152,12 +174,27 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
 
 
 def _slope(f, xs, u, value, direction, noise, magnitude):
-    """Return (slope, error, sides, bounds) of the projected `f` as inputs move along `direction`.
+    """Return the slope of the sum of u·f(*xs) as the inputs move along `direction`.
 
-    The slope is the four-point difference, and `error` estimates its error. At a kink `sides` are
-    the slopes on the left and on the right, and any slope between `bounds` is right; elsewhere
-    `sides` is None. `noise` is the size of the functions that `f` was derived from, and `magnitude`
-    that size with `f` included.
+    Parameters
+    ----------
+    f, xs, u
+        As for `_check`.
+    value : ndarray
+        The value f(*xs).
+    direction : list of ndarray
+        The direction, one array for each input.
+    noise, magnitude : float
+        The size of the functions that `f` was derived from, without and with the size of `f`.
+
+    Returns
+    -------
+    slope, error : float
+        The four-point difference, and an estimate of its error.
+    sides : tuple of float or None
+        At a kink, the slopes on the left and on the right; None elsewhere.
+    bounds : tuple of float
+        The smallest and the largest slope that are accepted at a kink.
     """
     moving = [np.abs(x[d != 0]).max() for x, d in zip(xs, direction) if d.any()]
     size = min(max([1e-3, *moving]), 1e3)
@@ -192,10 +229,10 @@ def _joined(arrays):
 
 
 def _value_at(f, xs):
-    """Return the value of `f` as a plain array; `f` may use methods and close over parameters."""
+    """Return f(*xs) as a plain array; `f` receives Tensors, and may return a Tensor."""
     return to_array(f(*[Tensor(x) for x in xs]))
 
 
 def _direction(rng, shape):
-    """Return random numbers of either sign with absolute values from 0.5 to 0.9."""
+    """Return an array of random numbers with random signs and absolute values from 0.5 to 0.9."""
     return np.asarray(rng.uniform(0.5, 0.9, shape) * rng.choice([-1, 1], shape))

@@ -12,9 +12,10 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 def checkpoint(f):
     """Wrap `f` so that it keeps no intermediate results for the backward pass.
 
-    The backward pass repeats the ops of `f` on the same constants, so random numbers drawn inside
-    are the same both times. `f` itself is called once. Gradients are the same to the last bit,
-    including those of Tensors that `f` closes over.
+    The backward pass computes these results again: it repeats the ops of `f` on the same constants,
+    so any random numbers that `f` drew are the same both times. `f` itself is called only once. All
+    gradients are bit-identical to those of `f`, including the gradients of Tensors that `f` closes
+    over.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ def checkpoint(f):
     Returns
     -------
     callable
-        A function with the same arguments as `f`.
+        A function that takes the same arguments as `f` and returns the same results.
     """
     check_function("checkpoint", f)
 
@@ -58,12 +59,12 @@ def checkpoint(f):
 
 
 def _forget(z, start):
-    """Return a Tensor with the value of `z` that can recompute itself, without its graph.
+    """Return a Tensor with the value of `z` that keeps no intermediate results.
 
-    The ops recorded since the creation number `start` are dropped.
-
-    The Tensor keeps a recipe: which ops ran on which inputs, without their results. The inputs are
-    Tensors from outside, and constants such as a random mask.
+    The ops that were recorded after the creation number `start` are replaced by a recipe, which
+    lists the ops and their inputs, without results. The backward pass recomputes the results from
+    it. The inputs of the recipe are Tensors older than `start` and constants, such as a random
+    mask.
     """
     recipe, inputs, todo = {}, {}, [z]
     while todo:
@@ -93,7 +94,10 @@ def _forget(z, start):
 
 
 def _forgotten(z, inputs, recompute):
-    """Return a Tensor with the value of `z` that the backward pass computes again from `inputs`."""
+    """Return a Tensor with the value of `z` and no graph.
+
+    The backward pass calls `recompute(inputs)` to compute the value again, this time recorded.
+    """
     node = new_tensor(Tensor, z._value, z.level)
     node.op, node.inputs, node.recompute = _checkpoint, tuple(inputs), recompute
     node.values = tuple(x._value if isinstance(x, Tensor) else x for x in node.inputs)

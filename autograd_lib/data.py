@@ -8,8 +8,8 @@ from .hints import as_generator
 class DataLoader:
     """Iterate over arrays of the same length in mini-batches.
 
-    Each pass yields every row once, with the corresponding rows of the other arrays: a tuple of
-    arrays, or the array itself if only one was given. `len` is the number of batches.
+    Each pass over the loader visits every row once. A batch is a tuple with the same rows of every
+    array, or a single array if only one array was given. `len(loader)` is the number of batches.
 
     Parameters
     ----------
@@ -22,10 +22,12 @@ class DataLoader:
     drop_last : bool, default False
         Leave out the last batch if it is smaller than the others.
     rng : numpy.random.Generator or int, optional
-        Generator or seed for the order.
+        Generator or seed for the order. By default, the order differs from run to run.
 
     Raises
     ------
+    TypeError
+        If `rng` is neither a generator nor a seed.
     ValueError
         If there is no array, the lengths differ, the arrays are given as a tuple, or `batch_size`
         is not a positive integer.

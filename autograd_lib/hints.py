@@ -181,12 +181,16 @@ def missing(owner, name):
 
 
 def absent(name, _):
-    """Raise the error of `missing`; a property of Tensor uses this as its getter.
+    """Raise AttributeError for a name that Tensor lacks, with advice if there is any.
+
+    It is the getter of the properties that Tensor has for such names.
 
     Parameters
     ----------
     name : str
         The missing name.
+    _ : Tensor
+        Ignored.
     """
     raise missing("a Tensor", name)
 
@@ -221,7 +225,7 @@ def argument_error(name, error, keywords, parameters):
     error : object
         Python's message about the mismatch.
     keywords : dict
-        The keywords of the call.
+        The keyword arguments of the call. PyTorch's keywords among them add a hint.
     parameters : object
         The signature of the function.
 
@@ -237,8 +241,8 @@ def argument_error(name, error, keywords, parameters):
 def explain_arguments(f):
     """Wrap a function to explain calls whose arguments do not match its signature.
 
-    If the function calls a row of its own module and the row raises an error, the error names the
-    function instead of the row.
+    If the message of an error begins with the name of another function in the module of `f`, such
+    as a row that `f` calls, the wrapped function raises the error with the name of `f` instead.
 
     Parameters
     ----------
@@ -248,7 +252,8 @@ def explain_arguments(f):
     Returns
     -------
     callable
-        The wrapped function, which raises a TypeError that lists its arguments.
+        The wrapped function. If a call does not match its signature, it raises a TypeError that
+        lists the arguments of `f`.
     """
 
     @functools.wraps(f)
@@ -276,7 +281,7 @@ def check_function(name, f):
     Parameters
     ----------
     name : str
-        The function whose argument is `f`.
+        The function whose argument is `f`, which the message names.
     f : object
         The argument.
     """
@@ -322,7 +327,7 @@ _PLAIN_WORDS = {
 
 
 def plain_words(error):
-    """Return the text of an error of NumPy or Python, in plainer words for common mistakes.
+    """Return the message of an error of NumPy or Python, in plainer words for common mistakes.
 
     Parameters
     ----------
@@ -332,7 +337,7 @@ def plain_words(error):
     Returns
     -------
     str
-        Its text, in which the patterns of `_PLAIN_WORDS` are replaced.
+        The message, in which every match of a pattern of `_PLAIN_WORDS` is replaced.
     """
     return functools.reduce(
         lambda text, words: re.sub(*words, text), _PLAIN_WORDS.items(), str(error)
@@ -340,18 +345,18 @@ def plain_words(error):
 
 
 def reworded(error, row, name, details=""):
-    """Return an error of NumPy or of a row, reworded to name the function that was called.
+    """Return an error with the message of `error` in plainer words, after the name of a function.
 
     Parameters
     ----------
     error : Exception
-        The error.
+        An error of NumPy, or of a row that was called.
     row : str
-        The name that may begin the text of the error, which is removed.
+        A name. If the message begins with this name and a colon, both are removed.
     name : str
-        The function that was called, whose name replaces `row`.
+        The function that was called, whose name begins the new message.
     details : str
-        Text to add at the end.
+        Text to add at the end of the message.
 
     Returns
     -------
@@ -365,19 +370,19 @@ def reworded(error, row, name, details=""):
 
 
 def as_generator(rng, name):
-    """Return NumPy's random generator for `rng`.
+    """Return `rng` as a random generator of NumPy.
 
     Parameters
     ----------
     rng : numpy.random.Generator, int or None
-        Generator or seed.
+        Generator or seed. None gives a generator whose numbers differ from run to run.
     name : str
-        The function or class whose argument is `rng`.
+        The function or class whose argument is `rng`, which an error names.
 
     Returns
     -------
     numpy.random.Generator
-        The generator itself, or a new one.
+        The generator `rng` itself, or a new one with this seed.
 
     Raises
     ------

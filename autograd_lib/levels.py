@@ -28,22 +28,23 @@ class _NeedsBrackets(type):
 class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
     """Record nothing in a `with no_grad():` block, or in a function decorated with `@no_grad()`.
 
-    The block affects levels that were open before it; a `grad` called inside works as usual. The
-    state is per thread, and restored when the block ends or raises, unless Ctrl-C arrives during
-    the few lines that close the block. If a generator yields inside a block, the block stays open
-    for the caller too, so do not use `yield` in a block.
+    The block also applies to a `grad`, `vjp` or `jvp` that was called outside the block and is
+    still running; a `grad` that is called inside the block works as usual. The block applies to the
+    current thread only. The previous state is restored when the block ends or raises an error,
+    unless Ctrl-C arrives during the few lines that close the block. If a generator yields inside a
+    block, the block stays open for the caller too, so do not use `yield` in a block.
 
     Parameters
     ----------
     *args : none
-        Only `@no_grad` without brackets passes an argument.
+        Must be empty. (Python passes the function here if `@no_grad` is written without brackets.)
 
     Raises
     ------
     TypeError
         If `no_grad` is used without brackets, or decorates a generator or coroutine function.
     RuntimeError
-        If the block ends in another thread.
+        If the block ends in a different thread from the one in which it began.
     """
 
     def __init__(self, *args):
@@ -53,7 +54,10 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
             )
 
     def __call__(self, f):
-        """Return `f` wrapped so that each call runs in a block of its own."""
+        """Return `f` wrapped so that each call runs in a separate `no_grad` block.
+
+        Raise TypeError if `f` is a generator or coroutine function, whose body runs after the call.
+        """
         if isgeneratorfunction(f) or iscoroutinefunction(f):
             raise TypeError(
                 f"no_grad: {f.__name__} is a generator or coroutine function, whose body runs "
@@ -78,7 +82,9 @@ class no_grad(ContextDecorator, metaclass=_NeedsBrackets):
 
 
 def record_above(level):
-    """Record nothing up to `level` in this context, regardless of the blocks open outside it.
+    """Record only on levels higher than `level`, regardless of the `no_grad` blocks that are open.
+
+    This changes the current context (`contextvars`), so it does not affect other threads.
 
     Parameters
     ----------
@@ -92,7 +98,8 @@ def record_above(level):
 def call_recorded(f, inputs, level):
     """Return `f(inputs)`, recorded on `level` even if a `no_grad` block is open.
 
-    The call runs in a separate context, so an error cannot leave no_grad switched off.
+    The call runs in a separate context (`contextvars`), so an open `no_grad` block is in effect
+    again after the call, even if `f` raises an error.
 
     Parameters
     ----------
@@ -110,5 +117,5 @@ def call_recorded(f, inputs, level):
 
 
 def is_recording():
-    """Return True if calls on Tensors of the user are recorded: no `no_grad` block is open."""
+    """Return True if calls on the user's Tensors are recorded, that is, if no `no_grad` is open."""
     return no_grad_level.get() < 0
