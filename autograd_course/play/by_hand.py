@@ -11,17 +11,21 @@ from .syntax import called, loaded, stored, walk
 
 
 def computes(statement):
-    """Return whether a statement is more than a definition or a start value."""
+    """Return True if a statement computes something, and is not only a definition or a start value.
+
+    A start value is an assignment that reads no variable, such as `x = torch.tensor(2.0)`.
+    """
     if not isinstance(statement, ast.Assign):
         return not isinstance(statement, ast.FunctionDef)
     return bool(loaded(statement.value) - {*MODULES, *CONSTRUCTORS, *FUNCTIONS})
 
 
 def gradients_by_hand(tree):
-    """Return the names of the gradients that a program computes itself, such as dx and grad_w.
+    """Return the names of the gradients that a program computes by hand, such as dx and grad_w.
 
-    Only other gradients and updates such as `w -= lr*dw` read a gradient; a dx that is read
-    elsewhere does not count as a gradient.
+    A variable counts as a gradient only if every statement that reads it computes another gradient,
+    prints, or is an update such as `w -= lr*dw`. The set includes the names of functions that
+    compute gradients. It is empty if nothing else in the program computes a value.
     """
     lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
     functions = {node.name for node in walk(tree, ast.FunctionDef)}
@@ -54,7 +58,10 @@ def gradients_by_hand(tree):
 
 
 def _is_gradient(name, names):
-    """Return whether a name stands for a derivative: dx, df_dx, grad_x, x_grad or gradient."""
+    """Return True if a name means a derivative, such as dx, df_dx, grad_x, x_grad or gradient.
+
+    `names` is the set of all names in the program: dx is a derivative only if x is among them.
+    """
     if name in ("gradient", "derivative", "deriv", "slope", "backward"):
         return True
     words = re.fullmatch(
@@ -77,7 +84,10 @@ def _is_gradient(name, names):
 
 
 def _is_chain(value, found):
-    """Return whether an expression is a product of gradients only, as in the chain rule."""
+    """Return True if an expression is a product of gradients only, as in the chain rule.
+
+    `found` is the set of the names of the known gradients.
+    """
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
         return all(
             getattr(one, "id", "") in found or _is_chain(one, found)
@@ -87,9 +97,11 @@ def _is_chain(value, found):
 
 
 def _is_update(statement, copies):
-    """Return whether a statement subtracts from a value.
+    """Return True if a statement subtracts from a variable, as a gradient step does.
 
-    `w -= lr*dw`, `w = w - lr*dw`, `w_new = w - lr*dw`, or `v = w - lr*dw` beside `w = v`.
+    Examples are `w -= lr*dw`, `w = w - lr*dw` and `w_new = w - lr*dw`. `v = w - lr*dw` counts too if
+    another statement is `w = v`. `copies` is the set of the pairs (target, value) of all assignments
+    like that one, here ("w", "v").
     """
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Sub)

@@ -17,16 +17,16 @@ MOST_ENTRIES = 1000  # of an array
 
 
 class Function(NamedTuple):
-    """Hold the engine's function that is called, and the name of PyTorch's function."""
+    """Hold a function of the engine and the name of the same function in PyTorch."""
 
     call: object
     torch: str
 
 
 def _largest(*values, **options):
-    """Return the maximum of one array or of several values.
+    """Return the maximum of one array, or the elementwise maximum of several values.
 
-    It accepts the arguments of Python's, NumPy's and PyTorch's `max`.
+    The arguments may be written as for the `max` of Python, NumPy or PyTorch.
     """
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = values[0]
@@ -34,25 +34,38 @@ def _largest(*values, **options):
 
 
 def _smallest(*values, **options):
-    """Return the minimum of one array or of several values; the arguments are as for `_largest`."""
+    """Return the minimum of one array, or the elementwise minimum of several values.
+
+    The arguments may be written as for the `min` of Python, NumPy or PyTorch.
+    """
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = values[0]
     return ag.min(*values, **options) if len(values) == 1 else reduce(ag.minimum, values)
 
 
 def _total(values, *start, **options):
-    """Return the sum of an array's entries, or, as Python's `sum` does, of the values of a list."""
+    """Return the sum of an array's entries, or of the values in a list.
+
+    The second argument is NumPy's `axis` for an array, and the start value of Python's `sum` for a
+    list.
+    """
     if isinstance(values, (list, tuple)):
         return reduce(lambda a, b: a + b, values, *start or [0.0])
     return ag.sum(values, *start, **options)
 
 
 def _norm(x, p=2, axis=None, keepdims=False, ord=2):
-    """Return the norm of all entries or along an axis, with the exponent 1 or 2."""
+    """Return the 1-norm or the 2-norm of x, over all entries or along an axis.
+
+    `p` and `ord` are two names for the order of the norm; one of them set to 1 selects the 1-norm.
+    """
     if p == 1 or ord == 1:
         return ag.sum(ag.abs(x), axis=axis, keepdims=keepdims)
     if p not in (2, None, "fro") or ord not in (2, None):
-        raise ValueError("norm: expected p = 1 or 2; write another norm as sum(abs(x)**p)**(1/p)")
+        order = p if ord == 2 else ord
+        raise ValueError(
+            f"norm: expected p = 1 or 2, got {order}; write another norm as sum(abs(x)**p)**(1/p)"
+        )
     # At 0 the gradient is 0, as PyTorch's; the square root would make it nan.
     if axis is None and not np.any(constant_data(x)):
         return ag.sum(ag.abs(x))
@@ -60,12 +73,12 @@ def _norm(x, p=2, axis=None, keepdims=False, ord=2):
 
 
 def _normalize(x, axis=-1):
-    """Return x divided by its norm along an axis, PyTorch's `normalize`."""
+    """Return x divided by its 2-norm along an axis, like PyTorch's `normalize`."""
     return x / ag.maximum(ag.sqrt(ag.sum(x * x, axis=axis, keepdims=True)), 1e-12)
 
 
 def _product(x, axis=None):
-    """Return the product of all entries, or of those along an axis."""
+    """Return the product of all entries of x, or the products along one axis."""
     x = ag.reshape(x, -1) if axis is None else ag.swapaxes(x, int(axis), 0)
     return reduce(ag.multiply, [x[i] for i in range(len(x))])
 
@@ -75,26 +88,35 @@ def _expand_as(x, like):
 
 
 def _size(x, axis=None):
-    """Return the lengths of the axes, or of one axis, as PyTorch's `x.size()`."""
+    """Return the shape of x as a list, or the length of one axis, like PyTorch's `x.size()`."""
     shape = np.shape(constant_data(x))
     return list(shape) if axis is None else shape[int(axis)]
 
 
 def _linear(x, W, b=0.0):
-    """Return `x @ W.T + b`, PyTorch's `linear`."""
+    """Return `x @ W.T + b`, like PyTorch's `linear`; raise ValueError if x is a single number."""
     if not np.ndim(constant_data(x)):
         n = np.shape(constant_data(W))[-1]
-        raise ValueError(f"a layer expects an array; add a line such as x = torch.ones({n})")
+        raise ValueError(
+            f"linear: expected an array, got a number; add a line such as x = torch.ones({n})"
+        )
     return x @ W.T + b
 
 
 def _reduced(losses, reduction):
-    """Return the mean or the sum of the losses, or all of them, as `reduction` does in PyTorch."""
+    """Return the mean of the losses, their sum, or the losses unchanged.
+
+    `reduction` is "mean", "sum" or "none", as in PyTorch.
+    """
     return {"mean": ag.mean, "sum": ag.sum, "none": lambda one: one}[reduction](losses)
 
 
 def _loss(entries):
-    """Return a loss function whose entry for each prediction is `entries(prediction, target)`."""
+    """Return a function (prediction, target, reduction="mean") that computes a loss.
+
+    `entries(prediction, target)` returns the loss of every entry as an array; the returned function
+    reduces this array to its mean or sum, or returns it unchanged if `reduction` is "none".
+    """
 
     def loss(prediction, target, reduction="mean"):
         return _reduced(entries(prediction, target), reduction)
@@ -103,12 +125,16 @@ def _loss(entries):
 
 
 def _cross_entropy(z, target, reduction="mean"):
-    """Return the cross-entropy of scores.
+    """Return the cross-entropy of the scores z, of shape (classes,) or (rows, classes).
 
-    The target is a class, one class for each row, or probabilities.
+    The target is the number of the right class, the numbers of the right classes (one for each
+    row), or an array of probabilities with the shape of z. `reduction` is "mean", "sum" or "none".
     """
     if np.ndim(constant_data(z)) not in (1, 2):
-        raise ValueError("cross_entropy: expected scores in an array, such as z = [2, 1, -1]")
+        raise ValueError(
+            "cross_entropy: expected scores in an array with 1 or 2 axes, such as z = [2, 1, -1], "
+            f"got {np.ndim(constant_data(z))} axes"
+        )
     logs = ag.log_softmax(z)
     if np.shape(constant_data(target)) == z.shape:
         return _reduced(-ag.sum(target * logs, axis=-1), reduction)
@@ -116,14 +142,21 @@ def _cross_entropy(z, target, reduction="mean"):
 
 
 def _nll(logs, target, reduction="mean"):
-    """Return -log p of the classes in `target`, PyTorch's `nll_loss`."""
+    """Return the negative log-likelihood of the classes in `target`, like PyTorch's `nll_loss`.
+
+    `logs` holds log-probabilities, of shape (classes,) or (rows, classes). `reduction` is "mean",
+    "sum" or "none".
+    """
     classes = np.asarray(constant_data(target)).astype(int)
     rows = (np.arange(len(classes)),) if logs.ndim == 2 else ()
     return _reduced(-logs[(*rows, classes)], reduction)
 
 
 def _spread(function):
-    """Return `function`, which is `var` or `std`, with PyTorch's keywords added."""
+    """Wrap `function`, the engine's `var` or `std`, to accept PyTorch's keywords as well.
+
+    These are `unbiased` and `correction`; both set the `ddof` of `function`.
+    """
 
     def spread(x, axis=None, ddof=0, unbiased=False, correction=None, **options):
         ddof = correction if correction is not None else int(unbiased) or ddof
@@ -154,19 +187,23 @@ def _binary_cross_entropy(p, target):
 
 
 def constant(x):
-    """Return the values of `x` as a constant without a gradient, like PyTorch's `detach`."""
+    """Return a new Tensor with the value of `x` and no gradient, like PyTorch's `detach`.
+
+    Anything but a Tensor is returned unchanged.
+    """
     return ag.Tensor(x.data) if isinstance(x, ag.Tensor) else x
 
 
 def constant_data(x):
-    """Return the numbers of `x`, which may be a Tensor."""
+    """Return the NumPy array of a Tensor `x`; return anything else unchanged."""
     return x.data if isinstance(x, ag.Tensor) else x
 
 
 def array(x):
-    """Convert a number, an array, or nested lists of them to one value.
+    """Convert a number, an array, or nested lists of numbers and Tensors to one array or Tensor.
 
-    Tensors in the lists stay in the graph.
+    If a list contains a Tensor, the result is a Tensor, and gradients flow back through it to the
+    Tensors in the list.
     """
     if isinstance(x, (list, tuple)):
         parts = [array(part) for part in x]
@@ -192,7 +229,10 @@ def _leaky_relu(x, negative_slope=0.01):
 
 
 def _gelu(x, approximate="tanh"):
-    """Return gelu, computed with the tanh formula or, by default, exactly, as in PyTorch."""
+    """Return gelu(x), computed with the tanh formula or exactly.
+
+    The tanh formula is used if `approximate` is "tanh" or True, the exact formula otherwise.
+    """
     if approximate in ("tanh", True):
         return ag.gelu(x)
     return x / 2 * (1 + ERF(x / math.sqrt(2)))
@@ -348,7 +388,11 @@ MODULES = {
 
 
 def _shape(name, shape):
-    """Return the shape that the arguments of `ones`, `zeros` and similar functions give."""
+    """Return a shape as a tuple of integers, and raise ValueError if it has too many entries.
+
+    `shape` holds the positional arguments of `ones`, `zeros` or a similar function: either the sizes
+    of the axes or one list of them. `name` is the function's name, for the error message.
+    """
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
     shape = tuple(int(size) for size in shape)
     if any(size < 0 for size in shape) or math.prod(shape) > MOST_ENTRIES:
@@ -359,25 +403,37 @@ def _shape(name, shape):
 
 
 def _range(start, stop=None, step=1):
-    """Return `np.arange` with at most 1,000 entries."""
+    """Return the array of `np.arange`, and raise ValueError if it would have over 1,000 entries."""
     start, stop = (0, start) if stop is None else (start, stop)
     if not step or not abs((stop - start) / step) <= 1000:
-        raise ValueError("arange: expected at most 1,000 entries and a nonzero step")
+        raise ValueError(
+            "arange: expected at most 1,000 entries and a nonzero step, "
+            f"got {', '.join(str(constant_data(one)) for one in (start, stop, step))}; use a smaller range"
+        )
     return np.arange(start, stop, step, dtype=float)
 
 
 def _spaced(start, stop, num=50, steps=None):
-    """Return `np.linspace` with at most 1,000 entries; `steps` is PyTorch's name for `num`."""
+    """Return the array of `np.linspace`, and raise ValueError if it would have over 1,000 entries.
+
+    `steps` is PyTorch's name for `num`.
+    """
     return np.linspace(start, stop, *_shape("linspace", (num if steps is None else steps,)))
 
 
 def _random(draw, scaled=False):
-    """Return a function that returns the same random numbers at each call with the same seed.
+    """Return a function that draws random numbers, like `np.random.rand` or `np.random.normal`.
 
-    So a picture does not change by itself.
+    The returned function draws the same numbers at each call with the same `seed`, which is 0 by
+    default, so that a picture does not change when it is drawn again.
 
-    `draw(generator, shape)` draws the numbers. If `scaled`, two arguments before the shape are the
-    location and the scale, as in np.random.normal.
+    Parameters
+    ----------
+    draw : callable
+        `draw(generator, shape)` returns an array of random numbers.
+    scaled : bool
+        If True, the returned function takes the location and the scale before the shape, as
+        `np.random.normal` does.
     """
 
     def make(*given, size=None, shape=None, loc=0.0, scale=1.0, mean=None, stddev=None, seed=0):
@@ -398,7 +454,11 @@ def _random(draw, scaled=False):
 
 
 def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
-    """Return random numbers between two limits, which are 0 and 1 by default."""
+    """Return an array of random numbers between two limits, which are 0 and 1 by default.
+
+    The limits are the first two numbers in `given`, or the keywords of NumPy (`low`, `high`) or of
+    TensorFlow and JAX (`minval`, `maxval`). The shape follows the limits, or is a keyword in `size`.
+    """
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     low, high = (
         next((one for one in several if one is not None), default)
@@ -417,7 +477,11 @@ def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
 
 
 def _integers(*given, low=0, high=None, size=None, seed=0):
-    """Return random whole numbers below a limit, or between two limits."""
+    """Return an array of random integers from `low`, which is 0 by default, to `high` − 1.
+
+    The limits can also be the numbers in `given`: only `high`, or `low` and `high`. The shape is
+    `size`, or a list in `given`; a single number is returned without one.
+    """
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     for one in given:
         size = one if isinstance(one, (list, tuple)) else size

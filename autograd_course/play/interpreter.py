@@ -1,7 +1,7 @@
-"""Compute a Program with Tensors, one node of its tree after another, and count the steps.
+"""Compute a Program with Tensors, one node of its syntax tree after another, and count the steps.
 
 No name in a text can reach Python's own functions, files or modules: a name is a variable of the
-text or a function of the table.
+text, or a function or constant listed in functions.py.
 """
 
 import ast
@@ -55,9 +55,16 @@ OPERATORS = {
 
 
 class Run(NamedTuple):
-    """Hold the output (a Tensor), the final variables and the inputs.
+    """Hold the result of a computed Program.
 
-    The variables are {name: value}, and the inputs are {name: Tensor}.
+    Attributes
+    ----------
+    output : Tensor
+        The value to draw.
+    variables : {name: value}
+        All variables after the last statement.
+    inputs : {name: Tensor}
+        The inputs.
     """
 
     output: ag.Tensor
@@ -78,18 +85,19 @@ class _Continue(Exception):
 
 
 def run(program, values=()):
-    """Compute a Program.
+    """Compute a Program at given values of its inputs.
 
     Parameters
     ----------
     program : Program
     values : {name: float, array or Tensor}
-        The values of the inputs; a missing input keeps its start value.
+        The values of the inputs. An input that is not named here has its start value.
 
     Returns
     -------
     Run
-        Every Tensor among its variables carries the name of its variable.
+        The output, the variables and the inputs. The attribute `name` of each Tensor among the
+        variables is set to the name of the variable.
 
     Raises
     ------
@@ -126,7 +134,20 @@ def run(program, values=()):
 
 
 def constant_value(node, known=()):
-    """Return the array that an expression without inputs evaluates to; None for other results."""
+    """Return the value of an expression as an array.
+
+    Parameters
+    ----------
+    node : ast.expr
+        An expression without inputs.
+    known : {name: value}
+        The variables that the expression may read.
+
+    Raises
+    ------
+    CannotDraw
+        If the expression cannot be computed.
+    """
     walk = _Interpreter(known)
     with np.errstate(all="ignore"):
         value = walk.value(node)
@@ -135,7 +156,10 @@ def constant_value(node, known=()):
 
 
 class _Function:
-    """Call a function that the text defines."""
+    """Make a function that the text defines callable from Python.
+
+    `node` is its `def` or its lambda in the syntax tree.
+    """
 
     def __init__(self, interpreter, node):
         self.interpreter, self.node = interpreter, node
@@ -147,7 +171,10 @@ class _Function:
         given = {name: walk.value(default) for name, default in given.items()}
         given |= dict(zip(names, values)) | named
         if len(values) > len(names) or set(given) != set(names):
-            raise TypeError(f"expected the arguments {', '.join(names)}")
+            expected = (
+                f"expects a value for each of {', '.join(names)}" if names else "takes no values"
+            )
+            raise TypeError(f"the function {expected}, got {len(values) + len(named)} in all")
         return walk.call(self.node.body, given)
 
 
@@ -213,14 +240,27 @@ class _Interpreter:
             return
         parts = list(self.listed(value, target))
         if len(parts) != len(target.elts):
-            raise self.error(target, f"expected {len(target.elts)} values, got {len(parts)}")
+            raise self.error(
+                target,
+                f"expected {len(target.elts)} values for the names on the left, got {len(parts)}",
+            )
         for one, part in zip(target.elts, parts):
             self.assign(one, part)
 
     def call(self, body, given):
-        """Call a function of the text with these arguments, and return its result."""
+        """Compute the body of a function of the text, and return the result.
+
+        Parameters
+        ----------
+        body : ast.expr or list of ast.stmt
+            The expression of a lambda, or the statements of a `def`.
+        given : {name: value}
+            The arguments.
+        """
         if self.depth >= MOST_CALLS:
-            raise CannotDraw(f"A function calls itself more than {MOST_CALLS} times.")
+            raise CannotDraw(
+                f"Function calls are nested more than {MOST_CALLS} deep; use a for loop instead of recursion."
+            )
         outside, self.variables = self.variables, {**self.variables, **given}
         self.depth += 1
         try:
@@ -286,10 +326,13 @@ class _Interpreter:
                 return self.attribute(node)
             case ast.Call():
                 return self.called(node)
-        raise self.error(node, "the playground cannot compute this")
+        raise self.error(node, "the playground cannot compute this expression")
 
     def named(self, node):
-        """Return the variable of that name, or the playground's own value of that name."""
+        """Return the value of a variable of the text, or of a name that the playground defines.
+
+        Raise CannotDraw if the name is neither.
+        """
         if node.id in self.variables:
             return self.variables[node.id]
         return self.known(node)
@@ -305,18 +348,23 @@ class _Interpreter:
         raise self.error(node, f"{node.id} has no value yet; assign one first")
 
     def number(self, node):
-        """Return the value of an operand; a list becomes the array of its entries."""
+        """Return the value of an expression, converted to an array if it is a list."""
         value = self.value(node)
         return self.guarded(node, array, value) if isinstance(value, list) else value
 
     def operator(self, node):
         kind = type(node.op)
         if kind not in OPERATORS:
-            raise self.error(node, f"the playground does not support the operator {kind.__name__}")
+            raise self.error(
+                node, f"the playground does not support the operator in `{ast.unparse(node)}`"
+            )
         return OPERATORS[kind]
 
     def operate(self, node, left, right):
-        """Return the result of the operator on `left` and the value of the node `right`."""
+        """Return the result of the binary operator of `node`.
+
+        `left` is the value of the left operand, and `right` is the syntax tree of the right operand.
+        """
         right, operate = self.value(right), self.operator(node)
         if isinstance(left, list) and isinstance(right, list) and operate is operator.add:
             return self.sized(node, left + right)
@@ -334,7 +382,10 @@ class _Interpreter:
         for operate, right in zip(node.ops, node.comparators):
             right = self.number(right)
             if type(operate) not in OPERATORS:
-                raise self.error(node, f"the playground does not support {type(operate).__name__}")
+                raise self.error(
+                    node,
+                    "the playground does not support `in` and `not in`; write == to compare two numbers",
+                )
             left, right = constant(left), constant(right)
             left_data, right_data = (
                 x.data if isinstance(x, ag.Tensor) else x for x in (left, right)
@@ -360,7 +411,10 @@ class _Interpreter:
         return self.sized(at, items)
 
     def listed(self, value, node):
-        """Return the items of a value as a list; the items of an array are its rows."""
+        """Return the items of a list, tuple or range, or the rows of an array as a list.
+
+        Raise CannotDraw, with the line of `node`, if the value is a single number.
+        """
         if isinstance(value, (list, tuple, range)):
             return value
         if np.ndim(value.data if isinstance(value, ag.Tensor) else value):
@@ -436,7 +490,9 @@ class _Interpreter:
         else:
             function = self.value(function)
         if not callable(function):
-            raise self.error(node, f"{called(node)} is a value, not a function")
+            raise self.error(
+                node, f"{called(node) or 'this'} is a value, not a function; write * for a product"
+            )
         values += [self.value(one) for one in node.args]
         named = {_axis(one.arg): self.value(one.value) for one in node.keywords}
         named = {
@@ -463,7 +519,7 @@ class _Interpreter:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise CannotDraw(
-                f"The program takes more than {MOST_STEPS:,} steps; shorten the loop, or paste one pass of it."
+                f"The program takes more than {MOST_STEPS:,} steps; shorten the loop, or paste only one iteration."
             )
 
     def sized(self, node, value):
@@ -473,13 +529,17 @@ class _Interpreter:
             else np.size(getattr(value, "data", value))
         )
         if size > MOST_ENTRIES:
-            raise self.error(node, f"expected at most {MOST_ENTRIES:,} entries, got {size:,}")
+            raise self.error(
+                node,
+                f"expected at most {MOST_ENTRIES:,} entries, got {size:,}; use a smaller array",
+            )
         return value
 
     def guarded(self, node, function, *values, **named):
-        """Return function(*values), with bounded sizes.
+        """Return `function(*values, **named)`, or raise CannotDraw if that fails.
 
-        Errors of the engine or of Python become CannotDraw, with the line number.
+        An array with too many entries also raises CannotDraw, and a large integer becomes a float.
+        The error names the line of `node`.
         """
         try:
             value = function(*values, **named)

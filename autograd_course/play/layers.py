@@ -1,8 +1,9 @@
-"""Write layers, models and small classes out as functions and numbers.
+"""Replace layers, models and objects of small classes by assignments and functions.
 
 `fc = nn.Linear(2, 3)` becomes an input fc_weight, an input fc_bias and a function fc(x). An object
-of a class of the text becomes its attributes and methods: self.w of `net = Net()` becomes the name
-w, or net_w if w is taken, and net(x) becomes a call of its `forward`.
+of a class that the text defines is replaced by its attributes and methods: after `net = Net()`,
+self.w becomes the variable w, or net_w if the text already uses w, and net(x) becomes a call of the
+method `forward`.
 """
 
 import ast
@@ -38,12 +39,20 @@ MOST_LAYERS = 20  # that a comprehension may make
 
 
 def written_out(body, known):
-    """Return the statements with models and objects written out.
+    """Return the statements with layers, models and objects replaced by assignments and functions.
 
     Parameters
     ----------
-    body : list of ast statements.
-    known : names of classes that the playground supports, which are left unchanged.
+    body : list of ast.stmt
+        The statements of a text. Some are changed in place.
+    known : set of str
+        The names of classes that the playground supports. Their calls are left unchanged.
+
+    Raises
+    ------
+    CannotDraw
+        If a class or a layer cannot be read, if a class is never used, or if the classes make too
+        many values.
     """
     writer = _Writer(body, known)
     if not writer.classes and not writer.makes_layers(body):
@@ -52,7 +61,7 @@ def written_out(body, known):
         return writer.statements(body)
     except (KeyError, ValueError, RecursionError):
         raise CannotDraw(
-            "The class or layer cannot be read. Write it as you would in PyTorch, or paste only the lines that compute."
+            "A class or a layer cannot be read. Write it as you would in PyTorch, or paste only the lines that compute."
         ) from None
 
 
@@ -75,7 +84,10 @@ class _Writer:
         return any(self.is_made(bare(one.value)) for one in body if isinstance(one, ast.Assign))
 
     def is_made(self, value):
-        """Return whether an expression makes a layer with its own weights, a model or an object."""
+        """Return True if an expression creates a Linear layer, a Sequential model or an object.
+
+        An object is an instance of a class that the text defines.
+        """
         if not isinstance(value, ast.Call):
             return False
         return called(value) in {"Linear", "Sequential", *self.classes} and (
@@ -83,7 +95,11 @@ class _Writer:
         )
 
     def statements(self, body):
-        """Return the statements, with each one that creates a layer or an object replaced by its code."""
+        """Return the statements rewritten without classes, layers and objects.
+
+        Class definitions are left out. A statement that creates a layer or an object is replaced by
+        statements that assign its attributes and define its functions.
+        """
         self.instances = set()
         for one in body:
             if isinstance(one, ast.Assign) and self.is_made(bare(one.value)):
@@ -104,7 +120,11 @@ class _Writer:
         return written
 
     def hoist(self, statement, written):
-        """Assign a model that is called where it is made, `Net()(x)`, to a name on its own line."""
+        """Assign each model that is called where it is created, as in `Net()(x)`, to a name.
+
+        Replace the model in `statement` by this name, and append the statements that create the
+        model to `written`.
+        """
         for call in walk(statement, ast.Call):
             if isinstance(call.func, ast.Call) and called(call.func) in {
                 *self.classes,
@@ -125,7 +145,10 @@ class _Writer:
     # --- What an object consists of ---
 
     def make(self, name, call):
-        """Return the statements that a layer, a model or an object called `name` consists of."""
+        """Return the statements that replace `name = call`.
+
+        `call` creates a layer, a model or an object.
+        """
         self.spend(50)
         kind = called(call)
         if kind in self.classes:
@@ -167,7 +190,10 @@ class _Writer:
         return [*statements, *self.parsed([f"{name} = lambda x: {value}"], call)]
 
     def instance(self, name, call):
-        """Return the attributes of an object as assignments, and its methods as functions."""
+        """Return the statements that replace `name = call`, where `call` creates an object.
+
+        They assign the attributes of the object to variables, and define its methods as functions.
+        """
         methods = {
             one.name: copy.deepcopy(one)
             for one in self.classes[called(call)].body
@@ -200,7 +226,11 @@ class _Writer:
         return statements
 
     def state(self, function, object_name, mine):
-        """Return the names of the attributes that have a value and that a method reads and sets."""
+        """Return the variables of the attributes that a method both reads and sets.
+
+        `object_name` is the name of the method's first argument, usually self. `mine` maps each
+        attribute of the object to its variable. An attribute that starts as None is left out.
+        """
         uses = [one for one in walk(function, ast.Attribute) if called(one.value) == object_name]
         reads, sets = (
             {one.attr for one in uses if isinstance(one.ctx, kind)}
@@ -209,7 +239,17 @@ class _Writer:
         return [mine[one] for one in sorted(reads & sets) if one in mine and one not in self.unset]
 
     def beginning(self, name, begins, call):
-        """Return the kept part of `__init__`: its arguments and the attributes that it sets."""
+        """Return the statements of an `__init__` method, with its attributes as variables.
+
+        Parameters
+        ----------
+        name : str
+            The name of the object.
+        begins : ast.FunctionDef
+            The `__init__` method. Its arguments are replaced by the values in `call`.
+        call : ast.Call
+            The call that creates the object.
+        """
         first, *arguments = begins.args.args
         defaults = begins.args.defaults
         given = dict(
@@ -239,15 +279,22 @@ class _Writer:
         return statements
 
     def spend(self, nodes):
-        """Count the nodes that are written out: a class may contain objects of its own class."""
+        """Add to the number of written nodes, and raise CannotDraw if there are too many.
+
+        Without this limit, a class that contains an object of its own class would never end.
+        """
         self.left -= nodes
         if self.left < 0:
-            raise CannotDraw("The classes make too many values to be drawn; paste fewer layers.")
+            raise CannotDraw("The classes make too many values to draw; paste fewer layers.")
 
     # --- Names ---
 
     def attribute(self, name, attribute, otherwise):
-        """Return the name that an attribute of an object gets, and remember it."""
+        """Choose the variable for an attribute of the object `name`, record it, and return it.
+
+        The variable has the name of the attribute, or the name `otherwise` if the text already uses
+        that name or if the attribute is the weight or bias of a layer.
+        """
         of_layer = attribute in ("weight", "bias")
         found = otherwise if of_layer else self.free(attribute, otherwise)
         self.attributes.setdefault(name, {})[attribute] = found
@@ -267,7 +314,10 @@ class _Writer:
 
 
 class _Attributes(ast.NodeTransformer):
-    """Replace self.w by its name, and self.fc.weight by fc_weight."""
+    """Replace each attribute by its variable, for example self.w by w.
+
+    `attributes` maps the name of each object to a dict, which maps its attributes to variables.
+    """
 
     def __init__(self, attributes):
         self.attributes = attributes
@@ -280,7 +330,11 @@ class _Attributes(ast.NodeTransformer):
 
 
 class _Given(ast.NodeTransformer):
-    """Replace the arguments of a function by the values with which it is called."""
+    """Replace the parameters of a function by the expressions that a call passes for them.
+
+    `values` maps each parameter to its expression. `spend(n)` is called with the number of nodes of
+    every expression that is copied.
+    """
 
     def __init__(self, values, spend):
         self.values, self.spend = values, spend
@@ -294,9 +348,9 @@ class _Given(ast.NodeTransformer):
 
 
 def _unrolled(layers):
-    """Yield the layers of a list one by one, including a starred list comprehension.
+    """Yield the layers one by one, including the layers of a starred list or comprehension.
 
-    An example is `*[nn.Linear(2, 2) for _ in range(3)]`.
+    For example, `*[nn.Linear(2, 2) for _ in range(3)]` yields three layers.
     """
     for layer in layers:
         listed = layer.value if isinstance(layer, ast.Starred) else layer
@@ -310,7 +364,7 @@ def _unrolled(layers):
 
 
 def _times(comprehension):
-    """Return how often a comprehension over `range(3)` repeats its element, or None."""
+    """Return n for a list comprehension over `range(n)`, or None for any other expression."""
     match comprehension:
         case ast.ListComp(
             generators=[ast.comprehension(iter=ast.Call(args=[ast.Constant(value=int(n))]))]
@@ -320,7 +374,10 @@ def _times(comprehension):
 
 
 def bare(value):
-    """Return `Net()` for `Net().to(device)`."""
+    """Return an expression without trailing method calls such as `.to(device)` or `.train()`.
+
+    For example, the result is `Net()` for `Net().to(device)`.
+    """
     while isinstance(value, ast.Call) and called(value) in KEPT:
         value = getattr(value.func, "value", None)
     return value

@@ -1,8 +1,8 @@
-"""Extract the forward pass from a program that also shows output, trains, or asks for gradients.
+"""Extract the forward pass from a program that also prints, trains, or computes gradients.
 
-People paste whole examples. The playground differentiates by itself, so from `loss.backward()`,
-`jax.grad(f)(3.0)` and `tape.gradient(y, x)` it keeps only which value is differentiated. A training
-loop is drawn as its first iteration.
+People paste whole examples. The playground computes the gradients itself, so from a statement such
+as `loss.backward()`, `jax.grad(f)(3.0)` or `tape.gradient(y, x)` it takes only the value that is
+differentiated. Of a training loop it draws only the first iteration.
 """
 
 import ast
@@ -32,10 +32,16 @@ RESULT_NAMES = ("L", "z", "out", "result")  # the first that is free names an un
 class Pasted(NamedTuple):
     """Hold the forward pass of a program.
 
-    statements : list of ast statements.
-    asked : str or None, the name of the value whose gradients the program asks for.
-    upstream : ast expression or None, the argument of `backward`.
-    left_out : list of str, the statements that are left out.
+    Attributes
+    ----------
+    statements : list of ast.stmt
+        The statements of the forward pass.
+    asked : str or None
+        The name of the value that the program differentiates. None if it differentiates no value.
+    upstream : ast.expr or None
+        The upstream gradient that the program passes to `backward`. None if it passes none.
+    left_out : list of str
+        The text of each statement that does not belong to the forward pass.
     """
 
     statements: list
@@ -45,12 +51,18 @@ class Pasted(NamedTuple):
 
 
 def forward_pass(body):
-    """Return the forward pass of a program, given its parsed statements, as a Pasted.
+    """Return the forward pass of a program as a Pasted.
+
+    Parameters
+    ----------
+    body : list of ast.stmt
+        The statements of the program. Some are changed in place.
 
     Raises
     ------
     CannotDraw
-        If nothing remains, because the program only trains or asks for second derivatives.
+        If no forward pass remains, for example because the program only trains, only computes
+        second derivatives, or only defines a class that the playground already has.
     """
     reading = _Reading(body)
     statements = reading.kept(body)
@@ -72,12 +84,12 @@ def forward_pass(body):
     )
     if reading.trains and only_numbers:
         raise CannotDraw(
-            "Every line here trains or asks for gradients, which the playground does itself."
+            "Every line here trains or computes gradients, and the playground computes them itself."
             " Paste one forward pass, for example L = tanh(w*x + b)."
         )
     if not statements and reading.known_class:
         raise CannotDraw(
-            f"The playground has the class {reading.known_class}. Paste the lines that use it,"
+            f"The playground already has a class {reading.known_class}. Paste the lines that use it,"
             f" for example a = {reading.known_class}(2.0), then y = a*a."
         )
     asked = reading.asked
@@ -87,10 +99,10 @@ def forward_pass(body):
 
 
 def _single(statements):
-    """Yield the statements in their single form.
+    """Yield the statements, with several notations replaced by simple assignments.
 
-    `a, b = 1, 2` becomes two assignments, and `x: float = 2` and `x.append(a)` become one
-    assignment each.
+    `a, b = 1, 2` becomes two assignments. `x: float = 2` becomes `x = 2`, `x.append(a)` becomes
+    `x += [a]`, and a lambda alone on its line is assigned to f.
     """
     for statement in statements:
         if isinstance(statement, ast.AnnAssign) and statement.value:
@@ -116,7 +128,7 @@ def _single(statements):
 
 
 def _append(statement):
-    """Return the call of a statement `values.append(x)`, or None."""
+    """Return the call in a statement such as `values.append(x)`, or None for other statements."""
     call = getattr(statement, "value", None)
     if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call):
         return None
@@ -124,7 +136,10 @@ def _append(statement):
 
 
 def _shown(statement):
-    """Return the name of a value that a line only shows: loss for `loss.item()` and `loss.data`."""
+    """Return the name of the variable that a line only displays, or "" for other lines.
+
+    For example, the result is "loss" for the lines `loss`, `loss.item()` and `loss.data`.
+    """
     value = statement.value if isinstance(statement, ast.Expr) else None
     while isinstance(value, ast.Attribute) or isinstance(value, ast.Call) and not value.args:
         if called(value) not in SHOWN_BY:
@@ -134,7 +149,10 @@ def _shown(statement):
 
 
 class _Reading:
-    """Walk over a program's statements; record requests for gradients and statements left out."""
+    """Select the statements of a program's forward pass, one statement after another.
+
+    Its attributes record which value the program differentiates and which statements are left out.
+    """
 
     def __init__(self, body):
         tree = ast.Module(body, [])
@@ -182,9 +200,10 @@ class _Reading:
         return [_Plain(self).visit(statement)]
 
     def constants(self, statement):
-        """Return the assignments of new names in a block without recording, as constants.
+        """Return the kept statements of a block such as `with torch.no_grad():`.
 
-        Updates are left out.
+        An assignment to a new name is kept, and its value becomes a constant. An assignment to an
+        existing name is an update of a parameter, and is left out.
         """
         kept = []
         for one in _single(statement.body):
@@ -201,9 +220,10 @@ class _Reading:
         return kept
 
     def definition(self, statement):
-        """Return a function without the statements that train and show output.
+        """Return a list with a function definition, without its statements that print output.
 
-        A function that asks for gradients is left out.
+        The list is empty if the function trains or computes gradients; the function is then added
+        to `left_out`.
         """
         if statement.name in self.by_hand:
             self.trains = True
@@ -228,9 +248,10 @@ class _Reading:
         return []
 
     def block(self, statement):
-        """Return a loop or a condition without its training and output statements.
+        """Return a list with a loop or an `if`, without its statements that train or print output.
 
-        Of a training loop, keep only the first iteration.
+        A training loop ends with a `break`, so that it runs only once. The list is empty if no
+        statement remains.
         """
         before, self.trains = self.trains, False
         statement.body, statement.orelse = self.kept(statement.body), self.kept(statement.orelse)
@@ -248,7 +269,10 @@ class _Reading:
         return [ast.fix_missing_locations(statement)]
 
     def line(self, statement):
-        """Return the part of an assignment or an expression that is kept."""
+        """Return a list with the statement that replaces an assignment or an expression statement.
+
+        The list is empty if the statement is left out.
+        """
         name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
         value, text = statement.value, ast.unparse(statement)
         if _clears(statement):
@@ -292,9 +316,10 @@ class _Reading:
         return [statement]
 
     def leave(self, statement, text=""):
-        """Leave out a statement, and return the empty list that replaces it.
+        """Record that a statement is left out, and return an empty list.
 
         Later statements are left out too if they read a name that only this statement assigns.
+        `text` is the code to record; by default, it is the code of the statement.
         """
         if not isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef)):
             targets = set(stored(statement))
@@ -306,14 +331,22 @@ class _Reading:
         return []
 
     def result(self, expression):
-        """Return the statement that names an expression, the value to draw."""
+        """Return a statement that assigns an expression to a new name.
+
+        Record this name as the value to draw.
+        """
         self.asked = next(one for one in (*RESULT_NAMES, "result_") if one not in self.names)
         return _Plain(self).visit(assign(self.asked, expression, expression))
 
-    # --- What asks for gradients ---
+    # --- Statements that compute gradients ---
 
     def backward(self, statement, call):
-        """Return the part of `name.backward()` or `expression.backward()` that is kept."""
+        """Record the value that a statement calls `backward` on as the value to draw.
+
+        Return an empty list for `name.backward()`, and for `expression.backward()` a list with the
+        statement that assigns the expression to a name. `call` is the call of `backward` in
+        `statement`.
+        """
         self.trains = True
         given = [
             *call.args,
@@ -324,7 +357,7 @@ class _Reading:
             return self.leave(statement)
         if self.added:
             self.left_out.append(
-                f"# the gradients of {self.added}, to which the gradients of the next value are added"
+                f"# the gradients of {self.added}, to which the next backward call adds its gradients"
             )
         self.added = ast.unparse(value)
         self.upstream, self.gradient_call = (given[0] if given else None), None
@@ -334,7 +367,10 @@ class _Reading:
         return [self.result(value)]
 
     def asks(self, statement):
-        """Return whether a statement asks for the gradient of a named value; record the name."""
+        """Return True if a statement computes the gradient of a variable, and record the variable.
+
+        An example is `tape.gradient(y, x)`, which computes the gradient of y.
+        """
         for call in walk(statement, ast.Call):
             if called(call) not in ("grad", "gradient", "diff") or self.differentiated(call):
                 continue
@@ -350,9 +386,10 @@ class _Reading:
         return False
 
     def differentiated(self, node):
-        """Return the function that a node differentiates: f for `grad(f)`.
+        """Return the function that an expression is the derivative of, or None.
 
-        The result is f also for the name df after `df = grad(f)`.
+        For example, the result is f for `grad(f)`, and for the name df after `df = grad(f)`. For a
+        second derivative, the result is the constant SECOND.
         """
         if isinstance(node, ast.Name):
             return self.gradients.get(node.id)
@@ -378,10 +415,13 @@ class _Reading:
                 return ast.copy_location(ast.Call(function, call.args, call.keywords), call)
         return None
 
-    # --- What shows ---
+    # --- Statements that print or train ---
 
     def only_shows(self, statement):
-        """Return whether a statement shows output, trains, or sets the state of gradients."""
+        """Return True if a statement only prints output, trains, or sets an attribute like `grad`.
+
+        Also record an expression that the statement prints, and whether the statement trains.
+        """
         value, targets = statement.value, getattr(statement, "targets", None)
         for one in targets or [getattr(statement, "target", None)]:
             if isinstance(one, ast.Attribute) and one.attr in OF_GRADIENTS:
@@ -409,7 +449,7 @@ class _Reading:
 
 
 def _clears(statement):
-    """Return whether a statement sets gradients to 0.
+    """Return True if a statement resets gradients.
 
     Examples are `w.grad.zero_()`, `opt.zero_grad()` and `w.grad = None`.
     """
@@ -419,7 +459,7 @@ def _clears(statement):
 
 
 def _without_jit(value):
-    """Return the function f for `jit(f)`."""
+    """Return the function f for `jit(f)`, and any other expression unchanged."""
     while isinstance(value, ast.Call) and called(value) in AROUND and value.args:
         value = value.args[0]
     return value
@@ -429,9 +469,10 @@ SECOND = ast.Constant("the gradient of a gradient")
 
 
 class _Plain(ast.NodeTransformer):
-    """Simplify calls: x for `x.double()`, mse_loss(y, t) for `loss_fn(y, t)`.
+    """Rewrite calls of PyTorch, JAX and other libraries as simple calls that the playground reads.
 
-    Random numbers lose their key or generator.
+    For example, `x.double()` becomes x, and `loss_fn(y, t)` becomes mse_loss(y, t). The key or
+    generator is removed from calls that draw random numbers.
     """
 
     def __init__(self, reading):
@@ -478,7 +519,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node):
-        """Write `v = x.max(dim=1)` for `v, i = x.max(dim=1)`, whose second value is the index."""
+        """Replace `v, i = x.max(dim=1)` by `v = x.max(dim=1)`, and so remove the indices i."""
         self.generic_visit(node)
         first = node.targets[0]
         if isinstance(first, ast.Tuple) and len(first.elts) == 2 and self.gives_places(node.value):
@@ -495,19 +536,37 @@ class _Plain(ast.NodeTransformer):
         return node.value if node.attr == "values" and self.gives_places(node.value) else node
 
     def gives_places(self, node):
-        """Return whether a node is PyTorch's `max` or `min` along an axis, with indices."""
+        """Return True if a node is a call of `max` or `min` that returns values and their indices.
+
+        PyTorch returns both if the call names an axis.
+        """
         if not isinstance(node, ast.Call) or called(node) not in ("max", "min"):
             return False
         given = {one.arg for one in node.keywords}
         return "dim" in given or self.torch and "axis" in given
 
     def is_key(self, name):
-        """Return whether a name is the key or the generator of random numbers."""
+        """Return True if a variable of this name is a key or a generator for random numbers."""
         return name in self.gone or bool(re.fullmatch(r"(\w*_)?(sub)?(key|rng)\d*|k\d", name))
 
 
 def _for_each_row(vmap, call):
-    """Return `stack([f(w, row) for row in xs])` for `vmap(f, in_axes=(None, 0))(w, xs)`."""
+    """Return the expression that computes a call of a `vmap` with a list comprehension.
+
+    For example, `vmap(f, in_axes=(None, 0))(w, xs)` becomes `stack([f(w, row) for row in xs])`.
+
+    Parameters
+    ----------
+    vmap : ast.Call
+        The call of `vmap` itself, `vmap(f, in_axes=(None, 0))`.
+    call : ast.Call
+        The call of its result, which holds the arguments `(w, xs)`.
+
+    Raises
+    ------
+    CannotDraw
+        If `in_axes` maps over another axis than 0.
+    """
     given = [*vmap.args[1:2], *(one.value for one in vmap.keywords if one.arg == "in_axes")]
     axes = ast.unparse(given[0]) if given else "0"
     axes = [one.strip() for one in axes.strip("()").split(",") if one.strip()]
@@ -530,7 +589,7 @@ def _for_each_row(vmap, call):
 
 
 def _head(loop):
-    """Return the first line of a loop."""
+    """Return the first line of a loop as code, without the colon."""
     if isinstance(loop, ast.While):
         return f"while {ast.unparse(loop.test)}"
     return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}"

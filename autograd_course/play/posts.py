@@ -1,8 +1,8 @@
 """Find the code in a forum post, between sentences, prompts, outputs and error messages.
 
-`code_of` leaves out lines that are certainly not code. `is_said` is called only if the rest cannot
-be read. Formulas inside a sentence are ignored, because it would be a guess which of its words are
-letters.
+`code_of` removes the lines that are certainly not code. The reader calls `is_said` only if Python
+cannot parse the remaining text. Formulas inside a sentence are ignored, because it is not clear
+which words of the sentence belong to the formula.
 """
 
 import re
@@ -31,10 +31,11 @@ WORDS = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?,? [^\W\d_]+,? [^\W\d_]+")
 
 
 def code_of(text):
-    """Return the code of a text, and the lines left out.
+    """Return (code, left out) for a text: a string, and a list of lines that are not code.
 
-    If the text has fenced blocks, only the blocks remain. If it has prompts, the prompted lines and
-    the program before the first prompt remain. A traceback is left out.
+    If the text has blocks fenced by ```, only the blocks remain. If it has prompts such as `>>>`, the
+    lines with a prompt remain, and a program before the first prompt. Tracebacks, and lines without
+    a prompt between prompted lines, are removed but not listed.
 
     Raises
     ------
@@ -69,10 +70,11 @@ def code_of(text):
 
 
 def is_said(line, text):
-    """Return whether a line that Python cannot read is an output, a sentence or an answer.
+    """Return True if a line that Python cannot parse is an output, a sentence or an answer.
 
-    An answer is a line such as `f'(x) = 2x`. If `text` is code that asks for gradients, every
-    sentence counts, and so does every line that assigns nothing.
+    An answer is a line such as `f'(x) = 2x`. If `text`, which contains the line, calls `backward`,
+    more lines count as sentences: each one with at least six words in a row, and each one without
+    an equals sign, a colon, a comma or an opening bracket.
     """
     line = line.strip()
     if PRINTED.match(line) or ANSWER.match(line):

@@ -1,4 +1,4 @@
-"""Write a Program as a text for PyTorch that prints the same gradients."""
+"""Write a Program as PyTorch code that prints the same gradients."""
 
 import ast
 import copy
@@ -25,7 +25,10 @@ ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plai
 
 
 def torch_text(program, values=()):
-    """Return PyTorch code that computes the Program's gradients at these values of its inputs."""
+    """Return PyTorch code that computes and prints the gradients of a Program.
+
+    `values`, {name: float or array}, replaces the start values of the inputs that it names.
+    """
     values = {**program.inputs, **dict(values)}
     stored = {
         node.id
@@ -66,7 +69,10 @@ def _tensor(node):
 
 
 def _is_plain(node):
-    """Return whether a node is a number or a list of numbers, without names except constants."""
+    """Return True if an expression consists of numbers and PyTorch's constants only.
+
+    Calls and variables are not allowed. Constants are names such as `torch.pi`.
+    """
     return not any(
         isinstance(part, ast.Call) or isinstance(part, ast.Name) and part.id != "torch"
         for part in ast.walk(node)
@@ -78,7 +84,7 @@ def _is_list(node):
 
 
 def _is_length(node):
-    """Return whether a node is a length, such as x.size(0), x.shape[0] or len(x)."""
+    """Return True if an expression is a length or a shape: x.size(0), x.shape[0] or len(x)."""
     node = node.value if isinstance(node, ast.Subscript) else node
     return called(node) in ("size", "shape", "len", "ndim")
 
@@ -168,7 +174,10 @@ class _Torch(ast.NodeTransformer):
         return ast.keyword(name, self.visit(node.value))
 
     def function(self, node, name):
-        """Return the PyTorch call of a known function, whose arguments are already visited."""
+        """Return the PyTorch expression for a call of the function `name` of the playground.
+
+        The arguments of the call are already written for PyTorch.
+        """
         known = FUNCTIONS[name].torch
         if known == "detach":
             return ast.Call(ast.Attribute(node.args[0], "detach", ast.Load()), [], [])

@@ -1,8 +1,8 @@
-"""Read a text as a function of named inputs: convert typed or pasted text to simple arithmetic.
+"""Read a typed or pasted text as a Program, a function of named inputs in simple arithmetic.
 
-A text is data, never code: it is parsed, and every kind of syntax, every name and every attribute
-in it must be on a list. interpreter.py then walks the tree; Python never compiles or evaluates a
-typed text.
+A text is data, never code. It is parsed, and every kind of syntax, every name and every attribute
+in it must be on a list. interpreter.py then computes the syntax tree; Python never compiles or
+evaluates a typed text.
 """
 
 import ast
@@ -24,7 +24,7 @@ from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
 MOST_LETTERS = 2000
 MOST_DEPTH = 50  # of brackets in brackets, and blocks in blocks
-TOO_DEEP = f"The text has more than {MOST_DEPTH} levels of brackets or blocks; give parts of it names of their own."
+TOO_DEEP = f"The text has more than {MOST_DEPTH} levels of brackets or blocks; assign some of its parts to names first."
 BUILT_IN = {"range", "len", "zip", "enumerate", "abs", "sum", "min", "max", "float"}
 EXAMPLE = "for example tanh(w*x + b)"
 ATTRIBUTES = {"T", "mT", "data", "shape", "ndim", "size"}
@@ -45,7 +45,7 @@ INSTEAD = {
     ast.Try: "leave out `try` and paste the lines that compute",
     ast.DictComp: "write the dict out, for example {'w': 1.0, 'b': 0.5}",
     ast.JoinedStr: "leave out strings; the playground computes with numbers and arrays only",
-    ast.Subscript: "an entry cannot be assigned. Build a new array, for example with stack([a, b])",
+    ast.Subscript: "an entry of an array cannot be assigned. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
     ast.Starred: "write the values one by one in place of the *",
     "MLP": "write the layers out, for example tanh(W2 @ tanh(W1 @ x + b1) + b2)",
@@ -78,7 +78,7 @@ INSTEAD = {
     ),
     **dict.fromkeys(
         ("subs", "evalf", "lambdify", "simplify"),
-        "formulas are not transformed here. Write the function and its values, for example x = 2.0, then y = x**2",
+        "symbolic formulas are not supported. Write the function and its values, for example x = 2.0, then y = x**2",
     ),
     "expression": "this looks like another language. Write the function alone, for example x**2 * exp(-x)",
     "integrate": "the playground cannot integrate",
@@ -86,18 +86,26 @@ INSTEAD = {
         ("DataLoader", "from_pretrained", "read_csv", "load_dataset", "load", "loadtxt", "open"),
         "the playground cannot load data. Write out a few numbers and their loss, for example x = [1.0, 2.0], then L = mean((w*x - 1)**2)",
     ),
-    "input": "the playground cannot ask for input. Every name without a value gets a slider",
+    "input": "the playground cannot read input. Every name without a value gets a slider",
 }
 
 
 class Program(NamedTuple):
     """Hold the program that was read from a text.
 
-    inputs : {name: float or array} with their start values, in the order of the text.
-    statements : list of ast statements that compute `output` from the inputs.
-    output : str, the name of the value to draw.
-    upstream : ast expression or None, the argument of `backward`: the output's upstream gradient.
-    left_out : list of str, the statements that were left out.
+    Attributes
+    ----------
+    inputs : {name: float or array}
+        The start value of every input, in the order of the text.
+    statements : list of ast.stmt
+        The statements that compute the output from the inputs.
+    output : str
+        The name of the value to draw.
+    upstream : ast.expr or None
+        The upstream gradient of the output, which the text passes to `backward`. None if it passes
+        none.
+    left_out : list of str
+        The lines and statements of the text that are left out.
     """
 
     inputs: dict
@@ -108,12 +116,13 @@ class Program(NamedTuple):
 
 
 def read(text):
-    """Return the Program of a text.
+    """Parse a text, and return its Program.
 
     Parameters
     ----------
     text : str
-        An expression such as `tanh(w*x + b)`, or lines as for micrograd, PyTorch, JAX or NumPy.
+        An expression such as `tanh(w*x + b)`, a formula in mathematical notation, or a program for
+        micrograd, PyTorch, JAX or NumPy.
 
     Raises
     ------
@@ -163,10 +172,11 @@ def read(text):
 
 
 def _begun(program, free):
-    """Return the Program with start values for its free inputs.
+    """Return the Program with start values at which its output and its gradients are finite.
 
-    At these values its value and gradients are finite. For example, log(x - 4) does not start at x
-    = 1.
+    For example, log(x - 4) does not start at x = 1. Only the inputs in `free` get new values; the
+    text gives these inputs no value. If none of the values tried works, the Program is returned
+    unchanged.
     """
     free = [name for name in program.inputs if name in free]
     rising = [float(i + 1) for i in range(len(free))]
@@ -179,7 +189,7 @@ def _begun(program, free):
 
 
 def _is_finite(computed):
-    """Return whether the value and every gradient of a Run are finite."""
+    """Return True if the output of a Run and the gradients of its inputs are finite."""
     with np.errstate(all="ignore"):
         if not np.all(np.isfinite(computed.output.data)):
             return False
@@ -199,7 +209,10 @@ NOT_COMPUTED = re.compile(
 
 
 def _typed(text):
-    """Return the lines of a text that may compute something, and those that compute nothing."""
+    """Return (text, left out): the code in a text, and a list of the lines that compute nothing.
+
+    Lines that compute nothing are, for example, imports, sentences, outputs, and fences of code.
+    """
     text, left_out = code_of(textwrap.dedent(text).rstrip())
     text = OUTPUT.sub("", PROMPT.sub("", text))
     left_out += [line.strip() for line in NOT_COMPUTED.findall(text)]
@@ -207,9 +220,15 @@ def _typed(text):
 
 
 def _readable(text, left_out):
-    """Return the text as Python, and the parts that are left out.
+    """Return (text, left out): the text converted to Python, and a list of the lines left out.
 
-    Outputs and sentences are left out if the text cannot be read with them.
+    The list starts with the given lines `left_out`. Lines that are outputs or sentences are added to
+    it if the text can be read only without them.
+
+    Raises
+    ------
+    CannotDraw
+        If the text contains mathematical notation that cannot be converted.
     """
     refused, plain = None, text
     imported = [name for line in left_out for name in re.findall(r"\bimport\b.* as (\w+)", line)]
@@ -233,7 +252,10 @@ def _readable(text, left_out):
 
 
 def _parsed(text, typed):
-    """Return the tree of a text; an error message refers to the text as it was typed."""
+    """Return the syntax tree of a text, or raise CannotDraw.
+
+    `typed` is the text as the user typed it; the error message refers to it.
+    """
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -249,7 +271,11 @@ def _parsed(text, typed):
 
 
 def _name_modules(tree, imports):
-    """Replace names of imports, such as T of `import torch as T`, by the known names."""
+    """Replace abbreviations of imports, such as T after `import torch as T`, by known names.
+
+    The names in `tree` are changed in place; each keeps its old name in the attribute `imported`.
+    `imports` is a list of lines, among them the imports of the text.
+    """
     given = {name: "np" for line in imports for name in re.findall(r"^import .*\bas (\w+)", line)}
     for line in imports:  # from torch.autograd import Variable as V
         for name, own in re.findall(r"\b(\w+) as (\w+)", line) if line.startswith("from") else ():
@@ -263,7 +289,11 @@ def _name_modules(tree, imports):
 
 
 def _name_values(tree):
-    """Write Value(3) for NumberWithGrad(3), Node(3) and any other class of values in a text."""
+    """Rename the class in calls such as NumberWithGrad(3) or Node(3) to Value.
+
+    This applies to every unknown class that is called with a single number. `tree` is changed in
+    place.
+    """
     classes = {one.name for one in walk(tree, ast.ClassDef)}
     for call in walk(tree, ast.Call):
         name = getattr(call.func, "id", "")
@@ -274,9 +304,10 @@ def _name_values(tree):
 
 
 def _in_order(body):
-    """Return equations in an order in which they can be computed: x = t**2 before z = x*y.
+    """Return assignments in an order in which they can be computed: x = t**2 before z = x*y.
 
-    In mathematics the order of equations has no meaning.
+    In mathematics the order of equations has no meaning. The list is returned unchanged if it
+    contains other statements, if a name is assigned twice, or if there is no such order.
     """
     names = [called(one.targets[0]) for one in body if isinstance(one, ast.Assign)]
     if len(names) < len(body) or len({*names} - {""}) < len(body):
@@ -300,9 +331,10 @@ def _in_order(body):
 
 
 def _fresh_leaves(body):
-    """Return the statements with `b = <the value of a>` in place of `b = a.detach()`.
+    """Replace `b = a.detach()` by `b = …` with the array assigned to a, so that b becomes an input.
 
-    This applies only if `b.requires_grad = True` follows.
+    This applies only if the text sets `b.requires_grad = True`. The statements are changed in place
+    and returned.
     """
     text = [ast.unparse(one) for one in body]
     values = {called(one.targets[0]): one.value for one in body if isinstance(one, ast.Assign)}
@@ -321,15 +353,16 @@ def _fresh_leaves(body):
 
 
 def _is_array(node):
-    """Return whether a node makes an array of numbers, as torch.tensor([1., 2.]) does."""
+    """Return True if an expression creates an array of numbers, as torch.tensor([1., 2.]) does."""
     known = {*CONSTRUCTORS, *ARRAYS, *MODULES}
     return called(node) in known and not loaded(*getattr(node, "args", ())) - known
 
 
 def _inlined(body):
-    """Return the statements with a call `main()` replaced by the body of `main`.
+    """Return the statements, with each statement such as `main()` replaced by the body of `main`.
 
-    This applies to functions without arguments.
+    This applies to every function without parameters that the text defines. The block after
+    `if __name__ == "__main__":` is replaced by its own statements.
     """
     mains = {
         one.name: one
@@ -363,7 +396,10 @@ def _without_return(statement):
 
 
 def _check(tree):
-    """Raise CannotDraw if a tree has more than arithmetic, loops, if and known functions."""
+    """Raise CannotDraw if a tree contains anything but supported syntax and known functions.
+
+    Arithmetic, loops, `if` and function definitions are supported.
+    """
     texts = set()
     for node in walk(tree, ast.Call, ast.Dict, ast.Subscript):
         if isinstance(node, ast.Dict):
@@ -388,7 +424,9 @@ def _check(tree):
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in getattr(node, "targets", None) or [node.target]:
                 if not isinstance(target, (ast.Name, ast.Tuple)):
-                    raise CannotDraw(line + INSTEAD.get(type(target), "assign to a name") + ".")
+                    raise CannotDraw(
+                        line + INSTEAD.get(type(target), "assign to a name, such as y") + "."
+                    )
         if isinstance(node, ast.Constant) and not isinstance(
             node.value, (bool, int, float, type(None))
         ):
@@ -410,16 +448,17 @@ def _check(tree):
 
 
 def _is_key(value):
-    """Return whether a constant is the index of an einsum or a key of a dict."""
+    """Return True if a constant is a string that may be the subscripts of einsum or a dict key."""
     return isinstance(value, str) and bool(
         re.fullmatch(r"[a-z, >.-]{1,40}|[A-Za-z]\w{0,30}", value)
     )
 
 
 def _libraries(lines):
-    """Return {name: library} for the imports in some lines.
+    """Return {name: library} for the names that some lines import.
 
-    Modules that are not known are included, and functions of every library.
+    The name is the one that the text uses, after `as` if there is one. Modules that the playground
+    supports are left out.
     """
     found = {}
     for line in lines:
@@ -432,7 +471,10 @@ def _libraries(lines):
 
 
 def _check_libraries(tree, libraries):
-    """Raise CannotDraw if a call uses an unknown function of another library."""
+    """Raise CannotDraw if a call uses a function of an imported library that is not supported.
+
+    `libraries` maps each imported name to its library.
+    """
     for call in walk(tree, ast.Call):
         of = call.func
         while isinstance(of, ast.Attribute):
@@ -441,7 +483,7 @@ def _check_libraries(tree, libraries):
         if library and name not in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN, *INSTEAD}:
             raise CannotDraw(
                 f"Line {call.lineno}: the playground has no function {name} from {library}."
-                " Write its result in its place, for example x = [1.0, 2.0]."
+                " Write its result in place of the call, for example x = [1.0, 2.0]."
             )
 
 
@@ -453,7 +495,7 @@ KNOWN = sorted({*FUNCTIONS, *ARRAYS})
 
 
 def _unknown(name):
-    """Return the message for an unknown function."""
+    """Return the error message for the name of an unknown function, without the final period."""
     if len(name) == 1:
         return f"{name} is not defined. Add a line such as {name}(x) = x**2, or write {name}*(...) for a product"
     close = difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.75)
@@ -469,13 +511,18 @@ def _unknown(name):
 
 
 def literal(node, known=(), own=()):
-    """Return the number or array that a constant expression evaluates to, or None.
+    """Return the value of a constant expression as a float or an array.
+
+    The result is None if the expression reads a variable that is not in `known`, contains a lambda
+    or a comparison, or has no numeric value.
 
     Parameters
     ----------
-    node : ast expression
-    known : {name: number}, the constants of the text.
-    own : names that the text defines.
+    node : ast.expr
+    known : {name: number}
+        The constants of the text.
+    own : collection of str
+        The names that the text defines, which hide functions and constants of the same name.
     """
     reserved = {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *CONSTANTS, *BUILT_IN, *MODULES} - {"t", *own}
     if loaded(node) - reserved - set(known) or walk(node, ast.Lambda, ast.Compare):
@@ -487,7 +534,10 @@ def literal(node, known=(), own=()):
 
 
 def _functions(statements):
-    """Return {name: its arguments} of the functions that the text defines."""
+    """Return {name: parameters} for the functions that the text defines with `def` or lambda.
+
+    The parameters are an ast.arguments node.
+    """
     found = {}
     for statement in statements:
         if isinstance(statement, ast.FunctionDef):
@@ -498,9 +548,10 @@ def _functions(statements):
 
 
 def _number_draws(statements):
-    """Set the attribute `draw` of each call that draws random numbers to its number.
+    """Set the attribute `draw` of each call that draws random numbers to its number, from 0.
 
-    It seeds the call, so that different calls draw different numbers, the same in every run.
+    The interpreter uses the number as a seed. Therefore different calls draw different numbers, and
+    every run draws the same numbers again.
     """
     calls = [call for one in statements for call in walk(one, ast.Call) if called(call) in RANDOM]
     for number, call in enumerate(calls):
@@ -508,9 +559,10 @@ def _number_draws(statements):
 
 
 def _named_entries(statements):
-    """Return the statements with a name for each number in a dict.
+    """Return the statements, with every value in a dict assigned to a variable first.
 
-    `p = {'w': 2.0}` becomes `w = 2.0` and `p = {'w': w}`.
+    `p = {'w': 2.0}` becomes `w = 2.0` and `p = {'w': w}`, so that w becomes an input. The variable is
+    called p_w if the text already uses the name w.
     """
     used = {node.id for one in statements for node in walk(one, ast.Name)}
     used |= {node.arg for one in statements for node in walk(one, ast.arg)}
@@ -530,11 +582,25 @@ def _named_entries(statements):
 
 
 def _inputs(statements, plain):
-    """Return {name: start}, the names without a value, and the remaining statements.
+    """Separate the inputs of a text from the statements that compute with them.
 
-    Inputs are the names without a value, which start at 1, and the names that are set once, to a
-    number or an array. The statements that only give an input its value are left out. If the text
-    has only functions and inputs, its last function is called.
+    If the text only defines functions and inputs, a call of its last function is added.
+
+    Parameters
+    ----------
+    statements : list of ast.stmt
+    plain : set of str
+        The names that stay constants.
+
+    Returns
+    -------
+    inputs : {name: float or array}
+        The start values of the inputs. An input is a name without a value, which starts at 1, or a
+        name that is set only once, to a number or an array.
+    free : list of str
+        The inputs without a value in the text.
+    rest : list of ast.stmt
+        The statements, without those that only set an input.
     """
     functions = _functions(statements)
     named = {*functions, *stored(*statements)}
@@ -546,7 +612,10 @@ def _inputs(statements, plain):
             constants[name] = int(value) if whole else value
 
     def start(statement):
-        """Return (name, start) of a statement that only gives a name its value."""
+        """Return (name, value) for a statement that assigns a constant to a name.
+
+        For other statements, the value is None.
+        """
         name = called(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
         value = literal(statement.value, constants, named) if name and name not in plain else None
         return name, value
@@ -585,7 +654,10 @@ def _defines(statement):
 
 
 def _check_calls(statements, own):
-    """Raise CannotDraw if a function is called that neither the text nor the playground has."""
+    """Raise CannotDraw if a statement calls a function that is not defined.
+
+    `own` is the set of the names that the text defines.
+    """
     arguments = {one.arg for statement in statements for one in walk(statement, ast.arg)}
     local = set(stored(*(line for one in statements for line in getattr(one, "body", []))))
     known = {*own, *arguments, *local, *FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN}
@@ -597,7 +669,11 @@ def _check_calls(statements, own):
 
 
 def _call_of(name, arguments, given):
-    """Return the statements that call a function with its own arguments, or with their defaults."""
+    """Return statements that call the function `name` with variables named like its parameters.
+
+    Each parameter with a default, for example y = 2, becomes an assignment before the call, unless
+    its name is in `given`. `arguments` is the ast.arguments node of the function.
+    """
     names = [one.arg for one in arguments.args]
     lines = [f"{name}({', '.join(names)})"]
     for argument, default in zip(names[::-1], arguments.defaults[::-1]):
@@ -607,7 +683,20 @@ def _call_of(name, arguments, given):
 
 
 def _spread(statement, functions, before):
-    """Return `x = 3.0` and f(x) in place of f(3.0), where all arguments are constants."""
+    """Return the statements `x = 3.0` and `f(x)` for the statement `f(3.0)`.
+
+    The statement is returned unchanged, as the only item of the list, if it is not a call with
+    constant arguments only.
+
+    Parameters
+    ----------
+    statement : ast.stmt
+        Changed in place.
+    functions : {name: ast.arguments}
+        The functions that the text defines.
+    before : list of ast.stmt
+        The statements above, whose variable names are avoided.
+    """
     call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     if not isinstance(call, ast.Call) or not (call.args or call.keywords):
         return [statement]
@@ -637,13 +726,13 @@ def _spread(statement, functions, before):
 
 
 def _is_method(call):
-    """Return whether a call is a method of a value, x.sum(0), not of a module, torch.sum(x)."""
+    """Return True if a call is a method call on a value: x.sum(0), but not torch.sum(x)."""
     of = getattr(call.func, "value", None)
     return of is not None and called(of) not in MODULES
 
 
 def _read_first(statements):
-    """Return the names that are set, but read before: x of `x = x + x`."""
+    """Return the names that are read before they are first assigned, such as x in `x = x + x`."""
     first, seen = set(), set()
 
     def visit(node):
@@ -676,7 +765,11 @@ def _read_first(statements):
 
 
 def _free(statements, own):
-    """Return the names that are read and never set, in the order of the text."""
+    """Return the names of the variables without a value, in the order of the text.
+
+    The names of the playground's functions and constants are left out, and so are the names in
+    `own`, the set of the names that the text defines. A name that is read twice occurs twice.
+    """
     reserved = {*own, *FUNCTIONS, *ARRAYS, *CONSTANTS, *CONSTRUCTORS, *BUILT_IN, *MODULES}
     names = [name for statement in statements for name in reads(statement)]
     called_names = {
@@ -696,9 +789,10 @@ def _free(statements, own):
 
 
 def _plain_numbers(statements, upstream):
-    """Return the names that stay constants.
+    """Return the names that stay constants and do not become inputs.
 
-    They are counters, indices, whole exponents, or used only in the upstream gradient.
+    These names are used as lengths, indices or integer exponents, or only in the upstream gradient.
+    `upstream` is the expression of this gradient, or None.
     """
     whole = {
         called(statement.targets[0])
@@ -733,7 +827,15 @@ def _plain_numbers(statements, upstream):
 
 
 def _named(statements):
-    """Return the statements, with a name for an expression at their end, and the result's name."""
+    """Return (statements, name), where `name` is the name of the last value that is computed.
+
+    If the last statement is an expression, it is replaced by an assignment to an unused name.
+
+    Raises
+    ------
+    CannotDraw
+        If there is no such value, or if the last line computes several values.
+    """
     lines = [one for one in statements if not isinstance(one, ast.FunctionDef)]
     last = lines[-1] if lines else None
     if last is None:
@@ -752,7 +854,7 @@ def _named(statements):
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Tuple):
         first = called(last.targets[0].elts[0])
         raise CannotDraw(
-            f"The last line computes several values. Add a line with the one to draw, for example {first}."
+            f"The last line computes several values. Add a line with the value to draw, for example {first}."
         )
     if not name:
         raise CannotDraw(f"The last line must compute one value, {EXAMPLE}.")
@@ -760,7 +862,13 @@ def _named(statements):
 
 
 def _needed(statements, output, upstream):
-    """Return the statements that the output needs, the others, and the names that are read."""
+    """Return (needed, unused, read_names) for the value called `output`.
+
+    `needed` is the list of the statements that the output depends on, `unused` is the list of the
+    other statements except function definitions, and `read_names` is the set of all names that the
+    needed statements read. `upstream` is the expression of the upstream gradient, or None; the
+    values that it reads are needed too.
+    """
     functions = {
         getattr(one, "name", None) or called(one.targets[0]): one
         for one in statements

@@ -1,7 +1,7 @@
-"""Convert mathematics as people write it, `f(x) = x² sin x` or LaTeX, to Python.
+"""Convert mathematical notation, such as `f(x) = x² sin x` or LaTeX, to Python.
 
-A line that Python can read is left unchanged. Only a line that Python cannot read is read again
-here, as mathematics.
+A line that Python can parse with the same meaning is left unchanged. Every other line is read as
+mathematics.
 """
 
 import ast
@@ -92,7 +92,7 @@ TASK = re.compile(
     r"solution|answer)\b",
     re.IGNORECASE,
 )
-PIECES = "Write a function in pieces as where(x < 1, x**2, 2*x - 1)."
+PIECES = "Write a piecewise function with where, for example where(x < 1, x**2, 2*x - 1)."
 OTHER_LANGUAGE = "This looks like another language. Write it as in Python: y = x**2 + tanh(3*x)."
 # at (1, 2), at the point (x, y) = (1, 2)
 POINT = re.compile(r",?\s+at\s+(?:the point\s+)?(?:\(([\w, ]+)\)\s*=\s*)?\(([-\d., ]+)\)\s*[.?]?$")
@@ -109,18 +109,19 @@ NOT_FACTORS = {"+", "-", "*", "/", "@", "**", ")", "]", ",", "=", "<", ">", "=="
 
 
 def as_python(text, imported=()):
-    """Return the text, with the mathematics that Python cannot read converted to Python.
+    """Return the text, with its mathematical notation converted to Python.
 
     Parameters
     ----------
     text : str
+        A formula, lines of code, or a mixture.
     imported : list of str
-        Names that the text imports; before a bracket they are functions.
+        The names that the text imports. Such a name before a bracket is a function, not a factor.
 
     Raises
     ------
     CannotDraw
-        If LaTeX remains, or if a part would be misread.
+        If the text contains LaTeX that is not supported, or notation that would be misread.
     """
     text = re.sub(r"\A\s*=(?!=)", "", text)  # =A1^2 of a spreadsheet
     if "\n" not in text.strip() and SQUARE.search(text):
@@ -137,9 +138,9 @@ def as_python(text, imported=()):
     text = re.sub(r"\blog_\{?(2|10)\}?(?![\w}])", r"log\1", text)
     _refuse_commas_and_bases(text)
     if found := re.search(r"[∫∑Σ∏]|\\(?:int|sum|prod|lim)(?![a-z])|^\s*lim(?=[_\s])", text):
-        write = "Write a sum out, for example x1**2 + x2**2, or as sum(x**2)."
+        write = "Write a sum term by term, for example x1**2 + x2**2, or as sum(x**2)."
         if found[0] in ("∫", "\\int"):
-            write = "Write the function under the integral alone, for example x**2."
+            write = "Write only the function under the integral, for example x**2."
         raise CannotDraw(f"{found[0].strip()} cannot be read here. {write}")
     if re.search(r"\*\*\s*\{?\s*(?:T|⊤|\\top|\\intercal)\b(?!\s*=)", text):
         raise CannotDraw(
@@ -191,7 +192,10 @@ def as_python(text, imported=()):
 
 
 def not_python(typed, error):
-    """Return the error message for a text, as it was typed, that cannot be read."""
+    """Return the error message for a text that cannot be read, which says what to write instead.
+
+    `typed` is the text as it was typed, and `error` is the SyntaxError that Python raised for it.
+    """
     text = typed.translate(SIGNS)
     if re.search(
         r"=>|^julia>|\b(?:D|Sin|Cos|Tan|Exp|Log|Sqrt)\[|\bnew \w+\(|\w::\w|\bprintln|\bConsole\.|\bMath\.|\b(?:const|let|var|double|float|int)\s+\w+\s*[=({]|\bfunction\b.*\{",
@@ -208,7 +212,7 @@ def not_python(typed, error):
         return "An equation cannot be drawn. Write one name on the left of =, for example F = x**2 + y**2 - 25."
     said = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
     if said and "=" not in text:
-        return "This is read as a formula, not as a sentence. Write an expression, for example tanh(w*x + b)."
+        return "This looks like a sentence, not a formula. Write an expression, for example tanh(w*x + b)."
     if mixes:
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     at = (error.text or "")[max(0, (error.offset or 1) - 1) :].strip()[:20]
@@ -217,7 +221,7 @@ def not_python(typed, error):
 
 
 def tree_of(text):
-    """Return the tree of a text, or None if Python cannot read it."""
+    """Return the syntax tree of a text, or None if Python cannot parse the text."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -252,20 +256,27 @@ def _refuse_lost_exponents(text):
 
 
 def _refuse_commas_and_bases(text):
-    """Raise CannotDraw for text that would be misread: 0,5x as a pair, and log_3 x as a product."""
+    """Raise CannotDraw for a decimal comma, as in 0,5x, or a base of a logarithm, as in log_3 x.
+
+    Without this check, 0,5x would be read as two numbers, and log_3 x as a product.
+    """
     for found in COMMA.finditer(text):
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         if all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}")):
             number = found[1] or found[2]
-            raise CannotDraw(f"{number} is read as two numbers. Write 0.5 or 1000 without a comma.")
+            raise CannotDraw(
+                f"{number} is read as two numbers. Write numbers without a comma, for example 0.5 or 1000."
+            )
     if found := LOGARITHM.search(text):
         raise CannotDraw(f"Write log(x)/log({found[1]}) for a logarithm with base {found[1]}.")
 
 
 def _products(text, raised):
-    """Return the words of mathematics that are products of letters.
+    """Return the set of the words in a text that are products of letters.
 
-    Examples are xy in 3xy + x, ac in 4ac, kt in e^(-kt), and mc in mc².
+    Examples are xy in 3xy + x, ac in 4ac, kt in e^(-kt), and mc in mc². `raised` is the set of the
+    words of two letters that are followed by an exponent, such as mc. The result is empty if the
+    text is code.
     """
     if CODE.search(text):
         return set()
@@ -285,7 +296,12 @@ def _products(text, raised):
 
 
 def _is_mathematics(line, simple, variables, products):
-    """Return whether Python cannot read a line, or would misread it."""
+    """Return True if Python cannot parse a line, or would read it with another meaning.
+
+    `simple` is the line with its simplest notation already converted to Python. `variables` is the
+    set of the arguments of the text's functions, and `products` the set of words that are products
+    of letters.
+    """
     return (
         bool(MATHEMATICS.search(line))
         or not tree_of(simple.strip())
@@ -294,9 +310,10 @@ def _is_mathematics(line, simple, variables, products):
 
 
 def _joins(text, variables, products):
-    """Return whether a name in a text is a product: xy of f(x, y) = e^xy.
+    """Return True if a text contains a word that is a product of letters, such as xy in e^xy.
 
-    The factors are arguments of the function, or letters.
+    A word is a product if it is in the set `products`, or if all its letters are in `variables`, the
+    set of the arguments of the text's functions.
     """
     if any(re.search(rf"(?<![A-Za-z_]){word}(?!\w)", text) for word in products):
         return True
@@ -306,7 +323,11 @@ def _joins(text, variables, products):
 
 
 def _line(line, functions, products):
-    """Return a line as Python, or unchanged if it cannot be read as mathematics either."""
+    """Return a line of mathematics as Python, or unchanged if it cannot be read as mathematics.
+
+    `functions` is the set of names that are functions before a bracket, and `products` is the set of
+    words that are products of letters.
+    """
     text = TITLE.sub("", NUMBERED.sub("", line.partition("#")[0].strip()))
     given = []  # at (1, 2)
     if point := POINT.search(text):
@@ -333,7 +354,10 @@ def _line(line, functions, products):
 
 
 def _coordinates(text):
-    """Return the letters x, y and z that a formula reads, in this order."""
+    """Return a list of the letters x, y and z that occur in a formula, in this order.
+
+    In an equation, only the right-hand side counts. Words of four or more letters do not count.
+    """
     right = re.sub(r"[^\W\d_]{4,}", "", text.partition("=")[2] or text)
     return [letter for letter in "xyz" if letter in right]
 
@@ -343,9 +367,10 @@ class _NotMathematics(Exception):
 
 
 class _Reader:
-    """Read one line by recursive descent: sums of products of powers.
+    """Convert one line of mathematics to Python, with a recursive descent parser.
 
-    Two factors side by side are multiplied.
+    Two factors side by side are multiplied. A line that cannot be read raises _NotMathematics.
+    `functions` and `products` are described in `_line`.
     """
 
     def __init__(self, text, functions, products):
@@ -353,7 +378,10 @@ class _Reader:
         self.products = products
 
     def line(self):
-        """Return `name = expression` or `f = lambda x: expression`."""
+        """Return the line as Python code.
+
+        The code is an expression, or the assignment of an expression or a lambda to a name.
+        """
         tokens, head, arguments = self.tokens, "", []
         if "=" in tokens:
             at = tokens.index("=")
@@ -402,7 +430,7 @@ class _Reader:
                     raise _NotMathematics
                 if self.next[0].isdigit():  # x 2, where x² lost its exponent
                     raise CannotDraw(
-                        f"There is no sign between {last} and {self.next}. Write {last}**{self.next} for a power, or * for a product."
+                        f"There is no operator between {last} and {self.next}. Write {last}**{self.next} for a power, or {last}*{self.next} for a product."
                     )
                 last = self.factor()
                 read += f"*{last}"
@@ -451,9 +479,10 @@ class _Reader:
         return token
 
     def application(self, name):
-        """Return a function's call.
+        """Return the call of the known function `name` as Python.
 
-        The argument is the expression in brackets, or the factors that follow, as in sin 2x.
+        The argument is the expression in the brackets that follow, or, without brackets, the factors
+        that follow, as in sin 2x.
         """
         power = ""
         if self.next == "**":
@@ -461,7 +490,7 @@ class _Reader:
             if power == "**(-1)" or power == "**-1":
                 if name not in ("sin", "cos", "tan"):
                     raise CannotDraw(
-                        f"{name}⁻¹ has two meanings; write 1/{name}(x) for the reciprocal."
+                        f"{name}⁻¹ can mean the inverse or the reciprocal; write 1/{name}(x) for the reciprocal."
                     )
                 name, power = f"arc{name}", ""  # sin⁻¹(x), the inverse
         if self.next == "(":
@@ -488,9 +517,9 @@ class _Reader:
 
 
 def _is_variable(name):
-    """Return whether a name before a bracket is a factor, such as x, x_1 or α_t.
+    """Return True if a name before a bracket is a factor, as x, x_1 and α_t are, not a function.
 
-    f, f_1 and loss are functions.
+    Names such as f, f_1 and loss are functions.
     """
     if re.fullmatch(r"[a-z]{2,}_", name):  # alpha_, of LaTeX
         return name not in NAMED_FUNCTIONS
@@ -498,14 +527,25 @@ def _is_variable(name):
 
 
 def _is_word(token):
-    """Return whether a token is a word of several letters, as in a sentence, not in a product."""
+    """Return True if a token is a word of several letters that names no known function."""
     return len(token) > 1 and token.isalpha() and token not in {*FUNCTIONS, "pi"}
 
 
 def _letters(token, arguments, products, after):
-    """Return a word split into factors: x*y for xy, and x, e for xe^x.
+    """Return the list of the tokens that replace a token.
 
-    The word is split if x and y are arguments of the function, or if xy is a product.
+    A product of letters such as xy becomes one token, `x*y`. xe in xe^x becomes two tokens, x and e.
+    Any other token is returned unchanged, as the only item of the list.
+
+    Parameters
+    ----------
+    token : str
+    arguments : set of str
+        The arguments of the function that the line defines; a word of these letters is a product.
+    products : set of str
+        Other words that are products of letters.
+    after : str
+        The next token of the line.
     """
     if len(token) > 1 and (set(token) <= arguments or token in products):
         return ["*".join(token)]
@@ -513,9 +553,18 @@ def _letters(token, arguments, products, after):
 
 
 def _lines_with_products(tree, variables, imported):
-    """Return the numbers of the lines that write a product like a call.
+    """Return the set of the numbers of the lines with a product that Python reads as a call.
 
     Examples are x(x + 1), 2 (x + 1) and (x + 1)(x - 1).
+
+    Parameters
+    ----------
+    tree : ast.Module
+        The syntax tree of the text.
+    variables : set of str
+        The arguments of the functions that the text defines; they can be factors.
+    imported : list of str
+        The names that the text imports; they are functions.
     """
     defined = {node.name for node in walk(tree, ast.FunctionDef, ast.ClassDef)} | {
         *FUNCTIONS,

@@ -1,6 +1,7 @@
-"""List the functions and methods that compute nothing: they show, train, record or get gradients.
+"""List the functions and methods that the playground leaves out, because they compute no value.
 
-The names of the functions that compute are in functions.py, and the names of layers in layers.py.
+They print, plot, train, or compute gradients. The functions that compute values are listed in
+functions.py, and the layers in layers.py.
 """
 
 # Calls that show or train, or that prepare it.

@@ -1,4 +1,4 @@
-"""Name the parts of a parsed text, and define the error that says what to write instead."""
+"""Define functions that inspect a syntax tree, and the error for a text that cannot be drawn."""
 
 import ast
 
@@ -8,18 +8,25 @@ class CannotDraw(Exception):
 
 
 def called(node):
-    """Return the last name of a call or attribute: tanh for torch.tanh, x.tanh() and tanh(x)."""
+    """Return the last name in a call, an attribute or a name, or "" for any other node.
+
+    For example, the result is "tanh" for torch.tanh, x.tanh() and tanh(x).
+    """
     node = node.func if isinstance(node, ast.Call) else node
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def walk(node, *kinds):
-    """Return the nodes of these kinds in a tree."""
+    """Return a list of the nodes in a tree that are instances of one of the classes `kinds`."""
     return [found for found in ast.walk(node) if isinstance(found, kinds)]
 
 
 def reads(node, bound=frozenset()):
-    """Yield the names that a tree reads, without variables of its functions or comprehensions."""
+    """Yield the ast.Name nodes of the variables that a tree reads.
+
+    Variables that belong to a function or comprehension inside the tree are left out, and so are the
+    names in the set `bound`.
+    """
     match node:
         case ast.FunctionDef(args=arguments, body=body):
             for default in arguments.defaults:
@@ -45,14 +52,17 @@ def reads(node, bound=frozenset()):
 
 
 def loaded(*nodes):
-    """Return the set of names that some trees read."""
+    """Return the set of the names of the variables that the trees read.
+
+    Variables that belong to a function or comprehension inside a tree are left out.
+    """
     return {name.id for node in nodes for name in reads(node)}
 
 
 def stored(*nodes):
-    """Return the names that some trees assign, with repetitions.
+    """Return a list of the names that the trees assign, one entry for each assignment.
 
-    Variables of functions inside the trees are left out.
+    Variables that belong to a function or comprehension inside a tree are left out.
     """
     names = []
     for node in nodes:
@@ -64,6 +74,6 @@ def stored(*nodes):
 
 
 def assign(name, value, like):
-    """Return the statement `name = value`, at the place of the node `like`."""
+    """Return the ast.Assign node of `name = value`, with the line and column of the node `like`."""
     statement = ast.Assign([ast.Name(name, ast.Store())], value)
     return ast.fix_missing_locations(ast.copy_location(statement, like))

@@ -1,7 +1,7 @@
 """Show a text box, and below it the picture of the typed function.
 
-`picture` draws a Program at given values of its inputs and keeps no state; the widget and the page
-only call it.
+`picture` draws a Program at given values of its inputs and keeps no state. The notebook widget and
+the site's playground page both call it.
 """
 
 from html import escape
@@ -33,14 +33,16 @@ START = "L = tanh(w*x + b)"
 
 
 def picture(program, values, step=0):
-    """Return the Picture of a Program at these values of its inputs.
+    """Draw a Program as a Picture at given values of its inputs.
 
     Parameters
     ----------
     program : Program
     values : {name: float or array}
+        The values of the inputs. An input that is not named here has its start value.
     step : int
-        0 for the whole graph with its table; k for the k-th step of the backward pass.
+        0 draws the whole graph, with a table of gradients and measured slopes below it. k > 0 draws
+        the k-th step of the backward pass, or the last step if there are fewer.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def picture(program, values, step=0):
     computed = run(program, values)
     if len(graph.order(computed.output)) > MOST_OPS:
         raise CannotDraw(
-            f"The graph has more than {MOST_OPS} values, which is too many to draw; shorten the loop, or paste one pass of it."
+            f"The graph has more than {MOST_OPS} values, which is too many to draw; shorten the loop, or paste only one iteration."
         )
     with np.errstate(all="ignore"):
         if step:
@@ -65,7 +67,10 @@ def picture(program, values, step=0):
 
 
 def _graph(output):
-    """Return the Picture of a graph; on a phone, a graph that is too wide scrolls."""
+    """Return the Picture of the graph of a Tensor, in a box that scrolls if the graph is wide.
+
+    A graph that cannot be laid out is drawn as a list.
+    """
     nodes = graph.read(output)
     text, placed = graph.describe(nodes), graph.layout(nodes)
     if placed is None:
@@ -79,7 +84,10 @@ def _graph(output):
 
 
 def _step(output, step):
-    """Return the Picture of a backward step; on a phone, it scrolls if that of `_graph` does."""
+    """Return the Picture of one step of the backward pass from a Tensor.
+
+    A wide graph scrolls on a phone, under the same condition as in `_graph`.
+    """
     story = stepper.frames(output)
     frame = story[min(step, len(story) - 1)]
     drawn = stepper.picture(frame)
@@ -92,7 +100,11 @@ def _step(output, step):
 
 
 def _table(program, computed):
-    """Return a table of every input's gradient beside its measured slope, also as lines of text."""
+    """Return (HTML, lines): a table of gradients and measured slopes, and the same as text.
+
+    The table has a row for every entry of each input, up to 16 entries of an array. `computed` is
+    the Run of the Program.
+    """
     computed.output.sum().backward()
     values = {name: np.array(tensor.data) for name, tensor in computed.inputs.items()}
     rows, lines = [], []
@@ -126,7 +138,7 @@ def _table(program, computed):
 
 
 def _not_finite(computed):
-    """Return the sentence that says where the output is not finite, or an empty text."""
+    """Return a sentence that says where the output is not finite, or "" if it is finite."""
     if np.all(np.isfinite(computed.output.data)):
         return ""
     at = ", ".join(
@@ -138,10 +150,24 @@ def _not_finite(computed):
 
 
 def measured(program, values, name, index=()):
-    """Return the measured slope of the sum of the output along one entry of an input.
+    """Measure the derivative of a Program's output with respect to one entry of an input.
 
-    The slope is a central difference. Its step is 1e-5 of the entry, at least 1e-5; the error is of
-    the order of its square.
+    If the output is an array, the derivative is that of the sum of its entries.
+
+    Parameters
+    ----------
+    program : Program
+    values : {name: float or array}
+        The values of all inputs.
+    name : str
+        The input.
+    index : tuple of int
+        The entry of the input, () for a scalar.
+
+    Returns
+    -------
+    float
+        A central difference with the step h = 1e-5 · max(1, |entry|). Its error is of the order h².
     """
     h = 1e-5 * max(1.0, abs(float(values[name][index])))
     sides = []
@@ -153,7 +179,11 @@ def measured(program, values, name, index=()):
 
 
 def folds(program):
-    """Return HTML of the folds below the picture: PyTorch, compiled program, lines left out."""
+    """Return the HTML of the sections below the picture, which the reader can unfold.
+
+    They show the lines that are left out of the picture, the same program in PyTorch, and the
+    program that `ag.compile` writes.
+    """
     parts = [
         ("The same in PyTorch", listing(torch_text(program)).html),
         ("The program that ag.compile writes", listing(_compiled(program)).html),
@@ -167,7 +197,10 @@ def folds(program):
 
 
 def _compiled(program):
-    """Return the program that `ag.compile` writes for the function, or the reason why it cannot."""
+    """Return the code that `ag.compile` writes for a Program.
+
+    If `ag.compile` raises an error, return its message as a comment.
+    """
 
     def function(*tensors):
         return run(program, dict(zip(program.inputs, tensors))).output
@@ -184,23 +217,30 @@ def _compiled(program):
 
 
 def _slider(value):
-    """Return (min, max, step, start) of a range around 0, beyond the value, which is a stop."""
+    """Return (min, max, step, start) for a slider that starts at `value`.
+
+    The range is symmetric about 0 and contains the value.
+    """
     value = float(value)
     step = round_step(max(3.0, 1.5 * abs(value)) / STOPS)
     return -STOPS * step, STOPS * step, step, value
 
 
 def controls(program, at=()):
-    """Return {name: (min, max, step, start)} of every number that can be moved, and {STEP: range}.
-
-    An array of at most 16 entries has a control for each entry, called `A[0, 1]`; a larger array
-    has no controls.
+    """Return the ranges of the controls of a Program, one for every number that the user can change.
 
     Parameters
     ----------
     program : Program
     at : {name: float}
-        Different start values, by the names of the controls; other names are ignored.
+        Start values for the controls with these names. Names of no control are ignored.
+
+    Returns
+    -------
+    dict
+        {name: (min, max, step, start)} of the controls. A scalar input has one with its own name. An
+        array of at most 16 entries has a control for each entry, named like `A[0, 1]`; a larger array
+        has none. The last key, STEP, has the range of the steps of the backward pass.
     """
     at, found = dict(at), {}
     for name, start in program.inputs.items():
@@ -214,7 +254,10 @@ def controls(program, at=()):
 
 
 def gathered(program, moved):
-    """Return {input: float or array} with the entries set to the values of the controls."""
+    """Return {name: array} of the inputs of a Program, with the values of the controls.
+
+    `moved` is {control: float}. An entry without a control has its start value.
+    """
     values = {}
     for name, start in program.inputs.items():
         value = np.array(start, dtype=float)
@@ -226,7 +269,20 @@ def gathered(program, moved):
 
 
 def explorer(text, at=()):
-    """Return the sliders and the picture of a text, at the values and the step that `at` names.
+    """Return a widget with the sliders and the picture of a typed function.
+
+    Parameters
+    ----------
+    text : str
+        The function.
+    at : {name: float}
+        The start values of the sliders. The key "step" is the first step to show.
+
+    Returns
+    -------
+    widget
+        Its attribute `program` is the Program, and its attribute `below` is the HTML of the sections
+        to show below the picture.
 
     Raises
     ------
@@ -252,9 +308,16 @@ def explorer(text, at=()):
 
 
 class Playground(widgets.VBox):
-    """Hold the widget that `playground` shows.
+    """Show a text box and the picture of the typed function, and redraw when the text changes.
 
-    It consists of the text box, its message, and the explorer of the text, `.explorer`.
+    Attributes
+    ----------
+    box : Textarea
+        The text box.
+    message : HTML
+        The error message for a text that cannot be drawn. The last picture then remains.
+    explorer : widget
+        The sliders and the picture.
     """
 
     def __init__(self, text, at):
@@ -289,7 +352,10 @@ class Playground(widgets.VBox):
         ]
 
     def _arranged(self):
-        """Return the explorer with the entries of each array as a grid of number boxes."""
+        """Return the explorer, with the sliders of each array replaced by a grid of number boxes.
+
+        Each number box sets one entry of the array.
+        """
         rows = dict(zip(self.explorer.sliders, self.explorer.children))
         others = list(self.explorer.children[len(rows) :])
         placed = []
@@ -326,10 +392,11 @@ def playground(text=START, /, **at):
     text : str
         An expression such as `L = tanh(w*x + b)`, or lines pasted from micrograd, PyTorch, JAX or
         NumPy. Every name without a value gets a slider, and so does every name that is set once to
-        a number; every entry of an array of at most 4 × 4 gets a number box. The text is read as
-        arithmetic; Python never runs it.
+        a number; every entry of an array of at most 16 entries gets a number box. The text is read
+        as arithmetic; Python never runs it.
     **at : float
-        The start values of the sliders, by name; `step` is the step of the backward pass.
+        The start values of the sliders, by name. `step` is the step of the backward pass that is
+        shown first.
 
     Returns
     -------

@@ -270,7 +270,7 @@ def test_what_is_left_out_is_listed():
 
 def test_gradients_that_pytorch_would_add_are_named():
     text = "x = torch.ones(2)\ny = x**2\ny.backward(torch.ones(2), retain_graph=True)\n{}\ny.backward(v)"
-    note = "# the gradients of y, to which the gradients of the next value are added"
+    note = "# the gradients of y, to which the next backward call adds its gradients"
     assert note in read(text.format("x.grad")).left_out
     for clears in ("x.grad.zero_()", "optimizer.zero_grad()", "x.grad = None"):
         assert note not in read(text.format(clears)).left_out
