@@ -48,8 +48,19 @@ def _reject(t, message):
 
 
 @cache
-def _zero_gradient(function):
-    """Wrap `function`, whose derivative is 0, so that it takes Tensors and returns arrays."""
+def zero_gradient(function):
+    """Wrap a function whose derivative is 0, so that it takes Tensors and returns arrays.
+
+    Parameters
+    ----------
+    function : callable
+        A function or ufunc of NumPy, such as np.floor or np.greater.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `function`. While `compile` records, a call is a line of the program.
+    """
     arity = getattr(function, "nin", 1)
     row = primitive(function, [None] * arity, [None] * arity)
 
@@ -95,8 +106,10 @@ _rows |= {
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
     np.result_type: lambda *args: np.result_type(*[getattr(a, "dtype", a) for a in args]),
 }
-_constant = {getattr(np, name): _zero_gradient(getattr(np, name)) for name in _ZERO_GRADIENT}
-_rows |= _constant
+zero_gradient_functions = {
+    getattr(np, name): zero_gradient(getattr(np, name)) for name in _ZERO_GRADIENT
+}
+_rows |= zero_gradient_functions
 
 
 def _dispatch(function, args, kwargs):
@@ -107,7 +120,7 @@ def _dispatch(function, args, kwargs):
         if name == "clip":  # the ufunc behind the method of arrays, as in np.ones(3).clip(0, t)
             return ops.clip(*args, **kwargs)
         if all(a.opaque for a in args if isinstance(a, Tensor)):
-            return _zero_gradient(function)(*args, **kwargs)  # arrays inside compile
+            return zero_gradient(function)(*args, **kwargs)  # arrays inside compile
     module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
     raise TypeError(
         f"{module}.{name} has no derivative rule in autograd_lib: "
@@ -315,8 +328,8 @@ for name, ufunc in {
     "ne": np.not_equal,
     "floordiv": np.floor_divide,
 }.items():
-    setattr(Tensor, f"__{name}__", _constant[ufunc])
-Tensor.__rfloordiv__ = _reflected(_constant[np.floor_divide])
+    setattr(Tensor, f"__{name}__", zero_gradient_functions[ufunc])
+Tensor.__rfloordiv__ = _reflected(zero_gradient_functions[np.floor_divide])
 for name in ("mod", "rmod", "divmod", "rdivmod"):
     setattr(Tensor, f"__{name}__", _no_remainder)
 for name in _METHODS:
@@ -332,7 +345,7 @@ Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
 Tensor.__neg__ = ops.negative.fast_call
 Tensor.__pos__ = lambda self: self
 Tensor.__abs__ = ops.abs.fast_call
-Tensor.__round__ = _constant[np.round]
+Tensor.__round__ = zero_gradient_functions[np.round]
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
@@ -341,11 +354,9 @@ Tensor.__bool__ = _bool
 Tensor.__float__ = lambda self: float(self.item())
 Tensor.__int__ = lambda self: int(self.item())
 Tensor.__index__ = _index
-Tensor.__format__ = lambda self, spec: (
-    format(Tensor(to_array(self)).item(), spec)
-    if spec and not isinstance(to_array(self), Tensor)
-    else repr(self)
-)
+# A text is no constant that a derivative depends on, so detach() allows it inside a transform; a
+# program would repeat it, so item() refuses it there.
+Tensor.__format__ = lambda self, spec: format(self.detach().item(), spec) if spec else repr(self)
 for name in NAMES - set(dir(Tensor)):
     setattr(Tensor, name, property(partial(absent, name)))
 Tensor.__dir__ = lambda self: [

@@ -90,7 +90,10 @@ class Primitive:
         input_names, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # the function may still have keywords
             with suppress(ValueError):  # a ufunc
-                keywords = tuple(signature(self.function).parameters)[count:]
+                # Without `out`, because a program would not write into that array.
+                keywords = tuple(
+                    name for name in [*signature(self.function).parameters][count:] if name != "out"
+                )
         for i in reversed(range(count)):
             if rule := self.rule(i):
                 parameters = list(signature(rule).parameters.values())[2:]

@@ -345,12 +345,12 @@ PARTS = {
         [
             (
                 "operators:_METHODS operators:_FUNCTIONS operators:_ZERO_GRADIENT operators:_RENAMED operators:_OF_SHAPE "
-                "operators:_rows* operators:_constant operators:_of_shape",
+                "operators:_rows* operators:zero_gradient_functions operators:_of_shape",
                 "06 The engine that you wrote",
                 "These tables map each method and each NumPy function to its row.",
             ),
             (
-                "operators:_zero_gradient operators:_named operators:_clip operators:_pad",
+                "operators:zero_gradient operators:_named operators:_clip operators:_pad",
                 "05 A number that remembers",
                 "A comparison has the slope 0; a sum accepts NumPy's keywords.",
             ),

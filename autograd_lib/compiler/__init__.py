@@ -59,6 +59,8 @@ class compile:
       change them.
     - Constants are, for example: a global number or array, an attribute that is not a Tensor, a
       Tensor that replaces another, the numbers of a random generator that `f` owns, the time.
+    - What `f` does besides computing its result happens only while it is recorded: printing,
+      `w.data = …`, `w.zero_grad()`, a warning that `np.errstate` silences.
     - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
       `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
     - While `f` is recorded it receives Tensors for arrays and floats, as isinstance, `is` and hash

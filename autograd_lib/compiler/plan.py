@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from .. import ops
-from ..operators import _constant
+from ..operators import zero_gradient_functions
 from ..tape import Tensor
 from .traced import PYTHON_ROWS, Traced
 
@@ -116,5 +116,5 @@ def is_user_op(row):
     Its function may raise, keep its arguments, or return a view, a list or a Python number.
     """
     # A type is np.float64. A row of np.ravel is a user's too: it copies some arrays, and others not.
-    plain = isinstance(row.function, (np.ufunc, type)) or row.function in _constant
+    plain = isinstance(row.function, (np.ufunc, type)) or row.function in zero_gradient_functions
     return not (plain or ops.ROWS.get(row.name) is row or row in PYTHON_ROWS.values())

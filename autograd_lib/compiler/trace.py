@@ -32,7 +32,7 @@ import numpy as np
 
 from .. import levels, ops, tape
 from ..nn import Module
-from ..operators import _zero_gradient
+from ..operators import zero_gradient
 from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..values import as_array, copied
@@ -188,8 +188,8 @@ class Trace:
         if type(t._value) is Traced:
             # The function has detached this. An array becomes the Traced again; a Tensor, on level 0,
             # becomes a constant Tensor, because a result computed from it must be a Tensor too.
-            detached = new_tensor(_StandIn, t._value, self.grad_level).detach()
-            return t._value if t.level else detached
+            x = t._value
+            return x if t.level else new_tensor(_StandIn, x, self.grad_level).detach()
         if id(t) not in self._closed_inputs:
             self._closed_inputs[id(t)] = self._input(t)
             self.closed.append(t)
@@ -244,8 +244,8 @@ class Trace:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
             # A row computes with NumPy's numbers, as ufuncs do, Python's operators with Python's.
-            function = {**UFUNCS, operator.pow: np.power}.get(row.function, row.function)
-            return _zero_gradient(function)(*args)
+            function = np.power if row is ops.power else UFUNCS.get(row.function, row.function)
+            return zero_gradient(function)(*args)
         # A program reads an index or a target at every call. Other keywords, such as an axis, are
         # constants, so they must not depend on an argument.
         if from_arguments := [

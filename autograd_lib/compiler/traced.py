@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from .. import ops
-from ..operators import _constant, _zero_gradient
+from ..operators import zero_gradient, zero_gradient_functions
 from ..rows import primitive
 from ..tape import Tensor
 
@@ -87,7 +87,7 @@ PYTHON_ROWS = {
         ops.power: operator.pow,
         ops.negative: operator.neg,
         ops.abs: abs,
-        **{_zero_gradient(ufunc): function for function, ufunc in ZERO_GRADIENT.items()},
+        **{zero_gradient(ufunc): function for function, ufunc in ZERO_GRADIENT.items()},
     }.items()
 }
 
@@ -103,4 +103,4 @@ for row, python_row in PYTHON_ROWS.items():
     setattr(Traced, f"__{name}__", lambda *args, row=row: _apply(row, *args))
     setattr(Traced, f"__r{name}__", lambda self, other, row=row: _apply(row, other, self))
 for name in ("any", "all"):
-    setattr(Traced, name, _constant[getattr(np, name)])
+    setattr(Traced, name, zero_gradient_functions[getattr(np, name)])

@@ -460,6 +460,10 @@ def test_len_iteration_and_format():
         with pytest.raises(TypeError, match="0-d"):
             call(Tensor(1.0))
     assert f"{Tensor(1.23456):.2f}" == "1.23"
+    texts = []
+    ag.grad(lambda x: (texts.append(f"{x:.2f}"), x * x)[1])(1.23456)
+    ag.jvp(lambda x: (texts.append(f"{x:.2f}"), x * x)[1], (1.23456,), (1.0,))
+    assert texts == ["1.23", "1.23"]
     assert float(Tensor([2.0])) == 2.0
 
 
